@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
-import { SIN_CITUS } from './test/citus/excluidas.ts'
+import { EXCLUDED_FROM_CITUS } from './test/citus/excluidas.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: process.env.CITUS_URL ? Object.keys(SIN_CITUS) : ['test/citus/**'],
+    exclude: process.env.CITUS_URL ? Object.keys(EXCLUDED_FROM_CITUS) : ['test/citus/**'],
     globalSetup: ['test/preparacion.ts'],
     reporters: ['default', './test/reportero.ts'],
     tags: [
@@ -13,7 +13,7 @@ export default defineConfig({
       { name: 'postgres', description: 'tests for a single PostgreSQL: not in `npm run test:citus`' },
     ],
     pool: 'forks',
-    // Test files in one worker share its modules and, with `compartirEntorno`, one service.
+    // Test files in one worker share its modules and, with `shareEnvironment`, one service.
     isolate: false,
     // More workers than the two cores of the smallest supported machine: tests wait for browsers and other processes.
     maxWorkers: 4,

@@ -1,143 +1,147 @@
 /** Entry point of `npm run bench`: measures the service against its references, in interleaved rounds. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
-import { abrirBanco, type Banco } from './arnes/entorno.ts'
-import { condiciones, type Medida, type ResultadoDeMedida, tablaDeInforme } from './arnes/informe.ts'
-import { medirConJuicio } from './arnes/juicio.ts'
-import { terminarTodo } from './arnes/limpieza.ts'
-import { formatearNumero, miles } from './arnes/numero.ts'
-import { ayuda, ErrorDeOpciones, leerOpciones, type OpcionesDeBench } from './arnes/opciones.ts'
-import { FALTA_PGBENCH } from './arnes/pgbench.ts'
-import { dibujar } from './arnes/svg.ts'
-import { bucleDeEventos } from './medidas/bucle.ts'
+import { type Banco, openBench } from './arnes/entorno.ts'
+import { type Measurement, type MeasurementResult, readConditions, renderReportTable } from './arnes/informe.ts'
+import { measureWithVerdict } from './arnes/juicio.ts'
+import { cleanUpAll } from './arnes/limpieza.ts'
+import { formatNumber, miles } from './arnes/numero.ts'
+import { type BenchOptions, helpText, OptionsError, readOptions } from './arnes/opciones.ts'
+import { PGBENCH_MISSING } from './arnes/pgbench.ts'
+import { renderChart } from './arnes/svg.ts'
+import { eventLoopMeasurements } from './medidas/bucle.ts'
 import { CASES_OF_COMPARISON, compareWithCommit } from './medidas/contra.ts'
-import { medidasDeCrear } from './medidas/crear.ts'
-import { crecer } from './medidas/crecer.ts'
+import { creationMeasurements } from './medidas/crear.ts'
+import { growthMeasurements } from './medidas/crecer.ts'
 import { lectura } from './medidas/leer.ts'
-import { limites } from './medidas/limites.ts'
-import { medidasDeLote } from './medidas/lote.ts'
-import { nodos } from './medidas/nodos.ts'
-import { proceso } from './medidas/proceso.ts'
+import { limitMeasurements } from './medidas/limites.ts'
+import { loteMeasurements } from './medidas/lote.ts'
+import { nodeMeasurements } from './medidas/nodos.ts'
+import { processMeasurements } from './medidas/proceso.ts'
 import { validacion } from './medidas/validacion.ts'
-import { medidasDeWebhooks } from './medidas/webhooks.ts'
+import { webhookMeasurements } from './medidas/webhooks.ts'
 
-const MEDIDAS: readonly Medida[] = [
-  ...medidasDeCrear,
-  ...medidasDeLote,
+const MEASUREMENTS: readonly Measurement[] = [
+  ...creationMeasurements,
+  ...loteMeasurements,
   ...lectura,
-  ...crecer,
+  ...growthMeasurements,
   ...validacion,
-  ...medidasDeWebhooks,
-  ...limites,
-  ...bucleDeEventos,
-  ...proceso,
-  ...nodos,
+  ...webhookMeasurements,
+  ...limitMeasurements,
+  ...eventLoopMeasurements,
+  ...processMeasurements,
+  ...nodeMeasurements,
 ]
 
 /** Load average before a run above which the report marks the run as noisy. */
-const TRANQUILA = 0.5
+const MIN_QUIET_SHARE = 0.5
 
-const decir = (texto: string) => process.stderr.write(`${texto}\n`)
+const printLine = (texto: string) => process.stderr.write(`${texto}\n`)
 
-function elegir(opciones: OpcionesDeBench): readonly Medida[] {
+function chooseMeasurements(opciones: BenchOptions): readonly Measurement[] {
   const { contra, solo } = opciones
   if (contra !== undefined)
     return [
       {
         clave: 'contra',
         descripcion: `este código contra el de ${contra}`,
-        medir: (banco) => compareWithCommit(banco, contra),
+        measure: (banco) => compareWithCommit(banco, contra),
       },
     ]
-  return MEDIDAS.filter(({ clave, aparte }) => (solo.length > 0 ? solo.includes(clave) : !aparte?.(opciones)))
+  return MEASUREMENTS.filter(({ clave, separate }) => (solo.length > 0 ? solo.includes(clave) : !separate?.(opciones)))
 }
 
-async function correr(opciones: OpcionesDeBench) {
-  const inicio = new Date()
+async function runBench(opciones: BenchOptions) {
+  const startedAt = new Date()
   const [antes = 0] = loadavg()
-  const banco = await abrirBanco(opciones)
-  if (!banco.pgbench) decir(FALTA_PGBENCH)
-  const medidas: { medida: Medida; resultado: ResultadoDeMedida }[] = []
-  const caidos: string[] = []
-  for (const medida of elegir(opciones)) {
-    decir(`${medida.clave}: ${medida.descripcion}…`)
-    const juicio = opciones.corto ? await medirConJuicio(medida, banco) : { resultado: await medida.medir(banco) }
-    const { resultado } = juicio
-    medidas.push({ medida, resultado })
-    decir(`${tablaDeInforme(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
-    if (!('caidos' in juicio)) continue
-    caidos.push(...juicio.caidos)
-    for (const cifra of juicio.sinJuzgar) decir(`Sin juzgar, porque otros usaban la máquina: ${cifra}`)
+  const banco = await openBench(opciones)
+  if (!banco.pgbench) printLine(PGBENCH_MISSING)
+  const medidas: { measurement: Measurement; resultado: MeasurementResult }[] = []
+  const failedFigures: string[] = []
+  for (const measurement of chooseMeasurements(opciones)) {
+    printLine(`${measurement.clave}: ${measurement.descripcion}…`)
+    const verdict = opciones.isShort
+      ? await measureWithVerdict(measurement, banco)
+      : { resultado: await measurement.measure(banco) }
+    const { resultado } = verdict
+    medidas.push({ measurement, resultado })
+    printLine(
+      `${renderReportTable(resultado.rows)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`,
+    )
+    if (!('failedFigures' in verdict)) continue
+    failedFigures.push(...verdict.failedFigures)
+    for (const figure of verdict.unjudged) printLine(`Sin juzgar, porque otros usaban la máquina: ${figure}`)
   }
-  process.stdout.write(await escribir(banco, inicio, antes, medidas))
-  if (caidos.length > 0) throw new ErrorDeCifras(`Por debajo de media marca:\n${caidos.join('\n')}`)
+  process.stdout.write(await writeReport(banco, startedAt, antes, medidas))
+  if (failedFigures.length > 0) throw new FiguresError(`Por debajo de media marca:\n${failedFigures.join('\n')}`)
 }
 
-const enLista = (titulo: string, lineas: readonly string[]) =>
+const renderBullets = (titulo: string, lineas: readonly string[]) =>
   lineas.length > 0 ? `## ${titulo}\n\n${lineas.map((linea) => `- ${linea}`).join('\n')}\n\n` : ''
 
 /**
  * Writes the dated report with its charts and, when the run has all measurements, `bench/RESULTADOS.md`.
  * @returns the report, with paths of charts relative to the repository
  */
-async function escribir(
+async function writeReport(
   banco: Banco,
-  inicio: Date,
-  cargaAntes: number,
-  medidas: readonly { medida: Medida; resultado: ResultadoDeMedida }[],
+  startedAt: Date,
+  loadBefore: number,
+  medidas: readonly { measurement: Measurement; resultado: MeasurementResult }[],
 ): Promise<string> {
-  const { solo, rondas, segundos, guias, contra } = banco.opciones
-  const fecha = inicio.toISOString().slice(0, 16).replace(/:/g, '')
-  const carpeta = new URL('resultados/', import.meta.url)
-  mkdirSync(carpeta, { recursive: true })
-  const graficas = medidas.flatMap(({ resultado }) => resultado.graficas ?? [])
-  for (const { nombre, grafica } of graficas)
-    writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
-  const notas = medidas.flatMap(({ medida, resultado }) =>
-    (resultado.notas ?? []).map((nota) => `\`${medida.clave}\`: ${nota}`),
+  const { solo, rounds, segundos, guias, contra } = banco.opciones
+  const fecha = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
+  const folder = new URL('resultados/', import.meta.url)
+  mkdirSync(folder, { recursive: true })
+  const charts = medidas.flatMap(({ resultado }) => resultado.charts ?? [])
+  for (const { nombre, chart } of charts) writeFileSync(new URL(`${fecha}-${nombre}.svg`, folder), renderChart(chart))
+  const notas = medidas.flatMap(({ measurement, resultado }) =>
+    (resultado.notas ?? []).map((nota) => `\`${measurement.clave}\`: ${nota}`),
   )
-  const perdidas = medidas.flatMap(({ resultado }) => resultado.perdidas ?? [])
-  const carga = `Carga de la máquina: ${formatearNumero(cargaAntes)} antes, ${formatearNumero(loadavg()[0] ?? 0)} después.`
-  const ruido = cargaAntes > TRANQUILA ? ` **Ruidosa**: antes de empezar debe ser menor que ${TRANQUILA}.` : ''
-  const lugar = await banco.conBase(({ db }) => condiciones(db))
-  const informe = (ruta: string) => `# Rendimiento, ${inicio.toISOString().slice(0, 10)}
+  const losses = medidas.flatMap(({ resultado }) => resultado.losses ?? [])
+  const loadLine = `Carga de la máquina: ${formatNumber(loadBefore)} antes, ${formatNumber(loadavg()[0] ?? 0)} después.`
+  const noiseWarning =
+    loadBefore > MIN_QUIET_SHARE ? ` **Ruidosa**: antes de empezar debe ser menor que ${MIN_QUIET_SHARE}.` : ''
+  const lugar = await banco.conBase(({ db }) => readConditions(db))
+  const report = (chartFolder: string) => `# Rendimiento, ${startedAt.toISOString().slice(0, 10)}
 
-Medianas de ${rondas} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
+Medianas de ${rounds} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
 de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
-${tablaDeInforme(medidas.flatMap(({ resultado }) => resultado.filas))}
-${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}
-${contra === undefined ? '' : enLista('Pérdidas más allá del ruido', perdidas.length > 0 ? perdidas : ['Ninguna.'])}${enLista('Detalles', notas)}${enLista('Condiciones', [carga + ruido, ...lugar])}`
-  writeFileSync(new URL(`${fecha}.md`, carpeta), informe(''))
+${renderReportTable(medidas.flatMap(({ resultado }) => resultado.rows))}
+${charts.map(({ nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${fecha}-${nombre}.svg)\n`).join('')}
+${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...lugar])}`
+  writeFileSync(new URL(`${fecha}.md`, folder), report(''))
   if (solo.length === 0 && contra === undefined)
-    writeFileSync(new URL('RESULTADOS.md', import.meta.url), informe('resultados/'))
-  return informe('bench/resultados/')
+    writeFileSync(new URL('RESULTADOS.md', import.meta.url), report('resultados/'))
+  return report('bench/resultados/')
 }
 
 /** Error of a short run (`--corto`) in which a figure stays below half of its mark. */
-class ErrorDeCifras extends Error {}
+class FiguresError extends Error {}
 
-let interrumpido = false
-for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(senal, async () => {
-    interrumpido = true
-    await terminarTodo()
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, async () => {
+    isInterrupted = true
+    await cleanUpAll()
     process.exit(130)
   })
 }
 
 try {
-  const medidas = MEDIDAS.map(({ clave }) => clave)
-  const opciones = leerOpciones(process.argv.slice(2), { medidas, deContra: CASES_OF_COMPARISON })
-  if (opciones) await correr(opciones)
-  else process.stdout.write(ayuda(MEDIDAS, CASES_OF_COMPARISON))
-  await terminarTodo()
+  const medidas = MEASUREMENTS.map(({ clave }) => clave)
+  const opciones = readOptions(process.argv.slice(2), { medidas, deContra: CASES_OF_COMPARISON })
+  if (opciones) await runBench(opciones)
+  else process.stdout.write(helpText(MEASUREMENTS, CASES_OF_COMPARISON))
+  await cleanUpAll()
 } catch (error) {
   // An interruption causes errors of its own; the signal handler ends the process.
-  if (!interrumpido) {
-    const esperado = error instanceof ErrorDeOpciones || error instanceof ErrorDeCifras
-    decir(esperado ? error.message : error instanceof Error ? `${error.stack}` : String(error))
-    await terminarTodo()
+  if (!isInterrupted) {
+    const isExpected = error instanceof OptionsError || error instanceof FiguresError
+    printLine(isExpected ? error.message : error instanceof Error ? `${error.stack}` : String(error))
+    await cleanUpAll()
     process.exit(1)
   }
 }

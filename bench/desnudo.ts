@@ -2,10 +2,10 @@
  * Bare HTTP server that answers every request with the body `{}`. Reads PORT; its argument is the status of the answers
  * (201 by default).
  */
-import { servirHijo } from './arnes/hijo.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
 const status = Number(process.argv[2] ?? 201)
 
-servirHijo((req, res) => {
+serveAsChild((req, res) => {
   req.resume().on('end', () => res.writeHead(req.url === '/readyz' ? 200 : status, { 'Content-Length': 2 }).end('{}'))
 })

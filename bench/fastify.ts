@@ -6,18 +6,18 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
-import { type FilaGuia, guiaNueva } from '../server/domain/guias/campos.ts'
-import { normalizar } from '../server/domain/guias/datos.ts'
-import { presentar } from '../server/domain/guias/guia.ts'
-import { huellasDe } from '../server/domain/guias/huellas.ts'
+import { buildNewGuiaRow, type FilaGuia } from '../server/domain/guias/campos.ts'
+import { normalizeGuia } from '../server/domain/guias/datos.ts'
+import { present } from '../server/domain/guias/guia.ts'
+import { digestsOf } from '../server/domain/guias/huellas.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
-import { crearAutenticadores } from '../server/domain/llaves/autenticadores.ts'
-import { Usos } from '../server/domain/llaves/usos.ts'
+import { createAuthenticators } from '../server/domain/llaves/autenticadores.ts'
+import { LlaveUses } from '../server/domain/llaves/usos.ts'
 import { createLog } from '../server/platform/log.ts'
 import { createSecrets, readKeys } from '../server/platform/secrets.ts'
 import { readTelephone } from '../server/platform/telephones/telephone.ts'
-import { morirConElPadre } from './arnes/hijo.ts'
+import { dieWithParent } from './arnes/hijo.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',
@@ -60,58 +60,58 @@ const body = {
   },
 }
 
-const COLUMNAS = [
+const INPUT_COLUMNS = [
   'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento', 'municipio',
   'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'metadatos', 'ubicacion_estado', 'ubicacion_origen',
   'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en',
 ] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
 const enJson = (fila: FilaGuia) =>
-  JSON.stringify([Object.fromEntries(COLUMNAS.map((columna) => [columna, fila[columna] ?? undefined]))])
+  JSON.stringify([Object.fromEntries(INPUT_COLUMNS.map((column) => [column, fila[column] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
-const INSERTAR = STATEMENTS.get('guias.insertar') as Statement<
+const INSERT_GUIAS = STATEMENTS.get('guias.insertar') as Statement<
   { comercio_id: string; guias: string },
   { id: string; webhooks: string[] | null }
 >
 
 const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const db = openDb(DATABASE_URL)
-const reloj = () => new Date()
-const { llaveDeComercio } = crearAutenticadores({ db, reloj, usos: new Usos(db, createLog('silent')) })
+const clock = () => new Date()
+const { llaveDeComercio } = createAuthenticators({ db, clock, usages: new LlaveUses(db, createLog('silent')) })
 const secretos = createSecrets(readKeys(MASTER_KEYS)!)
-const nuevoId = createIdGenerator(reloj)
+const newId = createIdGenerator(clock)
 
 const app: FastifyInstance = Fastify({
   logger: false,
   ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
 })
 
-app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
+app.post<{ Body: Parameters<typeof normalizeGuia>[0] }>('/api/v1/guias', {
   schema: { body },
   onRequest: async (req, reply) => {
     const llave = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1]
-    const identidad = llave ? await llaveDeComercio(llave) : undefined
-    if (!identidad?.alcances.includes('guias:escribir')) return reply.code(401).send({ error: 'no_autenticado' })
-    req.setDecorator('identidad', identidad)
+    const identity = llave ? await llaveDeComercio(llave) : undefined
+    if (!identity?.alcances.includes('guias:escribir')) return reply.code(401).send({ error: 'no_autenticado' })
+    req.setDecorator('identidad', identity)
   },
   handler: async (req, reply) => {
-    const identidad = req.getDecorator<NonNullable<Awaited<ReturnType<typeof llaveDeComercio>>>>('identidad')
+    const identity = req.getDecorator<NonNullable<Awaited<ReturnType<typeof llaveDeComercio>>>>('identidad')
     if ('error' in readTelephone(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
-    const datos = normalizar(req.body, { pais: null })
-    const { id, creado_en } = nuevoId()
-    const huellas = datos.external_ref === null ? null : huellasDe(datos, secretos)
-    const { comercioId: comercio_id, modo } = identidad
-    const fila = guiaNueva(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
-    const { consultar } = db.como('guias_api', [fila.comercio_id])
-    const [creada] = await consultar(INSERTAR, { guias: enJson(fila), comercio_id: fila.comercio_id })
-    if (!creada) return reply.code(409).send({ error: 'external_ref' })
+    const datos = normalizeGuia(req.body, { pais: null })
+    const { id, creado_en } = newId()
+    const huellas = datos.external_ref === null ? null : digestsOf(datos, secretos)
+    const { comercioId: comercio_id, modo } = identity
+    const fila = buildNewGuiaRow(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
+    const { query } = db.como('guias_api', [fila.comercio_id])
+    const [createdRow] = await query(INSERT_GUIAS, { guias: enJson(fila), comercio_id: fila.comercio_id })
+    if (!createdRow) return reply.code(409).send({ error: 'external_ref' })
     return reply
       .code(201)
       .header('Location', `/api/v1/guias/${fila.guia}`)
-      .send(presentar({ urlPublica: '', zonaHoraria: undefined }, fila))
+      .send(present({ publicUrl: '', timeZone: undefined }, fila))
   },
 })
 app.decorateRequest('identidad', null)
 app.get('/readyz', async () => ({ ok: (await db.pool.query('select 1')).rowCount === 1 }))
 
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
-morirConElPadre(() => app.close())
+dieWithParent(() => app.close())

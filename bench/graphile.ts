@@ -7,16 +7,16 @@ import { Logger, run } from 'graphile-worker'
 import pg from 'pg'
 import { Agent } from 'undici'
 import { createIdGenerator } from '../server/platform/codes/codes.ts'
-import { type Encargo, enviarEncargo } from './arnes/encargo.ts'
-import { servirHijo } from './arnes/hijo.ts'
+import { type DeliveryOrder, sendOrder } from './arnes/encargo.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
-const CONCURRENCIA = 64
+const CONCURRENCY = 64
 
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONCURRENCIA + 1 })
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONCURRENCY + 1 })
 pool.on('error', () => {})
 await pool.query('create table if not exists intento_de_graphile (like webhook_intento including all)')
-const agente = new Agent({ connections: CONCURRENCIA, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
-const nuevoId = createIdGenerator(() => new Date())
+const agent = new Agent({ connections: CONCURRENCY, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
+const newId = createIdGenerator(() => new Date())
 
 const INTENTO = {
   name: 'intento',
@@ -27,10 +27,10 @@ const INTENTO = {
      $10, $11, $12, $13, false)`,
 }
 
-const enviarYAnotar = async (carga: unknown) => {
-  const encargo = carga as Encargo
-  const { comercio_id, modo, webhook, guia_id, secuencia, url } = encargo
-  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await enviarEncargo(agente, encargo)
+const sendAndRecord = async (payload: unknown) => {
+  const order = payload as DeliveryOrder
+  const { comercio_id, modo, webhook, guia_id, secuencia, url } = order
+  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await sendOrder(agent, order)
   await pool.query({
     ...INTENTO,
     values: [
@@ -39,7 +39,7 @@ const enviarYAnotar = async (carga: unknown) => {
       webhook,
       guia_id,
       secuencia,
-      nuevoId().id,
+      newId().id,
       iniciado_en,
       url,
       status,
@@ -51,15 +51,15 @@ const enviarYAnotar = async (carga: unknown) => {
   })
 }
 
-const corredor = await run({
+const runner = await run({
   pgPool: pool,
   noHandleSignals: true,
   logger: new Logger(() => () => {}),
-  taskList: { enviar: enviarYAnotar },
+  taskList: { enviar: sendAndRecord },
   preset: {
     worker: {
-      concurrentJobs: CONCURRENCIA,
-      maxPoolSize: CONCURRENCIA + 1,
+      concurrentJobs: CONCURRENCY,
+      maxPoolSize: CONCURRENCY + 1,
       localQueue: { size: 500 },
       completeJobBatchDelay: 0,
       failJobBatchDelay: 0,
@@ -67,10 +67,10 @@ const corredor = await run({
   },
 })
 
-servirHijo(
+serveAsChild(
   (_req, res) => void res.end(),
   async () => {
-    await corredor.stop()
+    await runner.stop()
     await pool.end()
   },
 )

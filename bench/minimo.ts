@@ -3,29 +3,29 @@
  * keys, security, cursors, validation or presentation. Reads DATABASE_URL and PORT; its argument is the merchant's id.
  */
 import pg from 'pg'
-import { COLUMNAS_DE_EVENTO } from '../server/domain/eventos/evento.ts'
-import { COLUMNAS_DE_ENTREGA } from '../server/domain/webhooks/entrega.ts'
-import { servirHijo } from './arnes/hijo.ts'
+import { EVENTO_COLUMNS } from '../server/domain/eventos/evento.ts'
+import { AVISO_COLUMNS } from '../server/domain/webhooks/entrega.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
 const comercio = process.argv[2]
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8 })
 pool.on('error', () => {})
 
 // The limit is part of the text and not a parameter, so that PostgreSQL plans the prepared statement for this limit.
-const eventos = (filas: number) => ({
-  name: `eventos ${filas}`,
-  text: `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as lugar from evento where comercio_id = $1 and modo = 'live'
-     and xid < pg_snapshot_xmin(pg_current_snapshot()) order by evento.xid, guia_id, secuencia limit ${filas}`,
+const eventos = (rowLimit: number) => ({
+  name: `eventos ${rowLimit}`,
+  text: `select ${EVENTO_COLUMNS}, guia_id, xid::text as lugar from evento where comercio_id = $1 and modo = 'live'
+     and xid < pg_snapshot_xmin(pg_current_snapshot()) order by evento.xid, guia_id, secuencia limit ${rowLimit}`,
   values: [comercio],
 })
-const entregas = (webhook: string, filas: number) => ({
-  name: `entregas ${filas}`,
-  text: `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_aviso e where comercio_id = $1 and modo = 'live'
-     and webhook = $2 order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${filas}`,
+const entregas = (webhook: string, rowLimit: number) => ({
+  name: `entregas ${rowLimit}`,
+  text: `select ${AVISO_COLUMNS}, e.guia_id from webhook_aviso e where comercio_id = $1 and modo = 'live'
+     and webhook = $2 order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${rowLimit}`,
   values: [comercio, webhook],
 })
 
-servirHijo(
+serveAsChild(
   async ({ url = '' }, res) => {
     if (url === '/readyz') return void res.end('{}')
     const { pathname, searchParams } = new URL(url, 'http://localhost')

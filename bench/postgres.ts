@@ -7,16 +7,16 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { acquirePostgres } from '../server/data/embedded/embedded.ts'
 
-const [carpeta] = process.argv.slice(2)
-if (!carpeta) throw new Error('usage: postgres.ts <folder>')
+const [folder] = process.argv.slice(2)
+if (!folder) throw new Error('usage: postgres.ts <folder>')
 // Ctrl-C in a terminal also signals this process. The bench decides when to stop it, by closing standard input.
-for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(senal, () => {})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-const postgres = await acquirePostgres({ dataDir: join(carpeta, 'datos'), exclusivo: true })
+const postgres = await acquirePostgres({ dataDir: join(folder, 'datos'), exclusive: true })
 process.stdout.on('error', () => {})
-process.stdout.write(`${postgres.urlDeSuperusuario}\n`)
+process.stdout.write(`${postgres.superuserUrl}\n`)
 process.stdin.resume().once('close', async () => {
-  await postgres.soltar()
-  rmSync(carpeta, { recursive: true, force: true })
+  await postgres.release()
+  rmSync(folder, { recursive: true, force: true })
   process.exit(0)
 })

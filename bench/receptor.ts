@@ -1,66 +1,66 @@
 /**
  * Receiver of webhooks. Answers every POST with 204 after reading its body; below `/colgado`, never. Counts distinct webhook-ids and records the first arrival of each, on the clock that all processes
- * share ({@link relojMonotono}). GET returns these figures.
+ * share ({@link readMonotonicClock}). GET returns these figures.
  */
-import { relojMonotono } from './arnes/encargo.ts'
-import { servirHijo } from './arnes/hijo.ts'
+import { readMonotonicClock } from './arnes/encargo.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
-let llegadas = new Map<string, number>()
+let arrivals = new Map<string, number>()
 let repetidas = 0
-let colgadas = 0
-let esperas: { cuantas: number; avisar: () => void }[] = []
+let hung = 0
+let waiters: { count: number; notify: () => void }[] = []
 
-const anotar = (id: string) => {
-  if (llegadas.has(id)) {
+const recordArrival = (id: string) => {
+  if (arrivals.has(id)) {
     repetidas++
     return
   }
-  llegadas.set(id, relojMonotono())
-  for (const espera of esperas) if (llegadas.size >= espera.cuantas) espera.avisar()
+  arrivals.set(id, readMonotonicClock())
+  for (const waiter of waiters) if (arrivals.size >= waiter.count) waiter.notify()
 }
 
-servirHijo((req, res) => {
+serveAsChild((req, res) => {
   const { pathname, searchParams } = new URL(req.url ?? '/', 'http://receptor')
   if (req.method === 'POST') {
     req.resume()
-    if (pathname.startsWith('/colgado')) return void colgadas++
+    if (pathname.startsWith('/colgado')) return void hung++
     req.once('end', () => {
-      anotar(String(req.headers['webhook-id']))
+      recordArrival(String(req.headers['webhook-id']))
       res.writeHead(204).end()
     })
     return
   }
-  const decir = (valor: unknown) => {
+  const sendJson = (valor: unknown) => {
     res.setHeader('Content-Type', 'application/json')
     res.end(JSON.stringify(valor))
   }
-  const resumen = () => {
-    const momentos = [...llegadas.values()]
+  const buildSummary = () => {
+    const arrivalTimes = [...arrivals.values()]
     return {
-      distintas: llegadas.size,
+      distinct: arrivals.size,
       repetidas,
-      colgadas,
-      primera: momentos[0],
-      ultima: momentos.at(-1),
+      hung,
+      first: arrivalTimes[0],
+      ultima: arrivalTimes.at(-1),
     }
   }
-  if (pathname === '/llegadas') return decir([...llegadas])
+  if (pathname === '/llegadas') return sendJson([...arrivals])
   if (pathname === '/reiniciar') {
-    llegadas = new Map()
+    arrivals = new Map()
     repetidas = 0
-    colgadas = 0
+    hung = 0
   }
-  // The answer waits until `cuantas` distinct ids have arrived, or `ms` milliseconds.
-  const cuantas = Number(searchParams.get('cuantas') ?? 0)
-  if (llegadas.size >= cuantas) return decir(resumen())
-  const espera = {
-    cuantas,
-    avisar: () => {
-      clearTimeout(plazo)
-      esperas = esperas.filter((otra) => otra !== espera)
-      decir(resumen())
+  // The answer waits until `count` distinct ids have arrived, or `ms` milliseconds.
+  const count = Number(searchParams.get('cuantas') ?? 0)
+  if (arrivals.size >= count) return sendJson(buildSummary())
+  const waiter = {
+    count,
+    notify: () => {
+      clearTimeout(timer)
+      waiters = waiters.filter((otherWaiter) => otherWaiter !== waiter)
+      sendJson(buildSummary())
     },
   }
-  const plazo = setTimeout(espera.avisar, Number(searchParams.get('ms') ?? 60_000))
-  esperas.push(espera)
+  const timer = setTimeout(waiter.notify, Number(searchParams.get('ms') ?? 60_000))
+  waiters.push(waiter)
 })

@@ -13,15 +13,15 @@ import { buildDeps } from '../server/startup/buildDeps.ts'
 import { Lifetime } from '../server/startup/lifetime.ts'
 import { createMetrics } from '../server/startup/metrics.ts'
 import { Probe } from '../server/startup/probe.ts'
-import { servirHijo } from './arnes/hijo.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
 const config = readConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
 const log = createLog('warn')
-const contrato = loadContract()
+const contract = loadContract()
 // The self-check of the validation must be off too, because it fails without validation.
 if (process.argv[2] === 'sin') {
-  contrato.validacion.validar = () => []
-  contrato.comprobar = async () => {}
+  contract.validacion.validate = () => []
+  contract.check = async () => {}
 }
 const vida = new Lifetime(log, false)
 vida.phase = 'lista'
@@ -29,13 +29,13 @@ const db = openDb(process.env.DATABASE_URL!)
 vida.probe = new Probe(process.env.DATABASE_URL!, [db.pool], log)
 const deps = buildDeps(config, {
   db,
-  dbImpaciente: db,
-  dbDeLectura: db,
+  impatientDb: db,
+  readDb: db,
   masterKeys: config.masterKeys!,
-  almacen: localStoreIn(config.dataDir),
+  store: localStoreIn(config.dataDir),
   log,
   vida,
-  metricas: createMetrics(),
-  urlPublica: `http://127.0.0.1:${config.port}`,
+  metrics: createMetrics(),
+  publicUrl: `http://127.0.0.1:${config.port}`,
 })
-servirHijo(createApp(contrato, deps))
+serveAsChild(createApp(contract, deps))

@@ -4,20 +4,20 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent } from 'undici'
-import { type Encargo, enviarEncargo } from './arnes/encargo.ts'
-import { servirHijo } from './arnes/hijo.ts'
+import { type DeliveryOrder, sendOrder } from './arnes/encargo.ts'
+import { serveAsChild } from './arnes/hijo.ts'
 
-const EN_VUELO = 64
-const agente = new Agent({ connections: EN_VUELO, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
+const MAX_IN_FLIGHT = 64
+const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
 
-servirHijo(async (req, res) => {
+serveAsChild(async (req, res) => {
   if (req.method !== 'POST') return void res.end()
-  const encargos = (JSON.parse(readFileSync(decodeURIComponent(req.url ?? ''), 'utf8')) as Encargo[]).values()
-  const conducir = async () => {
-    for (const encargo of encargos) await enviarEncargo(agente, encargo)
+  const orders = (JSON.parse(readFileSync(decodeURIComponent(req.url ?? ''), 'utf8')) as DeliveryOrder[]).values()
+  const sendOrders = async () => {
+    for (const order of orders) await sendOrder(agent, order)
   }
   try {
-    await Promise.all(Array.from({ length: EN_VUELO }, conducir))
+    await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, sendOrders))
     res.end()
   } catch (error) {
     res.writeHead(500).end(String(error))

@@ -9,48 +9,48 @@ import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { construir, correrEn, enlazarPaquetes } from './anterior/construir.ts'
+import { buildVersion, linkPackages, runIn } from './anterior/construir.ts'
 import { etiquetaAnterior } from './anterior/etiqueta.ts'
 
-const raiz = fileURLToPath(new URL('../', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
 const DEL_SDK = ['sdk', 'test/sdk']
 
-const node = (carpeta: string, ...args: string[]) => correrEn(carpeta, process.execPath, ...args)
+const node = (folder: string, ...args: string[]) => runIn(folder, process.execPath, ...args)
 
-async function mezclar(antes: string, ahora: string) {
-  const ajenas = new Set(['node_modules', '.git', '.datos', 'coverage'])
-  cpSync(raiz, ahora, { recursive: true, filter: (ruta) => !ajenas.has(basename(ruta)) })
-  for (const ruta of DEL_SDK) {
-    await rm(join(ahora, ruta), { recursive: true })
-    cpSync(join(antes, ruta), join(ahora, ruta), {
+async function mixVersions(antes: string, ahora: string) {
+  const excludedNames = new Set(['node_modules', '.git', '.datos', 'coverage'])
+  cpSync(root, ahora, { recursive: true, filter: (path) => !excludedNames.has(basename(path)) })
+  for (const path of DEL_SDK) {
+    await rm(join(ahora, path), { recursive: true })
+    cpSync(join(antes, path), join(ahora, path), {
       recursive: true,
-      filter: (una) => basename(una) !== 'node_modules',
+      filter: (sdkPath) => basename(sdkPath) !== 'node_modules',
     })
   }
   // Restores helpers that were deleted since the release. `force: false` keeps the current files.
   cpSync(join(antes, 'test'), join(ahora, 'test'), { recursive: true, force: false })
-  await enlazarPaquetes(ahora)
+  await linkPackages(ahora)
   // `test/preparacion.ts` declares the types of the values that vitest provides to tests.
-  const incluir = { extends: './tsconfig.json', include: [...DEL_SDK.slice(1), 'test/preparacion.ts'] }
-  await writeFile(join(ahora, 'tsconfig.anterior.json'), JSON.stringify(incluir))
+  const typeCheckConfig = { extends: './tsconfig.json', include: [...DEL_SDK.slice(1), 'test/preparacion.ts'] }
+  await writeFile(join(ahora, 'tsconfig.anterior.json'), JSON.stringify(typeCheckConfig))
 }
 
-async function probar(etiqueta: string) {
-  const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-anterior-'))
-  await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
+async function testRelease(etiqueta: string) {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-anterior-'))
+  await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
   try {
-    const [antes, ahora] = [join(carpeta, 'antes'), join(carpeta, 'ahora')]
-    await construir(etiqueta, antes)
-    await mezclar(antes, ahora)
+    const [antes, ahora] = [join(folder, 'antes'), join(folder, 'ahora')]
+    await buildVersion(etiqueta, antes)
+    await mixVersions(antes, ahora)
     console.log(`Running the SDK of ${etiqueta} and its tests against the current server:`)
     await node(ahora, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.anterior.json')
     // No filter by tags, so that slow tests run too.
     await node(ahora, 'node_modules/vitest/vitest.mjs', 'run', ...DEL_SDK.slice(1))
   } finally {
-    await rm(carpeta, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
 const etiqueta = await etiquetaAnterior()
-if (etiqueta) await probar(etiqueta)
+if (etiqueta) await testRelease(etiqueta)
 else console.log('No earlier release to test: no tag v* before this commit.')

@@ -12,15 +12,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { unescapeToken } from '../server/platform/jsonPointer.ts'
-import { etiquetaAnterior, extraer } from './anterior/etiqueta.ts'
+import { etiquetaAnterior, extractTag } from './anterior/etiqueta.ts'
 
-const ejecutar = promisify(execFile)
+const execute = promisify(execFile)
 const REDOCLY = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
-const CONTRATO = 'openapi/comercios/openapi.yaml'
+const CONTRACT_PATH = 'openapi/comercios/openapi.yaml'
 
 /** Files that contain the version, with the pattern that finds it. */
-const LUGARES = {
-  [CONTRATO]: /^ {2}version: (.+)$/m,
+const VERSION_PATTERNS = {
+  [CONTRACT_PATH]: /^ {2}version: (.+)$/m,
   'package.json': /^ {2}"version": "(.+)"/m,
   'sdk/package.json': /^ {2}"version": "(.+)"/m,
   'sdk/mcp/package.json': /^ {2}"version": "(.+)"/m,
@@ -28,22 +28,22 @@ const LUGARES = {
   'CHANGELOG.md': /^## (\S+)/m,
   'openapi/comercios/guia/15-cambios.md': /^## (\S+)/m,
 }
-const IMPACTOS = ['patch', 'minor', 'major'] as const
-type Impacto = (typeof IMPACTOS)[number]
+const IMPACTS = ['patch', 'minor', 'major'] as const
+type Impact = (typeof IMPACTS)[number]
 
-interface Lado {
+interface Side {
   pointer: string
   value: unknown
 }
-interface Cambio {
+interface Change {
   path: string
   property?: string
-  impact: Impacto
+  impact: Impact
   verdicts: { ruleId: string; message: string }[]
-  base?: Lado
-  revision?: Lado
+  base?: Side
+  revision?: Side
 }
-interface Contrato {
+interface Contract {
   info: { version: string }
   paths: Record<string, unknown>
 }
@@ -52,12 +52,12 @@ interface Contrato {
  * Returns every change between two contracts, with its impact according to Redocly, which judges requests and responses
  * separately.
  */
-async function comparar(base: string, revision: string): Promise<Cambio[]> {
-  const { stdout } = await redocly('diff', base, revision, '--fail-on=none', '--format=json')
-  return (JSON.parse(stdout) as { changes: Cambio[] }).changes
+async function compareContracts(base: string, revision: string): Promise<Change[]> {
+  const { stdout } = await runRedocly('diff', base, revision, '--fail-on=none', '--format=json')
+  return (JSON.parse(stdout) as { changes: Change[] }).changes
 }
-const redocly = (...args: string[]) =>
-  ejecutar(process.execPath, [REDOCLY, ...args], {
+const runRedocly = (...args: string[]) =>
+  execute(process.execPath, [REDOCLY, ...args], {
     maxBuffer: 1 << 28,
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   })
@@ -67,29 +67,29 @@ const redocly = (...args: string[]) =>
  * calls breaking, because clients ignore unknown values. Vocabularies marked `x-extensible` may grow, and limits, which
  * are the same in answers, may widen.
  */
-function impacto(cambio: Cambio, contrato: unknown): Impacto {
-  const permitido = cambio.verdicts.every(
+function impactOf(change: Change, contract: unknown): Impact {
+  const isPermitted = change.verdicts.every(
     ({ ruleId }) =>
-      (ruleId === 'enum-values-added' && esExtensible(contrato, cambio.revision?.pointer ?? '')) ||
-      (ruleId === 'schema-constraint-changed' && esMasAmplio(cambio)),
+      (ruleId === 'enum-values-added' && esExtensible(contract, change.revision?.pointer ?? '')) ||
+      (ruleId === 'schema-constraint-changed' && isWider(change)),
   )
-  return cambio.verdicts.length > 0 && permitido ? 'minor' : cambio.impact
+  return change.verdicts.length > 0 && isPermitted ? 'minor' : change.impact
 }
 
 /**
  * Tells if the schema of an enum is marked `x-extensible`.
- * @param puntero JSON pointer to the enum
+ * @param pointer JSON pointer to the enum
  */
-function esExtensible(contrato: unknown, puntero: string): boolean {
-  const pasos = puntero.split('/').slice(1, -1)
-  const esquema = pasos.reduce(
+function esExtensible(contract: unknown, pointer: string): boolean {
+  const steps = pointer.split('/').slice(1, -1)
+  const schema = steps.reduce(
     (valor, paso) => (valor as Record<string, unknown> | undefined)?.[unescapeToken(paso)],
-    contrato,
+    contract,
   )
-  return (esquema as { 'x-extensible'?: boolean } | undefined)?.['x-extensible'] === true
+  return (schema as { 'x-extensible'?: boolean } | undefined)?.['x-extensible'] === true
 }
 
-function esMasAmplio({ property = '', base, revision }: Cambio): boolean {
+function isWider({ property = '', base, revision }: Change): boolean {
   const [antes, ahora] = [base?.value, revision?.value]
   if (typeof antes !== 'number' || typeof ahora !== 'number') return false
   return /^(max|exclusiveMax)/.test(property) ? ahora > antes : /^(min|exclusiveMin)/.test(property) && ahora < antes
@@ -100,83 +100,84 @@ const version = (texto: string): number[] => {
   return texto.split('.').map(Number)
 }
 /** Returns the smallest version that may follow `base` after a change of this impact. */
-function siguiente(base: string, cuanto: Impacto): string {
-  const [mayor = 0, menor = 0, parche = 0] = version(base)
-  return { major: `${mayor + 1}.0.0`, minor: `${mayor}.${menor + 1}.0`, patch: `${mayor}.${menor}.${parche + 1}` }[
-    cuanto
-  ]
+function nextVersion(base: string, level: Impact): string {
+  const [mayor = 0, minor = 0, patch = 0] = version(base)
+  return { major: `${mayor + 1}.0.0`, minor: `${mayor}.${minor + 1}.0`, patch: `${mayor}.${minor}.${patch + 1}` }[level]
 }
-function esMenor(una: string, otra: string): boolean {
-  const [a, b] = [version(una), version(otra)]
+function isLower(left: string, right: string): boolean {
+  const [a, b] = [version(left), version(right)]
   const i = a.findIndex((parte, i) => parte !== b[i])
   return i >= 0 && a[i]! < b[i]!
 }
 
 /** Returns the path prefixes with a major version, such as `/api/v1`. Well-known paths (RFC 8615) have no version. */
-const rutasMayores = ({ paths }: Contrato) =>
-  new Set(Object.keys(paths).flatMap((ruta) => /^\/api\/v\d+/.exec(ruta)?.[0] ?? []))
+const majorPaths = ({ paths }: Contract) =>
+  new Set(Object.keys(paths).flatMap((path) => /^\/api\/v\d+/.exec(path)?.[0] ?? []))
 
-async function versionesQueDifieren(): Promise<string[]> {
-  const halladas = await Promise.all(
-    Object.entries(LUGARES).map(async ([archivo, lugar]) => {
+async function findDifferingVersions(): Promise<string[]> {
+  const foundVersions = await Promise.all(
+    Object.entries(VERSION_PATTERNS).map(async ([archivo, lugar]) => {
       return [archivo, lugar.exec(await readFile(archivo, 'utf8'))?.[1] ?? 'none'] as const
     }),
   )
-  const distintas = new Set(halladas.map(([, hallada]) => hallada))
-  return distintas.size === 1
+  const distinctVersions = new Set(foundVersions.map(([, foundVersion]) => foundVersion))
+  return distinctVersions.size === 1
     ? []
-    : ['The versions differ:', ...halladas.map(([archivo, hallada]) => `  ${hallada}  ${archivo}`)]
+    : ['The versions differ:', ...foundVersions.map(([archivo, foundVersion]) => `  ${foundVersion}  ${archivo}`)]
 }
 
-async function contratoCambiado(etiqueta: string): Promise<string[]> {
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-anterior-'))
+async function checkContractChange(etiqueta: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'guias-anterior-'))
   try {
-    await extraer(etiqueta, carpeta, ['openapi'])
-    const archivos = [join(carpeta, 'base.json'), join(carpeta, 'revision.json')] as const
-    const origenes = [join(carpeta, CONTRATO), CONTRATO]
-    await Promise.all(archivos.map((archivo, i) => redocly('bundle', origenes[i]!, '-o', archivo)))
+    await extractTag(etiqueta, folder, ['openapi'])
+    const archivos = [join(folder, 'base.json'), join(folder, 'revision.json')] as const
+    const sources = [join(folder, CONTRACT_PATH), CONTRACT_PATH]
+    await Promise.all(archivos.map((archivo, i) => runRedocly('bundle', sources[i]!, '-o', archivo)))
     const [base, revision] = (await Promise.all(
       archivos.map(async (archivo) => JSON.parse(await readFile(archivo, 'utf8'))),
-    )) as [Contrato, Contrato]
-    const cambios = (await comparar(...archivos)).map((cambio) => ({ ...cambio, impact: impacto(cambio, revision) }))
-    const cuenta = (cual: Impacto) => cambios.filter(({ impact }) => impact === cual).length
-    console.log(`The contract since ${etiqueta}: ${IMPACTOS.map((cual) => `${cuenta(cual)} ${cual}`).join(', ')}.`)
-    const mayor = IMPACTOS.findLast((cual) => cuenta(cual) > 0)
+    )) as [Contract, Contract]
+    const cambios = (await compareContracts(...archivos)).map((change) => ({
+      ...change,
+      impact: impactOf(change, revision),
+    }))
+    const cuenta = (level: Impact) => cambios.filter(({ impact }) => impact === level).length
+    console.log(`The contract since ${etiqueta}: ${IMPACTS.map((level) => `${cuenta(level)} ${level}`).join(', ')}.`)
+    const mayor = IMPACTS.findLast((level) => cuenta(level) > 0)
     if (!mayor) return []
-    const antes = rutasMayores(base)
-    const otraRuta = rutasMayores(revision).isDisjointFrom(antes)
-    if (mayor === 'major' && !otraRuta) {
-      const rotos = cambios.filter(({ impact }) => impact === 'major')
+    const antes = majorPaths(base)
+    const hasNewPath = majorPaths(revision).isDisjointFrom(antes)
+    if (mayor === 'major' && !hasNewPath) {
+      const breakingChanges = cambios.filter(({ impact }) => impact === 'major')
       return [
         `These changes break clients of ${[...antes].join(', ')}; they need a new major path:`,
-        ...rotos.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
+        ...breakingChanges.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
       ]
     }
-    const minima = siguiente(base.info.version, mayor)
-    return esMenor(revision.info.version, minima)
+    const minima = nextVersion(base.info.version, mayor)
+    return isLower(revision.info.version, minima)
       ? [`${base.info.version} → ${revision.info.version}: these changes (${mayor}) need ${minima} at least.`]
       : []
   } finally {
-    await rm(carpeta, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function noPublicable(etiqueta: string): Promise<string[]> {
-  const { version: esta } = JSON.parse(await readFile('sdk/package.json', 'utf8')) as { version: string }
+async function checkPublishable(etiqueta: string): Promise<string[]> {
+  const { version: currentVersion } = JSON.parse(await readFile('sdk/package.json', 'utf8')) as { version: string }
   const [titulo = ''] = /^## .*/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? []
   return [
-    ...(etiqueta === `v${esta}` ? [] : [`The tag is ${etiqueta}, the version ${esta}.`]),
+    ...(etiqueta === `v${currentVersion}` ? [] : [`The tag is ${etiqueta}, the version ${currentVersion}.`]),
     ...(/^## \S+ \(\d{4}-\d\d-\d\d\)$/.test(titulo) ? [] : [`CHANGELOG.md: «${titulo}» has no date.`]),
   ]
 }
 
-const [publicar] = process.argv.slice(2)
+const [tagToPublish] = process.argv.slice(2)
 const anterior = await etiquetaAnterior()
 if (!anterior) console.log('No earlier release to compare with: no tag v* before this commit.')
 const faltas = [
-  ...(await versionesQueDifieren()),
-  ...(anterior ? await contratoCambiado(anterior) : []),
-  ...(publicar ? await noPublicable(publicar) : []),
+  ...(await findDifferingVersions()),
+  ...(anterior ? await checkContractChange(anterior) : []),
+  ...(tagToPublish ? await checkPublishable(tagToPublish) : []),
 ]
-for (const falta of faltas) console.error(falta)
+for (const fault of faltas) console.error(fault)
 if (faltas.length > 0) process.exitCode = 1

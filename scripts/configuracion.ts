@@ -6,28 +6,28 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { ConfigTable, ConfigVariable } from '../server/platform/config/table.ts'
 import { VARIABLES } from '../server/platform/config/variables.ts'
 
-const LIBRO = new URL('../docs/operacion/configuration.md', import.meta.url)
-const [PRINCIPIO, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']
+const MANUAL_URL = new URL('../docs/operacion/configuration.md', import.meta.url)
+const [START, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']
 
-function porDefecto({ porDefecto, defecto }: ConfigVariable<unknown>): string {
-  if (defecto !== undefined) return defecto
-  if (porDefecto === undefined) return 'unset'
-  return String(typeof porDefecto === 'boolean' ? Number(porDefecto) : porDefecto)
+function defaultValue({ defaultValue, defaultNote }: ConfigVariable<unknown>): string {
+  if (defaultNote !== undefined) return defaultNote
+  if (defaultValue === undefined) return 'unset'
+  return String(typeof defaultValue === 'boolean' ? Number(defaultValue) : defaultValue)
 }
 
-const filas = (tabla: ConfigTable, con = ''): string[] =>
+const renderRows = (tabla: ConfigTable, condition = ''): string[] =>
   Object.values(tabla).flatMap((fila) => [
-    `| \`${fila.nombre}\` | ${porDefecto(fila)} | ${con}${fila.significado} |\n`,
-    ...(fila.grupos ?? []).flatMap((grupo) => filas(grupo.tabla, `with \`${grupo.con}\`: `)),
+    `| \`${fila.nombre}\` | ${defaultValue(fila)} | ${condition}${fila.meaning} |\n`,
+    ...(fila.groups ?? []).flatMap((group) => renderRows(group.tabla, `with \`${group.using}\`: `)),
   ])
 
-const libro = readFileSync(LIBRO, 'utf8')
-const [antes, ...resto] = libro.split(PRINCIPIO)
-const tabla = ['| variable | default | meaning |\n', '|---|---|---|\n', ...filas(VARIABLES)].join('')
-const despues = resto.join(PRINCIPIO).slice(resto.join(PRINCIPIO).indexOf(FIN))
-const nuevo = `${antes}${PRINCIPIO}${tabla}${despues}`
-if (!process.argv.includes('--comprobar')) writeFileSync(LIBRO, nuevo)
-else if (nuevo !== libro) {
+const manual = readFileSync(MANUAL_URL, 'utf8')
+const [antes, ...rest] = manual.split(START)
+const tabla = ['| variable | default | meaning |\n', '|---|---|---|\n', ...renderRows(VARIABLES)].join('')
+const despues = rest.join(START).slice(rest.join(START).indexOf(FIN))
+const nuevo = `${antes}${START}${tabla}${despues}`
+if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, nuevo)
+else if (nuevo !== manual) {
   console.error('docs/operacion/configuration.md is stale: node scripts/configuracion.ts')
   process.exitCode = 1
 }

@@ -18,34 +18,34 @@ import { verificarPrueba } from '@guias/sdk/verificar'
 import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type Service, startService } from '../server/startup/service.ts'
-import { confirmarComoDestinatario } from './demo/destinatario.ts'
+import { confirmAsDestinatario } from './demo/destinatario.ts'
 import { leerHasta } from './demo/esperar.ts'
-import { entregarComoRepartidor } from './demo/repartidor.ts'
-import { agotarIntentos, ajustarIntentos, corregirTelefono, escogerOtroDia, type Tropiezos } from './demo/tropiezos.ts'
+import { deliverAsRepartidor } from './demo/repartidor.ts'
+import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setIntentoPolicy } from './demo/tropiezos.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
 /** Prints a check of the demo, and counts it as a failure if it is false. */
-function comprobar(que: string, cierto: boolean) {
-  if (!cierto) fallas++
-  console.log(`  ${cierto ? styleText('green', '✔') : styleText('red', '✘')} ${que}`)
+function check(que: string, isTrue: boolean) {
+  if (!isTrue) fallas++
+  console.log(`  ${isTrue ? styleText('green', '✔') : styleText('red', '✘')} ${que}`)
 }
-const columnas = (filas: readonly (readonly (string | number)[])[]) => {
-  const anchos = filas[0]!.map((_, i) => Math.max(...filas.map((fila) => String(fila[i]).length)))
-  for (const fila of filas)
+const formatColumns = (rows: readonly (readonly (string | number)[])[]) => {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((fila) => String(fila[i]).length)))
+  for (const fila of rows)
     console.log(
       `  ${fila
-        .map((celda, i) => String(celda).padEnd(anchos[i]!))
+        .map((cell, i) => String(cell).padEnd(widths[i]!))
         .join('  ')
         .trimEnd()}`,
     )
 }
-const recortar = (texto: string) => (texto.length > 62 ? `${texto.slice(0, 61)}…` : texto)
+const truncate = (texto: string) => (texto.length > 62 ? `${texto.slice(0, 61)}…` : texto)
 const codigos = ({ resultados }: LoteCreado) => resultados.map((r) => (r.ok ? r.guia : null))
 
 const lote = JSON.parse(readFileSync(new URL('../test/datos/lote-100.json', import.meta.url), 'utf8')) as LoteParaCrear
 
-const VIDAS: Estado[][] = [
+const LIFE_CYCLES: Estado[][] = [
   ['recolectado', 'en_ruta', 'entregado'],
   ['recolectado', 'en_bodega', 'en_ruta', 'entregado'],
   ['recolectado', 'en_bodega', 'en_transito', 'en_bodega', 'en_ruta', 'entregado'],
@@ -58,27 +58,24 @@ const VIDAS: Estado[][] = [
   ['cancelado'],
 ]
 
-async function crearCien(api: Guias) {
+async function createHundred(api: Guias) {
   titulo('1. Cien guías reales, dos veces')
   const primero = await api.guias.crearLote(lote)
   const segundo = await api.guias.crearLote(lote)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
-  const confirmadas = Map.groupBy(guias, ({ ubicacion }) => ubicacion.origen ?? 'se pregunta al destinatario')
-  const muestra = primero.resultados
+  const confirmedGuias = Map.groupBy(guias, ({ ubicacion }) => ubicacion.origen ?? 'se pregunta al destinatario')
+  const sample = primero.resultados
     .slice(0, 3)
     .flatMap((r, i) => (r.ok ? [[r.indice, r.guia, r.estado, r.external_ref ?? '', lote.guias[i]!.municipio]] : []))
-  columnas([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...muestra])
-  comprobar(
-    `primera vez: ${primero.creadas} creadas, ${primero.fallidas} fallidas`,
-    primero.ok && primero.creadas === 100,
-  )
-  const mismas = JSON.stringify(codigos(segundo)) === JSON.stringify(codigos(primero))
-  comprobar(
+  formatColumns([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...sample])
+  check(`primera vez: ${primero.creadas} creadas, ${primero.fallidas} fallidas`, primero.ok && primero.creadas === 100)
+  const isSameAnswer = JSON.stringify(codigos(segundo)) === JSON.stringify(codigos(primero))
+  check(
     `segunda vez: ${segundo.creadas} creadas, ${segundo.repetidas} repetidas, con los mismos identificadores`,
-    mismas && segundo.ok && segundo.repetidas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
+    isSameAnswer && segundo.ok && segundo.repetidas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
   )
-  comprobar(
-    `hay ${guias.length} guías; ubicación por ${[...confirmadas].map(([origen, suyas]) => `${origen}: ${suyas.length}`).join(', ')}`,
+  check(
+    `hay ${guias.length} guías; ubicación por ${[...confirmedGuias].map(([origen, originGuias]) => `${origen}: ${originGuias.length}`).join(', ')}`,
     guias.length === 100,
   )
   return codigos(primero) as string[]
@@ -87,29 +84,29 @@ async function crearCien(api: Guias) {
 /** Maximum number of faulty guides that are printed. All are checked. */
 const A_LA_VISTA = 6
 
-async function crearConFallas(api: Guias) {
+async function createWithFaults(api: Guias) {
   titulo('2. Doce guías defectuosas entre doce buenas')
-  const [buena, conflicto] = [lote.guias[0]!, lote.guias[1]!]
-  const malas: [string, unknown][] = [
+  const [validGuia, conflictingGuia] = [lote.guias[0]!, lote.guias[1]!]
+  const invalidGuias: [string, unknown][] = [
     ['no es un objeto', 'guía'],
     ['está vacía', {}],
-    ['teléfono sin +', { ...buena, telefono: '5555 1234' }],
-    ['país que no existe', { ...buena, telefono: '+999 5555 1234' }],
-    ['latitud de 91', { ...buena, lat: 91 }],
-    ['lat sin lng', { ...buena, lng: undefined }],
-    ['enlace a otro sitio', { ...buena, maps_url: 'https://ejemplo.com/mapa' }],
-    ['campo mal escrito', { ...buena, externalRef: 'X-1' }],
-    ['recogida sin lugar', { ...buena, recogida: { nombre: 'Bodega' } }],
-    ['municipio en blanco', { ...buena, municipio: '  ' }],
-    ['referencia con otros datos', { ...conflicto, telefono: '+50255551234' }],
-    ['departamento nulo', { ...buena, departamento: null }],
+    ['teléfono sin +', { ...validGuia, telefono: '5555 1234' }],
+    ['país que no existe', { ...validGuia, telefono: '+999 5555 1234' }],
+    ['latitud de 91', { ...validGuia, lat: 91 }],
+    ['lat sin lng', { ...validGuia, lng: undefined }],
+    ['enlace a otro sitio', { ...validGuia, maps_url: 'https://ejemplo.com/mapa' }],
+    ['campo mal escrito', { ...validGuia, externalRef: 'X-1' }],
+    ['recogida sin lugar', { ...validGuia, recogida: { nombre: 'Bodega' } }],
+    ['municipio en blanco', { ...validGuia, municipio: '  ' }],
+    ['referencia con otros datos', { ...conflictingGuia, telefono: '+50255551234' }],
+    ['departamento nulo', { ...validGuia, departamento: null }],
   ]
-  const guias = malas.flatMap(([, mala], i) => [{ ...buena, external_ref: `DEMO-${i}` }, mala])
+  const guias = invalidGuias.flatMap(([, mala], i) => [{ ...validGuia, external_ref: `DEMO-${i}` }, mala])
   const resultado = await api.guias.crearLote({
     ...(lote.recogida ? { recogida: lote.recogida } : {}),
     guias: guias as LoteParaCrear['guias'],
   })
-  const filas = malas.map(([que], i) => {
+  const rows = invalidGuias.map(([que], i) => {
     const r = resultado.resultados[2 * i + 1]!
     const [error] = r.ok ? [] : r.error.errores
     return [
@@ -117,11 +114,11 @@ async function crearConFallas(api: Guias) {
       que,
       r.ok ? '—' : r.error.estado_http,
       error?.campo || '(la guía)',
-      recortar(error?.mensaje ?? ''),
+      truncate(error?.mensaje ?? ''),
     ]
   })
-  columnas([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...filas.slice(0, A_LA_VISTA)])
-  comprobar(
+  formatColumns([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...rows.slice(0, A_LA_VISTA)])
+  check(
     `${resultado.creadas} creadas y ${resultado.fallidas} fallidas, cada una en su índice`,
     resultado.creadas === 12 &&
       resultado.fallidas === 12 &&
@@ -130,8 +127,8 @@ async function crearConFallas(api: Guias) {
 }
 
 /** Function that reports a state change of a guide, as the courier company's own system would. */
-type Operar = ReturnType<typeof crearOperar>
-const crearOperar = (url: string, llave: string) => async (guia: string, estado: Estado) => {
+type Operate = ReturnType<typeof createOperate>
+const createOperate = (url: string, llave: string) => async (guia: string, estado: Estado) => {
   const motivo = {
     intento_fallido: 'destinatario_ausente',
     en_devolucion: 'intentos_agotados',
@@ -145,10 +142,10 @@ const crearOperar = (url: string, llave: string) => async (guia: string, estado:
   if (respuesta.status !== 201) throw new Error(`${guia} → ${estado}: ${await respuesta.text()}`)
 }
 
-async function vivir(api: Guias, operar: Operar, guias: readonly string[]) {
+async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[]) {
   titulo('3. Diez vidas')
   const finales = new Map<string, number>()
-  for (const [i, vida] of VIDAS.entries()) {
+  for (const [i, vida] of LIFE_CYCLES.entries()) {
     const guia = guias[i]!
     for (const estado of vida) {
       if (estado === 'cancelado') await api.guias.cancelar(guia)
@@ -156,157 +153,163 @@ async function vivir(api: Guias, operar: Operar, guias: readonly string[]) {
       else if (estado === 'entregado') await api.simulador.avanzar(guia, { estado: 'entregado' })
       else await operar(guia, estado)
     }
-    const historia: string[] = []
+    const history: string[] = []
     // Pages have two events each, so that the demo reads several pages, as a merchant would.
     for await (const evento of api.guias.eventos(guia, { limite: 2 }))
-      if (evento.tipo === `guia.${evento.estado}`) historia.push(evento.estado)
-    const fin = historia.at(-1)!
-    finales.set(fin, (finales.get(fin) ?? 0) + 1)
-    console.log(`  ${guia}  ${historia.join(' → ')}`)
-    if (historia.join() !== ['aceptado', ...vida].join()) comprobar(`la historia de ${guia} es la que fue`, false)
+      if (evento.tipo === `guia.${evento.estado}`) history.push(evento.estado)
+    const lastEstado = history.at(-1)!
+    finales.set(lastEstado, (finales.get(lastEstado) ?? 0) + 1)
+    console.log(`  ${guia}  ${history.join(' → ')}`)
+    if (history.join() !== ['aceptado', ...vida].join()) check(`la historia de ${guia} es la que fue`, false)
   }
-  comprobar(
+  check(
     `terminaron: ${[...finales].map(([estado, n]) => `${estado} ${n}`).join(', ')}`,
     ['entregado', 'devuelto', 'cancelado'].every((estado) => finales.has(estado)),
   )
 }
 
-async function seguir(api: Guias) {
+async function followEventos(api: Guias) {
   titulo('4. El flujo de eventos, de principio a fin')
-  const porTipo = new Map<string, number>()
-  const vistos = new Set<string>()
-  for (const limite = Date.now() + 5_000; Date.now() < limite && (porTipo.get('ubicacion.solicitada') ?? 0) < 20; ) {
-    vistos.clear()
-    porTipo.clear()
+  const countsByType = new Map<string, number>()
+  const seen = new Set<string>()
+  for (
+    const limite = Date.now() + 5_000;
+    Date.now() < limite && (countsByType.get('ubicacion.solicitada') ?? 0) < 20;
+  ) {
+    seen.clear()
+    countsByType.clear()
     for await (const { id, tipo } of api.eventos.listar({ limite: 50 })) {
-      vistos.add(id)
-      porTipo.set(tipo, (porTipo.get(tipo) ?? 0) + 1)
+      seen.add(id)
+      countsByType.set(tipo, (countsByType.get(tipo) ?? 0) + 1)
     }
   }
-  const tipos = [...porTipo].map(([tipo, n]) => `${tipo} ${n}`)
+  const tipos = [...countsByType].map(([tipo, n]) => `${tipo} ${n}`)
   for (let i = 0; i < tipos.length; i += 5) console.log(`  ${tipos.slice(i, i + 5).join(' · ')}`)
-  const total = [...porTipo.values()].reduce((a, b) => a + b, 0)
-  comprobar(
+  const total = [...countsByType.values()].reduce((a, b) => a + b, 0)
+  check(
     `${total} eventos, ninguno dos veces; un mensaje por cada guía sin destino`,
-    vistos.size === total && porTipo.get('guia.aceptado') === 112 && porTipo.get('ubicacion.solicitada') === 20,
+    seen.size === total && countsByType.get('guia.aceptado') === 112 && countsByType.get('ubicacion.solicitada') === 20,
   )
 }
 
-async function confirmar(api: Guias, url: string) {
+async function confirmUbicacion(api: Guias, url: string) {
   titulo('5. Un destinatario dice dónde es')
   const buzon = await (await fetch(`${url}/buzon`)).text()
   const [, enlace = ''] = /href="(u\/[^"]+)"/.exec(buzon) ?? []
   console.log(`  abre el enlace de su mensaje (/buzon → /${enlace.slice(0, 7)}…) y confirma`)
-  const como = await confirmarComoDestinatario(`${url}/${enlace}`)
+  const como = await confirmAsDestinatario(`${url}/${enlace}`)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
-  const [guia, ...otras] = guias.filter(({ ubicacion }) => ubicacion.origen === 'destinatario')
-  comprobar(
+  const [guia, ...otherGuias] = guias.filter(({ ubicacion }) => ubicacion.origen === 'destinatario')
+  check(
     `${como}: ${guia?.guia} con ${guia?.ubicacion.precision_m} m de precisión, «${guia?.ubicacion.referencia}»`,
-    guia !== undefined && otras.length === 0,
+    guia !== undefined && otherGuias.length === 0,
   )
 }
 
 /** Starts a merchant's server, which verifies each webhook and answers with `status`. */
-async function abrirReceptor() {
-  const receptor = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rechazados: 0 }
-  const servidor = createServer(async (req, res) => {
-    const trozos: Buffer[] = []
-    for await (const trozo of req) trozos.push(trozo as Buffer)
+async function openReceiver() {
+  const receptor = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rejected: 0 }
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
     receptor.intentos++
     // The demo may change `status` once `intentos` counts this attempt, so the handler keeps the current value.
     const { status } = receptor
     try {
-      const aviso = await verificarWebhook(Buffer.concat(trozos), req.headers, receptor.secreto)
+      const aviso = await verificarWebhook(Buffer.concat(chunks), req.headers, receptor.secreto)
       if (status < 300) receptor.avisos.set(aviso.id, aviso.tipo)
     } catch {
-      receptor.rechazados++
+      receptor.rejected++
     }
     res.writeHead(status).end()
   })
-  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
-  receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
-  receptores.push(() => {
-    servidor.closeAllConnections()
-    servidor.close()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  receptor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/avisos`
+  receiverClosers.push(() => {
+    server.closeAllConnections()
+    server.close()
   })
   return receptor
 }
-const receptores: (() => void)[] = []
+const receiverClosers: (() => void)[] = []
 
 async function hasta(que: () => boolean, segundos: number) {
-  const inicio = performance.now()
-  while (!que() && performance.now() - inicio < segundos * 1000) await new Promise((resolve) => setTimeout(resolve, 5))
-  return ((performance.now() - inicio) / 1000).toFixed(1)
+  const startedAt = performance.now()
+  while (!que() && performance.now() - startedAt < segundos * 1000)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  return ((performance.now() - startedAt) / 1000).toFixed(1)
 }
 
-type Receptor = Awaited<ReturnType<typeof abrirReceptor>>
+type Receptor = Awaited<ReturnType<typeof openReceiver>>
 
-async function avisar(api: Guias, sano: Receptor, desde: Date) {
+async function sendAvisos(api: Guias, healthyReceiver: Receptor, desde: Date) {
   titulo('6. Cada evento, en el servidor del comercio')
   const eventos = (await Array.fromAsync(api.eventos.listar({ limite: 100 }))).length
-  await hasta(() => sano.avisos.size >= eventos, 10)
-  comprobar(
-    `${sano.avisos.size} avisos firmados para ${eventos} eventos, ninguno dos veces`,
-    sano.avisos.size === eventos && sano.intentos === eventos && sano.rechazados === 0,
+  await hasta(() => healthyReceiver.avisos.size >= eventos, 10)
+  check(
+    `${healthyReceiver.avisos.size} avisos firmados para ${eventos} eventos, ninguno dos veces`,
+    healthyReceiver.avisos.size === eventos && healthyReceiver.intentos === eventos && healthyReceiver.rejected === 0,
   )
 
-  const caido = await abrirReceptor()
-  caido.status = 503
-  const { webhook, secreto } = await api.webhooks.crear({ url: caido.url, tipos: ['guia.*'] })
-  caido.secreto = secreto
+  const failingReceiver = await openReceiver()
+  failingReceiver.status = 503
+  const { webhook, secreto } = await api.webhooks.crear({ url: failingReceiver.url, tipos: ['guia.*'] })
+  failingReceiver.secreto = secreto
   for (let i = 0; i < 2; i++)
     await api.guias.crear({ ...lote.guias[0]!, recogida: lote.recogida!, external_ref: `CAIDA-${i}` })
-  await hasta(() => caido.intentos === 2, 10)
-  caido.status = 204
+  await hasta(() => failingReceiver.intentos === 2, 10)
+  failingReceiver.status = 204
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
-  const espera = await hasta(() => caido.avisos.size === 2, 20)
+  const waitSeconds = await hasta(() => failingReceiver.avisos.size === 2, 20)
   // The service settles a delivery shortly after the merchant's server has received it.
   const entregas = await leerHasta(
     () => Array.fromAsync(api.webhooks.avisos(webhook)),
-    (unas) => unas.every(({ estado }) => estado !== 'pendiente'),
+    (receivedAvisos) => receivedAvisos.every(({ estado }) => estado !== 'pendiente'),
   )
-  comprobar(
-    `llegaron solos ${espera} s después, al segundo intento`,
+  check(
+    `llegaron solos ${waitSeconds} s después, al segundo intento`,
     entregas.length === 2 && entregas.every((e) => e.estado === 'entregado' && e.intentos === 2),
   )
 
-  const nuevo = await abrirReceptor()
+  const nuevo = await openReceiver()
   const tardio = await api.webhooks.crear({ url: nuevo.url })
   nuevo.secreto = tardio.secreto
-  const faltan = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: desde.toISOString() })
+  const missingAvisos = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: desde.toISOString() })
   const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: desde.toISOString() })
-  const segundos = await hasta(() => nuevo.avisos.size >= faltan.avisos, 10)
-  const { estado, avisos: puestas } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
-  comprobar(
-    `un servidor nuevo pidió todo lo anterior: ensayo ${faltan.avisos}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
-    faltan.avisos === eventos + 2 && nuevo.avisos.size === faltan.avisos && puestas === faltan.avisos,
+  const segundos = await hasta(() => nuevo.avisos.size >= missingAvisos.avisos, 10)
+  const { estado, avisos: queuedAvisos } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
+  check(
+    `un servidor nuevo pidió todo lo anterior: ensayo ${missingAvisos.avisos}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
+    missingAvisos.avisos === eventos + 2 &&
+      nuevo.avisos.size === missingAvisos.avisos &&
+      queuedAvisos === missingAvisos.avisos,
   )
 }
 
-async function tropezar(tropiezos: Tropiezos) {
+async function runMishaps(mishaps: Mishaps) {
   titulo('7. Lo que sale mal, y cómo sigue')
-  const { guia, tipos } = await corregirTelefono(tropiezos)
-  comprobar(
+  const { guia, tipos } = await correctTelefono(mishaps)
+  check(
     `${guia}: teléfono corregido, y un mensaje al nuevo`,
     tipos.join() === 'guia.aceptado,ubicacion.solicitada,guia.corregida,ubicacion.solicitada',
   )
-  await ajustarIntentos(tropiezos)
-  const { decidida, entregada } = await escogerOtroDia(tropiezos)
-  comprobar(
-    `${decidida.guia}: tras un intento fallido, el destinatario escogió el ${decidida.decision?.fecha}; ${entregada.estado}`,
-    decidida.decision?.por === 'destinatario' &&
-      decidida.decision.fecha === decidida.decision.fecha_desde &&
-      entregada.decision?.estado === 'aplicada' &&
-      entregada.estado === 'entregado',
+  await setIntentoPolicy(mishaps)
+  const { decidedGuia, deliveredGuia } = await chooseOtherDay(mishaps)
+  check(
+    `${decidedGuia.guia}: tras un intento fallido, el destinatario escogió el ${decidedGuia.decision?.fecha}; ${deliveredGuia.estado}`,
+    decidedGuia.decision?.por === 'destinatario' &&
+      decidedGuia.decision.fecha === decidedGuia.decision.fecha_desde &&
+      deliveredGuia.decision?.estado === 'aplicada' &&
+      deliveredGuia.estado === 'entregado',
   )
-  const { guia: vuelve, estado, intentos, motivo, decision } = await agotarIntentos(tropiezos)
-  comprobar(
-    `${vuelve}: tras ${intentos} intentos vuelve por la política (${motivo})`,
+  const { guia: returningGuia, estado, intentos, motivo, decision } = await exhaustIntentos(mishaps)
+  check(
+    `${returningGuia}: tras ${intentos} intentos vuelve por la política (${motivo})`,
     estado === 'en_devolucion' && motivo === 'intentos_agotados' && decision?.por === 'politica',
   )
 }
 
-async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
+async function checkPrueba(api: Guias, url: string, codigo: string, operar: Operate) {
   titulo('8. Una entrega sin cobertura, y su prueba')
   const { guia, ubicacion } = await api.guias.crear({
     ...lote.guias[0]!,
@@ -316,7 +319,7 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
     direccion: '5a avenida norte 12, casa 3',
   })
   await operar(guia, 'recolectado')
-  const { como, mientras } = await entregarComoRepartidor({
+  const { como, meanwhile } = await deliverAsRepartidor({
     url,
     codigo,
     guia,
@@ -328,71 +331,73 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
     async () => api.guias.pruebaEntrega(guia),
     ({ pdf }) => pdf !== null,
   )
-  comprobar(
+  check(
     `${como}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
-    mientras === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,
+    meanwhile === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,
   )
   // From here on the merchant uses only its own copies of the keys and files, and no service.
   const claves = await api.guias.clavesPublicas()
-  const bajar = async (direccion: string) => new Uint8Array(await (await fetch(direccion)).arrayBuffer())
-  const archivos = await Promise.all([pdf!, firma!, ...fotos].map((archivo) => bajar(archivo.url)))
+  const download = async (direccion: string) => new Uint8Array(await (await fetch(direccion)).arrayBuffer())
+  const archivos = await Promise.all([pdf!, firma!, ...fotos].map((archivo) => download(archivo.url)))
   const donde = join(tmpdir(), `prueba-de-entrega-${guia}.pdf`)
   await writeFile(donde, archivos[0]!)
-  const verificada = await verificarPrueba({ guia, manifiesto: manifiesto!, claves, archivos })
-  comprobar(
-    `verificada sin red: ${verificada.archivos.map(({ tipo }) => tipo).join(', ')}; el PDF está en ${donde}`,
-    verificada.archivos.length === 3,
+  const verifiedPrueba = await verificarPrueba({ guia, manifiesto: manifiesto!, claves, archivos })
+  check(
+    `verificada sin red: ${verifiedPrueba.archivos.map(({ tipo }) => tipo).join(', ')}; el PDF está en ${donde}`,
+    verifiedPrueba.archivos.length === 3,
   )
   archivos[0]![1_000]! ^= 1
-  const alterada = await verificarPrueba({ manifiesto: manifiesto!, claves, archivos }).catch(({ codigo }) => codigo)
-  comprobar(`con un bit cambiado en el PDF, no: ${alterada}`, typeof alterada === 'string')
+  const alteredResult = await verificarPrueba({ manifiesto: manifiesto!, claves, archivos }).catch(
+    ({ codigo }) => codigo,
+  )
+  check(`con un bit cambiado en el PDF, no: ${alteredResult}`, typeof alteredResult === 'string')
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
 // As root, PostgreSQL runs as another user, who must be able to enter this folder.
 await chmod(dataDir, 0o755)
 const config = readConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
-let servicio: Service | undefined
+let service: Service | undefined
 try {
-  servicio = await startService(config, createLog('error'))
-  const inicio = performance.now()
+  service = await startService(config, createLog('error'))
+  const startedAt = performance.now()
   const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
-  const operar = crearOperar(servicio.url, llave_operaciones)
-  const api = new Guias({ llave, baseUrl: servicio.url })
+  const operar = createOperate(service.url, llave_operaciones)
+  const api = new Guias({ llave, baseUrl: service.url })
   const desde = new Date()
-  const sano = await abrirReceptor()
-  sano.secreto = (await api.webhooks.crear({ url: sano.url })).secreto
-  const guias = await crearCien(api)
-  await crearConFallas(api)
+  const healthyReceiver = await openReceiver()
+  healthyReceiver.secreto = (await api.webhooks.crear({ url: healthyReceiver.url })).secreto
+  const guias = await createHundred(api)
+  await createWithFaults(api)
   // Only guides with known coordinates. The other guides need the confirmation of their recipient first.
-  const confirmadas = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
-  await vivir(api, operar, confirmadas)
-  await seguir(api)
-  await confirmar(api, servicio.url)
-  await avisar(api, sano, desde)
-  await tropezar({
+  const confirmedGuias = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
+  await advanceGuias(api, operar, confirmedGuias)
+  await followEventos(api)
+  await confirmUbicacion(api, service.url)
+  await sendAvisos(api, healthyReceiver, desde)
+  await runMishaps({
     api,
-    url: servicio.url,
-    llaveDeOperaciones: llave_operaciones,
+    url: service.url,
+    operacionesLlave: llave_operaciones,
     operar,
-    crear: (external_ref, conLugar) => {
+    create: (external_ref, hasPlace) => {
       const { lat, lng, maps_url: _, ...guia } = lote.guias[0]!
       return api.guias.crear({
         ...guia,
-        ...(conLugar && { lat, lng }),
+        ...(hasPlace && { lat, lng }),
         recogida: lote.recogida!,
         external_ref,
       } as Parameters<typeof api.guias.crear>[0])
     },
   })
-  await probar(api, servicio.url, codigo_repartidor, operar)
-  const segundos = ((performance.now() - inicio) / 1000).toFixed(1)
+  await checkPrueba(api, service.url, codigo_repartidor, operar)
+  const segundos = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(
     `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,
   )
 } finally {
-  await servicio?.detener()
-  for (const cerrar of receptores) cerrar()
+  await service?.stop()
+  for (const closeReceiver of receiverClosers) closeReceiver()
   await rm(dataDir, { recursive: true, force: true })
 }
 process.exitCode = fallas === 0 ? 0 : 1

@@ -105,11 +105,11 @@ async function restart(): Promise<void> {
 }
 
 async function openDatabase(): Promise<() => Promise<void>> {
-  const { baseDeDatos, dataDir } = readConfig(process.env, process.cwd())
-  if (baseDeDatos.tipo === 'externa') return async () => {}
+  const { database, dataDir } = readConfig(process.env, process.cwd())
+  if (database.tipo === 'externa') return async () => {}
   // The service itself holds DATA_DIR exclusively, so this process uses the server in shared mode.
-  const { soltar } = await acquirePostgres({ dataDir, exclusivo: false })
-  return soltar
+  const { release } = await acquirePostgres({ dataDir, exclusive: false })
+  return release
 }
 
 async function main(): Promise<void> {

@@ -8,15 +8,15 @@ import { chmod, cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { construirAnterior, findBase, MIGRACIONES } from './anterior/migracion.ts'
+import { buildPrevious, findBase, MIGRATIONS_PATH } from './anterior/migracion.ts'
 import { runTests } from './tests/run.ts'
 
-const raiz = fileURLToPath(new URL('../', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
 /**
  * Slices (folders of `server/`) whose tests start no processes of the service. Such processes would prepare the copied
  * tree again.
  */
-const DE_OPERACIONES = [
+const OPERACION_SLICES = [
   'comercios',
   'etiquetas',
   'eventos',
@@ -34,22 +34,22 @@ const DE_OPERACIONES = [
 ]
 
 /** Copies the tree of the previous version, and replaces its migrations with the current ones. */
-async function conEsquemaPresente(anterior: string, carpeta: string): Promise<void> {
-  await cp(anterior, carpeta, { recursive: true, filter: (ruta) => basename(ruta) !== 'node_modules' })
-  await symlink(join(anterior, 'node_modules'), join(carpeta, 'node_modules'))
-  await rm(join(carpeta, MIGRACIONES), { recursive: true })
-  await cp(join(raiz, MIGRACIONES), join(carpeta, MIGRACIONES), { recursive: true })
+async function withPresentSchema(anterior: string, folder: string): Promise<void> {
+  await cp(anterior, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
+  await symlink(join(anterior, 'node_modules'), join(folder, 'node_modules'))
+  await rm(join(folder, MIGRATIONS_PATH), { recursive: true })
+  await cp(join(root, MIGRATIONS_PATH), join(folder, MIGRATIONS_PATH), { recursive: true })
 }
 
-async function probar(anterior: string): Promise<void> {
-  const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-esquema-'))
+async function testPrevious(anterior: string): Promise<void> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-esquema-'))
   try {
-    await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
-    await conEsquemaPresente(anterior, carpeta)
-    const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
-    if (!(await runTests(['--tags-filter=!completo', ...donde], carpeta))) process.exitCode = 1
+    await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
+    await withPresentSchema(anterior, folder)
+    const donde = OPERACION_SLICES.map((slice) => `test/${slice}/`)
+    if (!(await runTests(['--tags-filter=!completo', ...donde], folder))) process.exitCode = 1
   } finally {
-    await rm(carpeta, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -57,5 +57,5 @@ const base = await findBase()
 if ('missing' in base) console.log(`No upgrade to test: ${base.missing}.`)
 else {
   console.log(`Running the tests of ${base.tag} with ${base.migrations.join(', ')}:`)
-  await probar(await construirAnterior(base))
+  await testPrevious(await buildPrevious(base))
 }

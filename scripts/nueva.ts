@@ -5,24 +5,24 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { Arbol } from './nueva/arbol.ts'
-import { agregarAlContrato } from './nueva/contrato.ts'
+import { SourceTree } from './nueva/arbol.ts'
+import { addToContract } from './nueva/contrato.ts'
 import { leerOperacion } from './nueva/operacion.ts'
-import { agregarAlSdk } from './nueva/sdk.ts'
-import { agregarAlServidor } from './nueva/servidor.ts'
+import { addToSdk } from './nueva/sdk.ts'
+import { addToServer } from './nueva/servidor.ts'
 
-const raiz = new URL('../', import.meta.url)
+const root = new URL('../', import.meta.url)
 
 try {
-  const arbol = new Arbol(raiz)
-  const operacion = leerOperacion(arbol, process.argv.slice(2))
-  agregarAlContrato(arbol, operacion)
-  agregarAlServidor(arbol, operacion)
-  if (operacion.documento === 'comercios') agregarAlSdk(arbol, operacion)
-  const archivos = arbol.escribir()
-  const biome = fileURLToPath(new URL('node_modules/@biomejs/biome/bin/biome', raiz))
+  const tree = new SourceTree(root)
+  const operacion = leerOperacion(tree, process.argv.slice(2))
+  addToContract(tree, operacion)
+  addToServer(tree, operacion)
+  if (operacion.documento === 'comercios') addToSdk(tree, operacion)
+  const archivos = tree.write()
+  const biome = fileURLToPath(new URL('node_modules/@biomejs/biome/bin/biome', root))
   const formato = spawnSync(process.execPath, [biome, 'check', '--write', '--linter-enabled=false', ...archivos], {
-    cwd: raiz,
+    cwd: root,
     encoding: 'utf8',
   })
   if (formato.status !== 0) throw new Error(`${formato.stdout}${formato.stderr}`)

@@ -22,18 +22,18 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const raiz = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
-const en = (...partes) => join(raiz, ...partes)
-const NODE_24 = en('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
+const ROOT = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
+const toPath = (...parts) => join(ROOT, ...parts)
+const NODE_24 = toPath('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+const MARK_FILE = toPath('node_modules', '.cache', 'guias', 'preparado.json')
 /** File that npm writes last. If it exists, the installation is complete. */
-const DE_NPM = en('node_modules', '.package-lock.json')
+const INSTALLED_LOCK_FILE = toPath('node_modules', '.package-lock.json')
 /** File of a package that only the workspace `test` needs. If it exists, that workspace is installed. */
-const DE_PRUEBAS = en('node_modules', 'vitest', 'package.json')
-const GENERAR_TODO = process.argv[2] === 'generar'
-const CON_PRUEBAS = GENERAR_TODO || process.argv[2] === 'todo'
+const TEST_PACKAGE_FILE = toPath('node_modules', 'vitest', 'package.json')
+const GENERATE_ALL = process.argv[2] === 'generar'
+const WITH_TESTS = GENERATE_ALL || process.argv[2] === 'todo'
 /** Generated files. If one is missing, everything is generated again. */
-const SALIDAS = [
+const GENERATED_FILES = [
   'server/generado/contrato/contrato.json',
   'server/generado/contrato/prisma/client.ts',
   'server/generado/contrato/paginas/ubicacion/navegador.js',
@@ -41,7 +41,7 @@ const SALIDAS = [
   'server/generado/contrato/validadores.mjs',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
-  'server/generado/hilo.mjs',
+  'server/generado/thread.mjs',
   'sdk/dist/index.js',
   'sdk/mcp/dist/principal.js',
   'sdk/LICENSE',
@@ -49,43 +49,43 @@ const SALIDAS = [
   'sdk/mcp/LICENSE',
 ]
 
-const decir = (texto) => process.stderr.write(`${texto}\n`)
+const printLine = (text) => process.stderr.write(`${text}\n`)
 
 /**
  * Files that a generator writes beside sources (`scripts/generar/sdk.ts`), because npm packs no files from outside the
  * package.
  */
-const COPIAS = ['LICENSE', 'CHANGELOG.md', 'mcp/LICENSE'].map((copia) => en('sdk', copia))
+const COPIED_FILES = ['LICENSE', 'CHANGELOG.md', 'mcp/LICENSE'].map((file) => toPath('sdk', file))
 
 /**
  * Returns a digest that changes when a file below the given paths changes. It covers names, sizes and times, which is
  * ten times faster than reading contents.
  */
-function huella(rutas) {
+function digestOf(paths) {
   const hash = createHash('sha256')
-  const mirar = (ruta) => {
-    const { mtimeMs, size } = statSync(ruta)
-    hash.update(`${ruta} ${size} ${mtimeMs}\n`)
+  const addFile = (path) => {
+    const { mtimeMs, size } = statSync(path)
+    hash.update(`${path} ${size} ${mtimeMs}\n`)
   }
-  const recorrer = (ruta) => {
-    for (const entrada of readdirSync(ruta, { withFileTypes: true })) {
-      if (entrada.isDirectory()) {
-        if (!['generado', 'dist', 'node_modules'].includes(entrada.name)) recorrer(join(ruta, entrada.name))
-      } else if (entrada.isFile() && !COPIAS.includes(join(ruta, entrada.name))) mirar(join(ruta, entrada.name))
+  const addFolder = (path) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (entry.isDirectory()) {
+        if (!['generado', 'dist', 'node_modules'].includes(entry.name)) addFolder(join(path, entry.name))
+      } else if (entry.isFile() && !COPIED_FILES.includes(join(path, entry.name))) addFile(join(path, entry.name))
     }
   }
-  for (const ruta of rutas.map((r) => en(r))) statSync(ruta).isDirectory() ? recorrer(ruta) : mirar(ruta)
+  for (const path of paths.map((name) => toPath(name))) statSync(path).isDirectory() ? addFolder(path) : addFile(path)
   return hash.digest('hex')
 }
 
-const escribirMarca = (marca) => {
-  mkdirSync(join(MARCA, '..'), { recursive: true })
-  writeFileSync(MARCA, JSON.stringify(marca))
+const writeMark = (mark) => {
+  mkdirSync(join(MARK_FILE, '..'), { recursive: true })
+  writeFileSync(MARK_FILE, JSON.stringify(mark))
 }
 
-const leerMarca = () => {
+const readMark = () => {
   try {
-    return JSON.parse(readFileSync(MARCA, 'utf8'))
+    return JSON.parse(readFileSync(MARK_FILE, 'utf8'))
   } catch {
     return {}
   }
@@ -95,11 +95,11 @@ const leerMarca = () => {
  * Returns the digests of the lock file and of the sources. The lock file counts by content, because npm rewrites it,
  * and no other source, when it installs.
  */
-const deseado = () => ({
-  instalado: createHash('sha256')
-    .update(readFileSync(en('package-lock.json')))
+const computeTarget = () => ({
+  installed: createHash('sha256')
+    .update(readFileSync(toPath('package-lock.json')))
     .digest('hex'),
-  contrato: huella([
+  contract: digestOf([
     'openapi',
     'prisma/schema.prisma',
     'redocly.yaml',
@@ -110,103 +110,103 @@ const deseado = () => ({
     'server/pages/docs/direccion.ts',
     'sdk',
   ]),
-  servidor: huella(['server']),
+  server: digestOf(['server']),
 })
 
 /** Child process that is running. Signals to this process are passed on to it. */
-let hijo
+let child
 
 /**
  * Runs a program without showing its output.
  * @throws with the program's whole output, if it fails
  */
-function correr(programa, args, env = {}) {
+function runProgram(program, args, env = {}) {
   return new Promise((resolve, reject) => {
-    const dicho = []
-    hijo = spawn(programa, args, {
-      cwd: raiz,
+    const output = []
+    child = spawn(program, args, {
+      cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
-      shell: programa.endsWith('.cmd'),
+      shell: program.endsWith('.cmd'),
     })
-    for (const flujo of [hijo.stdout, hijo.stderr]) flujo.on('data', (trozo) => dicho.push(trozo))
-    const fallar = (causa = '') =>
-      reject(new Error(`${Buffer.concat(dicho)}\nFalló «${[programa, ...args].join(' ')}»${causa}.`))
-    hijo.on('error', ({ message }) => fallar(`: ${message}`))
-    hijo.on('close', (codigo) => (codigo === 0 ? resolve() : fallar()))
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
+    const fail = (cause = '') =>
+      reject(new Error(`${Buffer.concat(output)}\nFalló «${[program, ...args].join(' ')}»${cause}.`))
+    child.on('error', ({ message }) => fail(`: ${message}`))
+    child.on('close', (code) => (code === 0 ? resolve() : fail()))
   })
 }
 
-const segundos = (desde) => `${((Date.now() - desde) / 1000).toFixed(0)} s`
+const formatElapsed = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`
 
 /**
  * Runs a step and prints its elapsed time: every second on a terminal, else every ten seconds. Exits with 1 if the step
  * fails.
  */
-async function paso(titulo, hacer) {
-  const inicio = Date.now()
-  const [vuelta, salto, cada] = process.stderr.isTTY ? ['\r', '', 1_000] : ['', '\n', 10_000]
-  const contar = () => process.stderr.write(`${vuelta}${titulo}… ${segundos(inicio)} ${salto}`)
-  contar()
-  const reloj = setInterval(contar, cada)
+async function runStep(title, perform) {
+  const start = Date.now()
+  const [carriageReturn, newline, interval] = process.stderr.isTTY ? ['\r', '', 1_000] : ['', '\n', 10_000]
+  const printProgress = () => process.stderr.write(`${carriageReturn}${title}… ${formatElapsed(start)} ${newline}`)
+  printProgress()
+  const timer = setInterval(printProgress, interval)
   try {
-    await hacer()
+    await perform()
   } catch (error) {
-    decir(`${vuelta}${titulo}: falló a los ${segundos(inicio)}\n${error.message}`)
+    printLine(`${carriageReturn}${title}: falló a los ${formatElapsed(start)}\n${error.message}`)
     process.exit(1)
   }
-  clearInterval(reloj)
-  decir(`${vuelta}${titulo}: hecho en ${segundos(inicio)}`)
+  clearInterval(timer)
+  printLine(`${carriageReturn}${title}: hecho en ${formatElapsed(start)}`)
 }
 
 /**
  * Installs the packages of the lock file. Includes development dependencies even with NODE_ENV=production, because the
  * generators are among them. Over a complete installation, npm installs only missing packages and other versions.
- * @param sobreOtra true if a complete installation exists
+ * @param overExisting true if a complete installation exists
  */
-function instalar(sobreOtra, conPruebas) {
-  const partes = conPruebas ? [] : ['--workspace=sdk', '--include-workspace-root']
-  const orden = sobreOtra ? ['install', '--no-save'] : ['ci']
-  const args = [...orden, '--include=dev', ...partes, '--no-audit', '--no-fund']
+function install(overExisting, withTests) {
+  const workspaceArgs = withTests ? [] : ['--workspace=sdk', '--include-workspace-root']
+  const command = overExisting ? ['install', '--no-save'] : ['ci']
+  const args = [...command, '--include=dev', ...workspaceArgs, '--no-audit', '--no-fund']
   const npm = process.env.npm_execpath
-  if (npm?.endsWith('.js')) return correr(process.env.npm_node_execpath ?? process.execPath, [npm, ...args])
-  return correr(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
+  if (npm?.endsWith('.js')) return runProgram(process.env.npm_node_execpath ?? process.execPath, [npm, ...args])
+  return runProgram(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
 }
 
 /**
- * Runs `hacer` under a lock file, because two concurrent first starts would overwrite each other's installation. Waits
+ * Runs `perform` under a lock file, because two concurrent first starts would overwrite each other's installation. Waits
  * while another process holds the lock.
  */
-async function conCerrojo(hacer) {
-  const cerrojo = join(tmpdir(), `guias-preparar-${createHash('sha256').update(raiz).digest('hex').slice(0, 12)}`)
-  let avisado = false
+async function runLocked(perform) {
+  const lockFile = join(tmpdir(), `guias-preparar-${createHash('sha256').update(ROOT).digest('hex').slice(0, 12)}`)
+  let announced = false
   for (;;) {
     try {
-      closeSync(openSync(cerrojo, 'wx'))
+      closeSync(openSync(lockFile, 'wx'))
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
-      const pid = Number(readFileSync(cerrojo, 'utf8')) || 0
-      const viejo = Date.now() - statSync(cerrojo).mtimeMs > 5_000
-      if (pid > 0 ? !vive(pid) : viejo) rmSync(cerrojo, { force: true })
-      else if (!avisado) {
-        avisado = true
-        decir('Otro proceso lo está preparando: se espera a que termine…')
+      const pid = Number(readFileSync(lockFile, 'utf8')) || 0
+      const isStale = Date.now() - statSync(lockFile).mtimeMs > 5_000
+      if (pid > 0 ? !isAlive(pid) : isStale) rmSync(lockFile, { force: true })
+      else if (!announced) {
+        announced = true
+        printLine('Otro proceso lo está preparando: se espera a que termine…')
       } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
     }
   }
-  writeFileSync(cerrojo, String(process.pid))
-  const soltar = () => rmSync(cerrojo, { force: true })
-  process.on('exit', soltar)
-  for (const senal of ['SIGINT', 'SIGTERM'])
-    process.on(senal, () => {
-      hijo?.kill(senal)
+  writeFileSync(lockFile, String(process.pid))
+  const release = () => rmSync(lockFile, { force: true })
+  process.on('exit', release)
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => {
+      child?.kill(signal)
       process.exit(130)
     })
-  await hacer()
+  await perform()
 }
 
-function vive(pid) {
+function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true
@@ -215,45 +215,49 @@ function vive(pid) {
   }
 }
 
-const faltaInstalar = (marca, meta) =>
-  marca.instalado !== meta.instalado || !existsSync(NODE_24) || (CON_PRUEBAS && !existsSync(DE_PRUEBAS))
+const needsInstall = (mark, target) =>
+  mark.installed !== target.installed || !existsSync(NODE_24) || (WITH_TESTS && !existsSync(TEST_PACKAGE_FILE))
 
-const faltanSalidas = () => SALIDAS.some((salida) => !existsSync(en(salida)))
+const lacksGeneratedFiles = () => GENERATED_FILES.some((file) => !existsSync(toPath(file)))
 
-async function ponerLoQueFalta(marca) {
-  const conPruebas = CON_PRUEBAS || existsSync(DE_PRUEBAS)
-  const sobreOtra = existsSync(DE_NPM) && !marca.instalando
+async function installMissing(mark) {
+  const withTests = WITH_TESTS || existsSync(TEST_PACKAGE_FILE)
+  const overExisting = existsSync(INSTALLED_LOCK_FILE) && !mark.installing
   // If this step is interrupted, the mark makes the next run reinstall from scratch.
-  if (sobreOtra) escribirMarca({ instalando: true })
-  const titulo = `Instalando lo que hace falta para ${conPruebas ? 'arrancar y probar' : 'arrancar'}`
-  await paso(titulo, () => instalar(sobreOtra, conPruebas))
-  const { instalado } = deseado()
+  if (overExisting) writeMark({ installing: true })
+  const title = `Instalando lo que hace falta para ${withTests ? 'arrancar y probar' : 'arrancar'}`
+  await runStep(title, () => install(overExisting, withTests))
+  const { installed } = computeTarget()
   // Another lock file may contain other versions of the generators, so their output counts as stale.
-  const queda = marca.instalado === instalado ? marca : { instalado }
-  escribirMarca(queda)
-  return queda
+  const remaining = mark.installed === installed ? mark : { installed }
+  writeMark(remaining)
+  return remaining
 }
 
-async function preparar() {
-  const inicio = Date.now()
-  let marca = leerMarca()
-  if (faltaInstalar(marca, deseado())) marca = await ponerLoQueFalta(marca)
-  const meta = deseado()
-  const todo = GENERAR_TODO || faltanSalidas() || marca.contrato !== meta.contrato
-  if (todo || marca.servidor !== meta.servidor) {
-    const args = [en('scripts', 'generar.ts'), ...(todo ? [] : ['servidor'])]
-    const que = todo ? 'tipos, cliente, documentación y servidor' : 'el servidor'
-    await paso(`Generando ${que}`, () => correr(NODE_24, args, { NODE_ENV: 'development' }))
+async function prepare() {
+  const start = Date.now()
+  let mark = readMark()
+  if (needsInstall(mark, computeTarget())) mark = await installMissing(mark)
+  const target = computeTarget()
+  const generateAll = GENERATE_ALL || lacksGeneratedFiles() || mark.contract !== target.contract
+  if (generateAll || mark.server !== target.server) {
+    const args = [toPath('scripts', 'generar.ts'), ...(generateAll ? [] : ['servidor'])]
+    const subject = generateAll ? 'tipos, cliente, documentación y servidor' : 'el servidor'
+    await runStep(`Generando ${subject}`, () => runProgram(NODE_24, args, { NODE_ENV: 'development' }))
   }
-  escribirMarca(meta)
-  const orden = process.env.npm_lifecycle_event
-  decir(`Preparado en ${segundos(inicio)}${orden === 'prestart' ? '. Arrancando…' : ''}`)
+  writeMark(target)
+  const script = process.env.npm_lifecycle_event
+  printLine(`Preparado en ${formatElapsed(start)}${script === 'prestart' ? '. Arrancando…' : ''}`)
 }
 
-const alDia = () => {
-  const marca = leerMarca()
-  const meta = deseado()
-  return !faltaInstalar(marca, meta) && !faltanSalidas() && ['contrato', 'servidor'].every((c) => marca[c] === meta[c])
+const isCurrent = () => {
+  const mark = readMark()
+  const target = computeTarget()
+  return (
+    !needsInstall(mark, target) &&
+    !lacksGeneratedFiles() &&
+    ['contract', 'server'].every((key) => mark[key] === target[key])
+  )
 }
 
-if (GENERAR_TODO || !alDia()) await conCerrojo(preparar)
+if (GENERATE_ALL || !isCurrent()) await runLocked(prepare)

@@ -24,15 +24,15 @@ const DE_CASA: readonly string[] = [
 ]
 
 /** Modules that only files with a matching path may import. */
-const MODULOS: Record<string, RegExp> = {
+const RESTRICTED_MODULES: Record<string, RegExp> = {
   'node:child_process': /^(?:server\/data\/embedded|sdk\/cli)\//,
   'node:vm': /^$/,
 }
 /** Files that run the statements of other modules, and so may call `query` with variable text. */
-const PUERTAS =
+const GATEWAYS =
   /^server\/(?:data\/(?:connections|db|order|citus\/(?:cluster|laying)|embedded\/(?:role|continuous\/walStream))|startup\/(?:startWorkers|migrations))\.ts$/
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
-const LISTAS = /^server\/domain\/(?:guias\/guia|webhooks\/listarAvisos)\.ts$/
+const LIST_FILES = /^server\/domain\/(?:guias\/guia|webhooks\/listarAvisos)\.ts$/
 
 const fallas: string[] = []
 interface Patron {
@@ -40,31 +40,38 @@ interface Patron {
   flags: string
   donde: string[]
 }
-const patrones = new Map<string, Patron>()
-function anotar(source: string, flags: string, lugar: string): void {
+const patterns = new Map<string, Patron>()
+function record(source: string, flags: string, lugar: string): void {
   const clave = `/${source}/${flags}`
-  const { donde = [] } = patrones.get(clave) ?? {}
-  patrones.set(clave, { source, flags, donde: [...donde, lugar] })
+  const { donde = [] } = patterns.get(clave) ?? {}
+  patterns.set(clave, { source, flags, donde: [...donde, lugar] })
 }
 
-const enFuncion = ({ parent }: ts.Node): boolean =>
-  parent !== undefined && (ts.isFunctionLike(parent) || enFuncion(parent))
-const esConstante = (nodo: ts.Expression) => ts.isIdentifier(nodo) && /^[A-Z_]+$/.test(nodo.text)
+const isInFunction = ({ parent }: ts.Node): boolean =>
+  parent !== undefined && (ts.isFunctionLike(parent) || isInFunction(parent))
+const isConstant = (nodo: ts.Expression) => ts.isIdentifier(nodo) && /^[A-Z_]+$/.test(nodo.text)
 /** Reports whether the text of a statement is constant. */
-const esFijo = (nodo: ts.Expression): boolean =>
+const isFixed = (nodo: ts.Expression): boolean =>
   ts.isStringLiteralLike(nodo) ||
-  esConstante(nodo) ||
-  (ts.isTemplateExpression(nodo) && nodo.templateSpans.every(({ expression }) => esConstante(expression))) ||
+  isConstant(nodo) ||
+  (ts.isTemplateExpression(nodo) && nodo.templateSpans.every(({ expression }) => isConstant(expression))) ||
   (ts.isObjectLiteralExpression(nodo) &&
     nodo.properties.some(
-      (una) => ts.isPropertyAssignment(una) && una.name.getText() === 'text' && esFijo(una.initializer),
+      (property) =>
+        ts.isPropertyAssignment(property) && property.name.getText() === 'text' && isFixed(property.initializer),
     ))
 
+/** Reports whether a call of `query` gets its SQL as text. Other calls of that name get a `Statement`, which is constant. */
+const takesSqlText = (callee: ts.Expression, sql: ts.Expression) =>
+  ts.isTemplateExpression(sql) ||
+  ts.isBinaryExpression(sql) ||
+  (ts.isPropertyAccessExpression(callee) && /(?:client|pool|machine|connection)$/i.test(callee.expression.getText()))
+
 /** Returns the house rule that a node breaks; undefined if it breaks none. */
-function falta(ruta: string, nodo: ts.Node): string | undefined {
+function findViolation(path: string, nodo: ts.Node): string | undefined {
   if (ts.isImportDeclaration(nodo)) {
     const { text } = nodo.moduleSpecifier as ts.StringLiteral
-    if (MODULOS[text] && !MODULOS[text].test(ruta)) return `${text} may not be imported here`
+    if (RESTRICTED_MODULES[text] && !RESTRICTED_MODULES[text].test(path)) return `${text} may not be imported here`
   }
   if (ts.isIdentifier(nodo) && /^(?:eval|Function|\$(?:query|execute)RawUnsafe|insertAdjacentHTML)$/.test(nodo.text))
     return `${nodo.text} turns text into code, SQL or HTML`
@@ -75,62 +82,64 @@ function falta(ruta: string, nodo: ts.Node): string | undefined {
   )
     if (/^[+|&?]*=$/.test(nodo.operatorToken.getText())) return 'assignment of text as HTML'
   if (!ts.isCallExpression(nodo)) return undefined
-  const { expression: funcion, arguments: dados } = nodo
-  const nombre = ts.isPropertyAccessExpression(funcion) ? funcion.name.text : funcion.getText()
-  if (nombre === 'statement' && enFuncion(nodo)) return 'a statement is defined inside a function'
-  if (nombre === 'dynamicStatement' && !LISTAS.test(ruta)) return 'the text of a statement depends on the request'
-  const esDePagina = ruta.startsWith('server/pages/')
-  if (nombre === 'query' && !esDePagina && !PUERTAS.test(ruta) && dados[0] && !esFijo(dados[0]))
+  const { expression: callee, arguments: dados } = nodo
+  const nombre = ts.isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
+  if (nombre === 'statement' && isInFunction(nodo)) return 'a statement is defined inside a function'
+  if (nombre === 'dynamicStatement' && !LIST_FILES.test(path)) return 'the text of a statement depends on the request'
+  const isOfPages = path.startsWith('server/pages/')
+  const [sql] = dados
+  if (nombre === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesSqlText(callee, sql) && !isFixed(sql))
     return 'SQL text that is not constant'
   return undefined
 }
 
-function mirar(ruta: string, nodo: ts.Node, archivo: ts.SourceFile): void {
-  const donde = () => `${ruta}:${archivo.getLineAndCharacterOfPosition(nodo.getStart()).line + 1}`
-  const porque = falta(ruta, nodo)
-  if (porque) fallas.push(`${donde()} ${porque}`)
+function visit(path: string, nodo: ts.Node, archivo: ts.SourceFile): void {
+  const donde = () => `${path}:${archivo.getLineAndCharacterOfPosition(nodo.getStart()).line + 1}`
+  const violation = findViolation(path, nodo)
+  if (violation) fallas.push(`${donde()} ${violation}`)
   if (ts.isRegularExpressionLiteral(nodo)) {
     const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(nodo.text) ?? []
-    anotar(source, flags, donde())
+    record(source, flags, donde())
   }
   // In the text of a template, `x` stands for each interpolated value.
-  if (ts.isNewExpression(nodo) && nodo.expression.getText() === 'RegExp' && enFuncion(nodo)) {
+  if (ts.isNewExpression(nodo) && nodo.expression.getText() === 'RegExp' && isInFunction(nodo)) {
     const texto = nodo.arguments?.[0]
     if (texto && ts.isTemplateExpression(texto))
-      anotar(
+      record(
         [texto.head, ...texto.templateSpans.map(({ literal }) => literal)].map(({ text }) => text).join('x'),
         'i',
         donde(),
       )
   }
-  ts.forEachChild(nodo, (hijo) => mirar(ruta, hijo, archivo))
+  ts.forEachChild(nodo, (child) => visit(path, child, archivo))
 }
 
 /** Imports a module and records the regular expressions that it builds with `new RegExp` while loading. */
-async function cargar(ruta: string): Promise<void> {
+async function loadModule(path: string): Promise<void> {
   const Original = RegExp
   globalThis.RegExp = new Proxy(Original, {
     construct(de, [source, flags = '']) {
-      if (new Error().stack?.includes(ruta)) anotar(String(source), flags, ruta)
+      if (new Error().stack?.includes(path)) record(String(source), flags, path)
       return new de(source, flags)
     },
   })
-  await import(pathToFileURL(ruta).href)
+  await import(pathToFileURL(path).href)
   globalThis.RegExp = Original
 }
 
-function mirarContrato(valor: unknown): void {
+function visitContract(valor: unknown): void {
   if (typeof valor !== 'object' || valor === null) return
-  for (const [clave, suyo] of Object.entries(valor))
-    if (/^(?:x-patron|pattern)$/.test(clave) && typeof suyo === 'string') anotar(suyo, 'u', 'the contract')
-    else mirarContrato(suyo)
+  for (const [clave, memberValue] of Object.entries(valor))
+    if (/^(?:x-patron|pattern)$/.test(clave) && typeof memberValue === 'string')
+      record(memberValue, 'u', 'the contract')
+    else visitContract(memberValue)
 }
 
 /** Cache of the expressions known to be safe, because checking all takes about 15 seconds. */
-const MEMORIA = 'node_modules/.cache/guias/patrones.json'
+const CACHE_FILE = 'node_modules/.cache/guias/patrones.json'
 function leerBuenos(): Set<string> {
   try {
-    return new Set(JSON.parse(readFileSync(MEMORIA, 'utf8')))
+    return new Set(JSON.parse(readFileSync(CACHE_FILE, 'utf8')))
   } catch {
     return new Set()
   }
@@ -140,37 +149,37 @@ function leerBuenos(): Set<string> {
  * Checks the recorded expressions, and reports those that are not linear.
  * @returns the keys of the safe expressions, for the cache
  */
-function juzgar(buenos: ReadonlySet<string>): string[] {
-  return [...patrones].flatMap(([clave, { source, flags, donde }]) => {
+function judgePatterns(buenos: ReadonlySet<string>): string[] {
+  return [...patterns].flatMap(([clave, { source, flags, donde }]) => {
     if (buenos.has(clave)) return clave
     // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
-    const hallado = checkSync(source, flags, { timeout: 240_000 })
-    if (hallado.status === 'safe') return clave
+    const verdict = checkSync(source, flags, { timeout: 240_000 })
+    if (verdict.status === 'safe') return clave
     const { type, summary } =
-      hallado.status === 'vulnerable' ? hallado.complexity : { type: undefined, summary: 'recheck could not decide' }
-    const malos = donde.filter((lugar) => type !== 'polynomial' || !DE_CASA.some((ruta) => lugar.startsWith(ruta)))
-    fallas.push(...malos.map((lugar) => `${lugar} ${clave}: ${summary}`))
+      verdict.status === 'vulnerable' ? verdict.complexity : { type: undefined, summary: 'recheck could not decide' }
+    const badPlaces = donde.filter((lugar) => type !== 'polynomial' || !DE_CASA.some((path) => lugar.startsWith(path)))
+    fallas.push(...badPlaces.map((lugar) => `${lugar} ${clave}: ${summary}`))
     return []
   })
 }
 
-for (const ruta of execFileSync(
+for (const path of execFileSync(
   'git',
   ['ls-files', 'server', 'sdk/src', 'sdk/cli', 'sdk/pruebas', 'sdk/entries', 'sdk/mcp/src'],
   {
     encoding: 'utf8',
   },
 ).split('\n')) {
-  if (!/\.tsx?$/.test(ruta)) continue
-  const texto = readFileSync(ruta, 'utf8')
-  const archivo = ts.createSourceFile(ruta, texto, ts.ScriptTarget.Latest, true)
-  mirar(ruta, archivo, archivo)
-  if (ruta.startsWith('server/') && /^(?:\S.*| {2,4}\w+:.*)new RegExp\(/m.test(texto)) await cargar(ruta)
+  if (!/\.tsx?$/.test(path)) continue
+  const texto = readFileSync(path, 'utf8')
+  const archivo = ts.createSourceFile(path, texto, ts.ScriptTarget.Latest, true)
+  visit(path, archivo, archivo)
+  if (path.startsWith('server/') && /^(?:\S.*| {2,4}\w+:.*)new RegExp\(/m.test(texto)) await loadModule(path)
 }
-mirarContrato(JSON.parse(readFileSync('server/generado/contrato/contrato.json', 'utf8')))
-const buenos = juzgar(leerBuenos())
-mkdirSync(dirname(MEMORIA), { recursive: true })
-writeFileSync(MEMORIA, JSON.stringify(buenos))
-console.log([...fallas, `${patrones.size} regular expressions, ${fallas.length} faults`].join('\n'))
+visitContract(JSON.parse(readFileSync('server/generado/contrato/contrato.json', 'utf8')))
+const buenos = judgePatterns(leerBuenos())
+mkdirSync(dirname(CACHE_FILE), { recursive: true })
+writeFileSync(CACHE_FILE, JSON.stringify(buenos))
+console.log([...fallas, `${patterns.size} regular expressions, ${fallas.length} faults`].join('\n'))
 // The imported modules may keep handles open, which would prevent an exit.
 process.exit(fallas.length > 0 ? 1 : 0)

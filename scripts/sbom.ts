@@ -8,30 +8,30 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const raiz = join(import.meta.dirname, '..')
-const { name, version, license, dependencies } = JSON.parse(readFileSync(join(raiz, 'package.json'), 'utf8'))
+const root = join(import.meta.dirname, '..')
+const { name, version, license, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const temporal = mkdtempSync(join(tmpdir(), 'guias-sbom-'))
 // npm uses the folder's name as the name of the main component.
-const carpeta = join(temporal, name)
+const folder = join(temporal, name)
 const npm = (...args: string[]) =>
-  execFileSync('npm', args, { cwd: carpeta, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 
 /**
  * Returns a lock file without workspaces. With them, npm would report dependencies as missing, because production does
  * not have these workspaces.
  */
 function sinAreas(texto: string) {
-  const { packages, ...resto } = JSON.parse(texto) as { packages: Record<string, { link?: boolean }> }
-  const quedan = Object.entries(packages).filter(([ruta, { link }]) => ruta.startsWith('node_modules/') && !link)
-  return { ...resto, packages: { '': packages[''], ...Object.fromEntries(quedan) } }
+  const { packages, ...rest } = JSON.parse(texto) as { packages: Record<string, { link?: boolean }> }
+  const keptPackages = Object.entries(packages).filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
+  return { ...rest, packages: { '': packages[''], ...Object.fromEntries(keptPackages) } }
 }
 
 try {
-  mkdirSync(carpeta)
-  writeFileSync(join(carpeta, 'package.json'), JSON.stringify({ name, version, license, dependencies }))
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, license, dependencies }))
   writeFileSync(
-    join(carpeta, 'package-lock.json'),
-    JSON.stringify(sinAreas(readFileSync(join(raiz, 'package-lock.json'), 'utf8'))),
+    join(folder, 'package-lock.json'),
+    JSON.stringify(sinAreas(readFileSync(join(root, 'package-lock.json'), 'utf8'))),
   )
   npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))

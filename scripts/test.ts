@@ -4,14 +4,14 @@
  * minutes, without the checks. Exits with 1 if a check or a test fails. Other arguments go to vitest.
  */
 import { fileURLToPath } from 'node:url'
-import { correrEn } from './anterior/construir.ts'
+import { runIn } from './anterior/construir.ts'
 import { runTests } from './tests/run.ts'
 
-const raiz = fileURLToPath(new URL('../', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** Runs the static checks. Returns true if they pass. */
 const check = () =>
-  correrEn(raiz, process.execPath, 'scripts/verificar.ts').then(
+  runIn(root, process.execPath, 'scripts/verificar.ts').then(
     () => true,
     () => false,
   )

@@ -6,33 +6,33 @@ import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const raiz = fileURLToPath(new URL('../', import.meta.url))
-const binarios = join(raiz, 'node_modules/.bin')
+const root = fileURLToPath(new URL('../', import.meta.url))
+const binaries = join(root, 'node_modules/.bin')
 
 /**
  * Returns the command that checks the types of a project, incrementally. TypeScript 7 needs a third of the processor
  * time of TypeScript 6, which generators and the house rules use for its API.
  */
-function tipos(proyecto: string): string[] {
-  const memoria = `node_modules/.cache/guias/${proyecto.replace(/\W/g, '-')}.tsbuildinfo`
+function tipos(project: string): string[] {
+  const cacheFile = `node_modules/.cache/guias/${project.replace(/\W/g, '-')}.tsbuildinfo`
   return [
     'node',
     'node_modules/typescript-7/bin/tsc',
     '--noEmit',
     '--incremental',
     '--tsBuildInfoFile',
-    memoria,
+    cacheFile,
     '-p',
-    proyecto,
+    project,
   ]
 }
 
 /** Path of the contract as the server publishes it. */
-const PUBLICADO = ['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`)
+const PUBLISHED_FILES = ['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`)
 
 /** Name of a step whose output is always printed, because it also reports that no earlier release exists. */
-const VERSIONES = 'versions, and changes since the last release'
-const PASOS: Record<string, string[]> = {
+const VERSIONS_STEP = 'versions, and changes since the last release'
+const STEPS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
   'types of the server, scripts and tests': tipos('.'),
   'types of the browser code': tipos('server/pages'),
@@ -62,38 +62,38 @@ const PASOS: Record<string, string[]> = {
   ],
   'plain words': ['node', 'scripts/prose.ts'],
   'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],
-  [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
+  [VERSIONS_STEP]: ['node', 'scripts/compatibilidad.ts'],
 }
 /** Steps that take a minute. */
 const LONG_STEPS: Record<string, string[]> = {
-  'the contract (Spectral, OWASP)': ['spectral', 'lint', '--fail-severity=hint', ...PUBLICADO],
+  'the contract (Spectral, OWASP)': ['spectral', 'lint', '--fail-severity=hint', ...PUBLISHED_FILES],
 }
 
-function correr([programa = '', ...args]: string[]): Promise<{ bien: boolean; salida: string }> {
+function runProgram([program = '', ...args]: string[]): Promise<{ bien: boolean; output: string }> {
   return new Promise((resolve) => {
-    const PATH = binarios + delimiter + (process.env.PATH ?? '')
-    const hijo = spawn(join(binarios, programa), args, { cwd: raiz, env: { ...process.env, PATH } })
-    let salida = ''
-    for (const flujo of [hijo.stdout, hijo.stderr]) {
-      flujo.on('data', (trozo) => {
-        salida += trozo
+    const PATH = binaries + delimiter + (process.env.PATH ?? '')
+    const child = spawn(join(binaries, program), args, { cwd: root, env: { ...process.env, PATH } })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk
       })
     }
-    hijo.on('close', (codigo) => resolve({ bien: codigo === 0, salida }))
-    hijo.on('error', (error) => resolve({ bien: false, salida: String(error) }))
+    child.on('close', (codigo) => resolve({ bien: codigo === 0, output }))
+    child.on('error', (error) => resolve({ bien: false, output: String(error) }))
   })
 }
 
 // Two steps run concurrently, because the smallest supported machine has two cores.
-const pendientes = Object.entries(process.argv[2] === 'completo' ? { ...LONG_STEPS, ...PASOS } : PASOS)
+const pendientes = Object.entries(process.argv[2] === 'completo' ? { ...LONG_STEPS, ...STEPS } : STEPS)
 const turno = async () => {
   for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {
-    const [nombre, orden] = paso
-    const inicio = performance.now()
-    const { bien, salida } = await correr(orden)
-    console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - inicio) / 1000).toFixed(1)} s)`)
+    const [nombre, command] = paso
+    const startedAt = performance.now()
+    const { bien, output } = await runProgram(command)
+    console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
     if (!bien) process.exitCode = 1
-    if (!bien || orden === PASOS[VERSIONES]) console.log(salida)
+    if (!bien || command === STEPS[VERSIONS_STEP]) console.log(output)
   }
 }
 await Promise.all([turno(), turno()])

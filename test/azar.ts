@@ -1,5 +1,5 @@
 /** Numbers from 0 to 1, small and seeded: the same at each run (mulberry32). */
-export function azarDe(semilla: number): () => number {
+export function createRandom(semilla: number): () => number {
   let estado = semilla
   return () => {
     estado = (estado + 0x6d2b79f5) | 0

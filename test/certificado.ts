@@ -18,7 +18,7 @@ export interface Par {
 }
 
 /** For these names and addresses. */
-export function certificado(alternativos: Buffer[], anios: [string, string] = ['2020', '2099']): Par {
+export function createCertificate(alternativos: Buffer[], anios: [string, string] = ['2020', '2099']): Par {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const nombre = secuencia(der(0x31, secuencia(der(0x06, CN), der(0x0c, Buffer.from('prueba')))))
   const fechas = anios.map((anio) => der(0x18, Buffer.from(`${anio}0101000000Z`)))
@@ -39,5 +39,5 @@ export function certificado(alternativos: Buffer[], anios: [string, string] = ['
     cert: `-----BEGIN CERTIFICATE-----\n${cert}\n-----END CERTIFICATE-----\n`,
   }
 }
-export const paraNombre = (nombre: string) => der(0x82, Buffer.from(nombre))
+export const encodeDnsName = (nombre: string) => der(0x82, Buffer.from(nombre))
 export const paraIp = (...octetos: number[]) => der(0x87, octetos)

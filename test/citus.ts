@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** A node's `postgres` database. */
-export type Nodo = string
+export type NodeUrl = string
 
 const en = (url: string, base: string) => Object.assign(new URL(url), { pathname: `/${base}` }).href
 
@@ -23,7 +23,7 @@ const ordenar = (url: string, ...sql: string[]) =>
   })
 
 /** The nodes of the cluster whose coordinator's database that is, the coordinator first. */
-export function nodosDe(coordinador: string): Promise<Nodo[]> {
+export function findNodes(coordinador: string): Promise<NodeUrl[]> {
   return conectado(coordinador, async (cliente) => {
     const { rows } = await cliente.query<{ nodename: string; nodeport: number }>(
       'select nodename, nodeport from pg_dist_node where isactive order by groupid',
@@ -39,14 +39,14 @@ export function nodosDe(coordinador: string): Promise<Nodo[]> {
 const PARTES = 4
 
 /** A database of that name on a node, ready to be part of a cluster. */
-export async function fundarEnNodo(nodo: Nodo, nombre: string): Promise<void> {
+export async function createNodeDatabase(nodo: NodeUrl, nombre: string): Promise<void> {
   await ordenar(nodo, `drop database if exists ${nombre} with (force)`, `create database ${nombre}`)
   await ordenar(en(nodo, nombre), 'set client_min_messages to error', 'create extension citus')
 }
 
 /** A database of that name on every node, which are a cluster in it. */
-export async function fundarBase(nodos: readonly Nodo[], nombre: string): Promise<void> {
-  for (const nodo of nodos) await fundarEnNodo(nodo, nombre)
+export async function createClusterDatabase(nodos: readonly NodeUrl[], nombre: string): Promise<void> {
+  for (const nodo of nodos) await createNodeDatabase(nodo, nombre)
   const [coordinador, ...otros] = nodos.map((nodo) => new URL(nodo))
   await ordenar(
     en(coordinador!.href, nombre),
@@ -57,15 +57,19 @@ export async function fundarBase(nodos: readonly Nodo[], nombre: string): Promis
 }
 
 /** Closes a database, so that it can be cloned: not even Citus's own keeper may be in it. */
-export const cerrarBase = (nodos: readonly Nodo[], nombre: string) =>
+export const closeClusterDatabase = (nodos: readonly NodeUrl[], nombre: string) =>
   Promise.all(nodos.map((nodo) => ordenar(nodo, `alter database ${nombre} with allow_connections false`)))
 
 /** A copy of a distributed database: of each node's part on that node, for the parts know each other by their node. */
-export async function clonarBase(nodos: readonly Nodo[], nombre: string, plantilla: string): Promise<void> {
+export async function cloneClusterDatabase(
+  nodos: readonly NodeUrl[],
+  nombre: string,
+  plantilla: string,
+): Promise<void> {
   await Promise.all(nodos.map((nodo) => clonar(nodo, nombre, plantilla)))
 }
 
-async function clonar(nodo: Nodo, nombre: string, plantilla: string): Promise<void> {
+async function clonar(nodo: NodeUrl, nombre: string, plantilla: string): Promise<void> {
   const echar = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${plantilla}'`
   const crear = `create database ${nombre} template ${plantilla} strategy file_copy`
   for (let intento = 1; ; intento++) {
@@ -80,15 +84,15 @@ async function clonar(nodo: Nodo, nombre: string, plantilla: string): Promise<vo
 }
 
 /** Takes away what a run leaves behind: its template, and the databases of tests that failed. */
-export async function borrarRestos(nodos: readonly Nodo[], plantilla: string): Promise<void> {
+export async function removeLeftovers(nodos: readonly NodeUrl[], plantilla: string): Promise<void> {
   const { rows } = await conectado(nodos[0]!, (cliente) =>
     cliente.query<{ datname: string }>(
       "select datname from pg_database where datname = $1 or datname ~ '^t_[0-9a-f]{12}$'",
       [plantilla],
     ),
   )
-  for (const { datname } of rows) await borrarBase(nodos, datname)
+  for (const { datname } of rows) await dropClusterDatabase(nodos, datname)
 }
 
-export const borrarBase = (nodos: readonly Nodo[], nombre: string) =>
+export const dropClusterDatabase = (nodos: readonly NodeUrl[], nombre: string) =>
   Promise.all(nodos.map((nodo) => ordenar(nodo, `drop database if exists ${nombre} with (force)`)))

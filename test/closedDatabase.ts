@@ -1,9 +1,9 @@
 import { hasta } from './fabricas.ts'
-import { enCadaNodo } from './postgres.ts'
+import { runOnEachNode } from './postgres.ts'
 
 /** Runs the callback while the database admits no session, as in a restart or a lost network. */
 export async function whileDatabaseIsClosed(database: string, run: () => Promise<void>) {
-  await enCadaNodo(async (cliente) => {
+  await runOnEachNode(async (cliente) => {
     await cliente.query(`alter database ${database} with allow_connections false`)
     // Until every session has ended, and so has told its pool: a later statement would be the one to learn of it (57P01).
     // A session that is starting has no database yet, and may have passed the check before it was closed.
@@ -16,6 +16,6 @@ export async function whileDatabaseIsClosed(database: string, run: () => Promise
   try {
     await run()
   } finally {
-    await enCadaNodo((cliente) => cliente.query(`alter database ${database} with allow_connections true`))
+    await runOnEachNode((cliente) => cliente.query(`alter database ${database} with allow_connections true`))
   }
 }

@@ -1,12 +1,12 @@
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
-import { correrLinea } from '../scripts/admin/consola.ts'
-import { type Entorno, MASTER_KEY } from './entorno.ts'
+import { runLine } from '../scripts/admin/consola.ts'
+import { MASTER_KEY, type TestEnvironment } from './entorno.ts'
 
 /** Runs a line of the console in this process: the same as `npm run admin`, but for the start of Node. */
-export async function correrAqui(args: readonly string[], env: Record<string, string>) {
-  const dicho = { salida: '', errores: '' }
-  const [salida, errores] = (['salida', 'errores'] as const).map(
+export async function runInProcess(args: readonly string[], env: Record<string, string>) {
+  const dicho = { output: '', errores: '' }
+  const [salida, errores] = (['output', 'errores'] as const).map(
     (cual) =>
       new Writable({
         write(trozo, _codificacion, listo) {
@@ -15,12 +15,12 @@ export async function correrAqui(args: readonly string[], env: Record<string, st
         },
       }),
   )
-  const codigo = await correrLinea([...args], env, new Console(salida!, errores))
+  const codigo = await runLine([...args], env, new Console(salida!, errores))
   return { codigo, ...dicho }
 }
 
 /** Returns the environment of a console for a test's service. */
-export const consoleEnvironment = ({ databaseUrl, dataDir }: Pick<Entorno, 'databaseUrl' | 'dataDir'>) => ({
+export const consoleEnvironment = ({ databaseUrl, dataDir }: Pick<TestEnvironment, 'databaseUrl' | 'dataDir'>) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEYS: MASTER_KEY,
   DATA_DIR: dataDir,

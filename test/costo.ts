@@ -3,7 +3,7 @@
  * Each size is measured right after eight of its eighths, so that both meet the same machine. The best of several rounds
  * is what the work itself takes, however busy the machine is.
  */
-export function crecimiento(tamano: number, hacer: (tamano: number) => void): number {
+export function measureGrowth(tamano: number, hacer: (tamano: number) => void): number {
   const medir = (n: number, veces: number) => {
     const antes = performance.now()
     for (let i = 0; i < veces; i++) hacer(n)

@@ -45,7 +45,7 @@ const PRISMA_WASM_PANIC_REGISTRY = { set_message: (mensaje: string) => console.e
 Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY })
 
 /** What would have to change for the database to be what prisma/schema.prisma says, as SQL; '' when nothing. */
-export async function deriva(url: string): Promise<string> {
+export async function findDrift(url: string): Promise<string> {
   const esquema = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', ROOT), 'utf8') }
   const enlace = bindMigrationAwareSqlAdapterFactory(
     new Fabrica({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 /** Writes a file until nothing more fits on its disk. */
-export function llenarDisco(archivo: string): void {
+export function fillDisk(archivo: string): void {
   const fd = openSync(archivo, 'w')
   for (let bytes = 1024 * 1024; bytes > 0; ) {
     try {

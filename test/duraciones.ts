@@ -1,3 +1,3 @@
 /** Durations in milliseconds. */
-export const MINUTO = 60_000
-export const HORA = 60 * MINUTO
+export const MINUTE_MS = 60_000
+export const HORA = 60 * MINUTE_MS

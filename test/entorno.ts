@@ -5,18 +5,18 @@ import { Guias } from '@guias/sdk'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { loadContract } from '../server/api/contract/load.ts'
 import { type Db, openDb } from '../server/data/db.ts'
-import { columnasDe, nuevoCodigoDeComercio } from '../server/domain/comercios/comercio.ts'
-import { guardarLlave, guardarLlaveDeOperador } from '../server/domain/llaves/llave.ts'
-import { exigirOperador, guardarOperadorConLlave } from '../server/domain/operadores/operador.ts'
+import { columnsOf, newComercioCode } from '../server/domain/comercios/comercio.ts'
+import { saveLlave, saveOperadorLlave } from '../server/domain/llaves/llave.ts'
+import { requireOperador, saveOperadorWithLlave } from '../server/domain/operadores/operador.ts'
 import type { Alcance, AlcanceDeOperacion, Modo, RitmosDeComercio } from '../server/generado/contrato/tipos/index.ts'
 import { createIdGenerator } from '../server/platform/codes/codes.ts'
 import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type ServiceOverrides, startService } from '../server/startup/service.ts'
-import { canariosEn } from './canarios.ts'
-import { crearBase, partesDe, quitarBase } from './postgres.ts'
-import { esperarQuietud } from './quietud.ts'
-import { crearTestigo } from './testigo.ts'
+import { findCanaries } from './canarios.ts'
+import { createTestDatabase, dropTestDatabase, openShards } from './postgres.ts'
+import { waitForQuiet } from './quietud.ts'
+import { createWitness } from './testigo.ts'
 
 /** Header of a request with a key; none without a key. */
 export const conClave = (clave: string | undefined): Record<string, string> =>
@@ -34,7 +34,7 @@ export interface Comercio {
   api: Guias
 }
 
-export interface RespuestaDePrueba {
+export interface TestResponse {
   status: number
   cabeceras: Headers
   // A test reads what it expects to be there.
@@ -42,7 +42,7 @@ export interface RespuestaDePrueba {
   cuerpo: any
 }
 
-export interface Entorno {
+export interface TestEnvironment {
   url: string
   db: Db
   databaseUrl: string
@@ -51,23 +51,23 @@ export interface Entorno {
   /** Lines of the server's log. */
   log: string[]
   /** The server's clock. */
-  reloj(): Date
+  clock(): Date
   /** @param ritmos without them it may ask as fast as it likes */
   nuevoComercio(modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio>
   nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
   /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
-  pedir(
+  request(
     metodo: string,
     ruta: string,
     opciones?: {
       llave?: string
       cuerpo?: unknown
       cabeceras?: Record<string, string>
-      crudo?: string | Uint8Array<ArrayBuffer> | ReadableStream
+      raw?: string | Uint8Array<ArrayBuffer> | ReadableStream
     },
-  ): Promise<RespuestaDePrueba>
+  ): Promise<TestResponse>
   /** A request with an operator's key. */
-  operar(metodo: string, ruta: string, cuerpo?: unknown, clave?: string): Promise<RespuestaDePrueba>
+  operar(metodo: string, ruta: string, cuerpo?: unknown, clave?: string): Promise<TestResponse>
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */
@@ -77,27 +77,27 @@ export interface Entorno {
 }
 
 /** An environment that only one file uses: it may move its clock and restart it. */
-export interface EntornoPropio extends Entorno {
+export interface OwnEnvironment extends TestEnvironment {
   /** Moves the server's clock by that many milliseconds. */
-  adelantar(ms: number): void
+  advance(ms: number): void
   /** From now on the server's clock moves only when it is told to. */
   detenerReloj(): void
   /** @param cambios of its configuration, from then on */
-  reiniciar(cambios?: Record<string, string>): Promise<void>
+  reset(cambios?: Record<string, string>): Promise<void>
 }
 
-type Sustitutos = Pick<ServiceOverrides, 'nuevoCodigo' | 'resolver' | 'azar' | 'relojDeLimites'>
+type Sustitutos = Pick<ServiceOverrides, 'newCode' | 'resolver' | 'random' | 'limitsClock'>
 /** @param databaseUrl where the service's database is */
 type Variables = (databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 
-const comun = {} as EntornoPropio
+const comun = {} as OwnEnvironment
 let comunAbierto: Promise<Abierto> | undefined
 
 /**
  * The environment that all files of a worker share, for tests that live among merchants of their own. It lasts as long as
  * the worker.
  */
-export function compartirEntorno(): Entorno {
+export function shareEnvironment(): TestEnvironment {
   let abierto: Abierto
   beforeAll(async () => {
     comunAbierto ??= abrirEntorno(comun)
@@ -106,17 +106,17 @@ export function compartirEntorno(): Entorno {
       throw error
     })
   })
-  afterEach(() => abierto.revisar())
+  afterEach(() => abierto.check())
   return comun
 }
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
-export function usarEntorno(
+export function useEnvironment(
   sustitutos?: Sustitutos,
   /** More configuration, asked for when the service starts. */
   env?: Variables,
-): EntornoPropio {
-  const entorno = {} as EntornoPropio
+): OwnEnvironment {
+  const entorno = {} as OwnEnvironment
   let abierto: Abierto | undefined
   let fallo = false
   beforeAll(async () => {
@@ -124,9 +124,9 @@ export function usarEntorno(
   })
   afterEach(({ task }) => {
     fallo ||= task.result?.state === 'fail'
-    abierto?.revisar()
+    abierto?.check()
   })
-  afterAll(() => abierto?.cerrar(fallo))
+  afterAll(() => abierto?.close(fallo))
   return entorno
 }
 
@@ -138,20 +138,20 @@ function porPooler({ pathname }: URL): Record<string, string> {
 
 interface Abierto {
   /** Throws what went wrong since the last time: an answer that breaks the contract, an error or a canary in the log. */
-  revisar(): void
-  cerrar(conservar: boolean): Promise<void>
+  check(): void
+  close(conservar: boolean): Promise<void>
 }
 
 /** Starts a service with its own database. One function, because its parts share the service, which may restart, and its clock. */
 async function abrirEntorno(
-  entorno: EntornoPropio,
+  entorno: OwnEnvironment,
   sustitutos: Sustitutos = {},
   env: Variables = () => ({}),
 ): Promise<Abierto> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
   await loadContract()
   const nombre = `t_${randomBytes(6).toString('hex')}`
-  await crearBase(nombre)
+  await createTestDatabase(nombre)
   const url = new URL(inject('postgres'))
   url.pathname = `/${nombre}`
   const dataDir = await mkdtemp(join(inject('carpeta'), 'datos-'))
@@ -182,19 +182,19 @@ async function abrirEntorno(
     ...suyas,
   }
   const log = createLog('info', { write: (linea) => lineas.push(linea) })
-  const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
+  const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
   const iniciar = () =>
     startService(readConfig(variables, process.cwd()), log, undefined, {
-      reloj,
-      testigo,
-      despedida: 0,
+      clock: reloj,
+      witness: testigo,
+      farewellMs: 0,
       ...sustitutos,
     })
   let servicio = await iniciar()
-  const db = openDb(url.href, { conexiones: 4, partes: await partesDe(url.href) })
+  const db = openDb(url.href, { connections: 4, shards: await openShards(url.href) })
   const nuevoId = createIdGenerator(() => new Date())
-  const { llave: llaveDeOperacion, operador } = await guardarOperadorConLlave({ db, nuevoId }, 'Pruebas')
-  const { id: operadorId } = await exigirOperador(db, operador)
+  const { llave: llaveDeOperacion, operador } = await saveOperadorWithLlave({ db, newId: nuevoId }, 'Pruebas')
+  const { id: operadorId } = await requireOperador(db, operador)
   Object.assign(entorno, {
     url: servicio.url,
     db,
@@ -202,10 +202,10 @@ async function abrirEntorno(
     dataDir,
     log: lineas,
     llaveDeOperacion,
-    reloj,
-    adelantar: (ms) => {
+    clock: reloj,
+    advance: (ms) => {
       desfase += ms
-      servicio.avisar()
+      servicio.notify()
     },
     detenerReloj: () => {
       detenido ??= Date.now()
@@ -214,18 +214,18 @@ async function abrirEntorno(
       const fila = await db.prisma.comercio.create({
         data: {
           ...nuevoId(),
-          comercio: nuevoCodigoDeComercio(),
+          comercio: newComercioCode(),
           // Most tests deliver without a signature. Tests of evidence policies set their own.
-          ...columnasDe({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos, evidencia: { firma: 'opcional' } }),
+          ...columnsOf({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos, evidencia: { firma: 'opcional' } }),
         },
       })
-      const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+      const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
       // Tests look at each answer of the server, however long a slow machine takes for it.
       const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0, tiempoLimite: 120_000 })
       return { id: fila.id, comercio: fila.comercio, llave, modo, api }
     },
     async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
-      const { llave } = await guardarLlave(db, new Date(), {
+      const { llave } = await saveLlave(db, new Date(), {
         comercioId: comercio.id,
         comercio: comercio.comercio,
         modo,
@@ -235,8 +235,8 @@ async function abrirEntorno(
       return llave
     },
     nuevaLlaveDeOperacion: async (alcances) =>
-      (await guardarLlaveDeOperador(db, new Date(), { operadorId, operador, alcances })).llave,
-    async pedir(metodo, ruta, { llave, cuerpo, cabeceras = {}, crudo } = {}) {
+      (await saveOperadorLlave(db, new Date(), { operadorId, operador, alcances })).llave,
+    async request(metodo, ruta, { llave, cuerpo, cabeceras = {}, raw: crudo } = {}) {
       const respuesta = await fetch(entorno.url + ruta, {
         method: metodo,
         headers: {
@@ -256,17 +256,21 @@ async function abrirEntorno(
       }
     },
     operar: (metodo, ruta, cuerpo, clave) =>
-      entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo, cabeceras: conClave(clave) }),
-    quietud: (comercio) => esperarQuietud(db, reloj, comercio?.id),
-    async reiniciar(cambios = {}) {
-      await servicio.detener()
+      entorno.request(metodo, `/operaciones/v1${ruta}`, {
+        llave: llaveDeOperacion,
+        cuerpo,
+        cabeceras: conClave(clave),
+      }),
+    quietud: (comercio) => waitForQuiet(db, reloj, comercio?.id),
+    async reset(cambios = {}) {
+      await servicio.stop()
       Object.assign(variables, cambios)
       servicio = await iniciar()
       entorno.url = servicio.url
     },
-  } satisfies EntornoPropio)
+  } satisfies OwnEnvironment)
   return {
-    revisar() {
+    check() {
       const [queja] = quejas.splice(0)
       if (queja) throw queja
       const nuevas = entorno.log.slice(revisadas)
@@ -276,14 +280,14 @@ async function abrirEntorno(
         errores.map((linea) => linea.slice(0, 1_000)),
         'errors in the log',
       ).toEqual([])
-      expect(nuevas.flatMap(canariosEn), 'personal or secret values in the log').toEqual([])
+      expect(nuevas.flatMap(findCanaries), 'personal or secret values in the log').toEqual([])
     },
-    async cerrar(conservar) {
-      await servicio.detener()
-      await db.cerrar()
+    async close(conservar) {
+      await servicio.stop()
+      await db.close()
       await rm(dataDir, { recursive: true, force: true })
       if (conservar) console.warn(`the database ${nombre} is kept until the run ends`)
-      else await quitarBase(nombre)
+      else await dropTestDatabase(nombre)
     },
   }
 }

@@ -4,12 +4,12 @@ import type { ServiceSettings } from '../server/domain/deps.ts'
 import { Front } from '../server/pages/front.ts'
 import { readConfig } from '../server/platform/config/config.ts'
 import { settingsOf } from '../server/startup/buildDeps.ts'
-import { transaccionesAbiertas } from './postgres.ts'
+import { listOpenTransactions } from './postgres.ts'
 
 /** Options of a test of how PostgreSQL itself does it; `test/citus/` has what Citus does instead. */
 export const EN_POSTGRES = { tags: ['postgres'] }
 /** Options of a test that needs minutes or a browser's whole journey: only `npm run test:completo` runs it. */
-export const COMPLETO = { tags: ['completo'] }
+export const FULL_RUN_ONLY = { tags: ['completo'] }
 
 export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
 /** {@link RECOGIDA} as answers show it. */
@@ -23,13 +23,13 @@ export const RECOGIDA_VISTA = {
 }
 
 /** An operator's report of a state. A delivery in a test that is not about proofs has none, so it is forced. */
-export const lecturaDe = (estado: string) =>
+export const buildEstadoReport = (estado: string) =>
   estado === 'entregado' ? { estado, forzar: { razon: 'Entregado en papel' } } : { estado }
 
 let serie = 0
 
 /** A valid guide with coordinates and a reference of its own. */
-export const unaGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual & { recogida: typeof RECOGIDA } =>
+export const buildGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual & { recogida: typeof RECOGIDA } =>
   ({
     telefono: '+50231481676',
     departamento: 'Guatemala',
@@ -42,21 +42,21 @@ export const unaGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual &
   }) as GuiaIndividual & { recogida: typeof RECOGIDA }
 
 /** A valid guide that names no place. */
-export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
-  const { lat, lng, ...resto } = unaGuia(cambios)
+export function buildGuiaWithoutDestino(cambios: Partial<GuiaIndividual> = {}) {
+  const { lat, lng, ...resto } = buildGuia(cambios)
   return resto
 }
 
 /** What a service reads of its configuration: of none, or of that. */
-export const ajustesCon = (env: Record<string, string> = {}): ServiceSettings =>
+export const readTestSettings = (env: Record<string, string> = {}): ServiceSettings =>
   settingsOf(readConfig(env, '/'), 'https://guias.example.gt')
 
 /** The frame of pages, in the brand of whoever configures none. */
-export const FACHADA = new Front(ajustesCon().marca, 'https://guias.example.gt')
+export const DEFAULT_FRONT = new Front(readTestSettings().brand, 'https://guias.example.gt')
 
 /** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
-export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(FACHADA.permisos({})['Content-Security-Policy']) ?? []
-export const sinEstiloDeMarca = (html: string) => html.replace(/<style>:root\{--marca-dia:[^<]*<\/style>/, '')
+export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(DEFAULT_FRONT.permisos({})['Content-Security-Policy']) ?? []
+export const stripBrandStyle = (html: string) => html.replace(/<style>:root\{--marca-dia:[^<]*<\/style>/, '')
 
 /** The hundred real guides (data/README.md says where they come from). */
 export const lote100 = (): LoteParaCrear =>
@@ -71,7 +71,7 @@ export async function hasta<T>(leer: () => Promise<T | undefined | false>): Prom
     const valor = await leer()
     if (valor) return valor
     if (Date.now() > fin)
-      throw new Error(`it did not happen in time; open transactions: ${await transaccionesAbiertas()}`)
+      throw new Error(`it did not happen in time; open transactions: ${await listOpenTransactions()}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }

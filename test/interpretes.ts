@@ -29,4 +29,4 @@ function pythonCon(modulo: string, que: string): string | undefined {
 /** Python with the library that proofs are checked with (Debian's python3-cryptography). */
 export const PYTHON_CON_CRYPTOGRAPHY = pythonCon('cryptography', 'prueba.py is')
 /** Python with what quicktype's models read instants with (Debian's python3-dateutil). */
-export const PYTHON_CON_DATEUTIL = pythonCon('dateutil', "quicktype's models are")
+export const PYTHON_WITH_DATEUTIL = pythonCon('dateutil', "quicktype's models are")

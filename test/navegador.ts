@@ -1,29 +1,29 @@
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
-import { ARGUMENTOS } from '../scripts/navegador.ts'
+import { BROWSER_ARGUMENTS } from '../scripts/navegador.ts'
 
 const ruta = inject('navegador')
 const rutaSinCamara = inject('navegadorSinCamara')
 
 /** Whether anything can be tested in a browser; `preparacion.ts` says once what is not tested without one. */
-export const hayNavegador = ruta !== undefined
+export const hasBrowser = ruta !== undefined
 
 const lanzar = (executablePath: string, args: readonly string[]): Promise<Browser> =>
-  chromium.launch({ executablePath, args: [...ARGUMENTOS, ...args] })
+  chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args] })
 
 /** A browser that whoever asks for it closes. */
-export const abrirNavegador = (...args: string[]): Promise<Browser> => lanzar(rutaSinCamara!, args)
+export const openBrowser = (...args: string[]): Promise<Browser> => lanzar(rutaSinCamara!, args)
 
 /** A browser whose camera shows a film. Whoever asks for it closes it. */
-export const abrirNavegadorConCamara = (pelicula: string): Promise<Browser> =>
+export const openBrowserWithCamera = (pelicula: string): Promise<Browser> =>
   lanzar(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${pelicula}`])
 
 let comun: Promise<Browser> | undefined
 
 /** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
-export async function abrirContexto(opciones: BrowserContextOptions = {}, en?: Browser) {
-  comun ??= en ? undefined : abrirNavegador()
+export async function openContext(opciones: BrowserContextOptions = {}, en?: Browser) {
+  comun ??= en ? undefined : openBrowser()
   const contexto = await (en ?? (await comun!)).newContext({ locale: 'es-GT', ...opciones })
   // A slow machine waits, it doesn't fail.
   contexto.setDefaultTimeout(120_000)
@@ -31,7 +31,7 @@ export async function abrirContexto(opciones: BrowserContextOptions = {}, en?: B
 }
 
 /** Takes a picture of the whole page into the folder that `CAPTURAS` names, for people to look at. */
-export async function capturar(pagina: Page, nombre: string): Promise<void> {
+export async function captureScreen(pagina: Page, nombre: string): Promise<void> {
   const { CAPTURAS } = process.env
   if (CAPTURAS)
     await pagina.screenshot({ path: join(CAPTURAS, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`), fullPage: true })

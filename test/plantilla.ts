@@ -1,2 +1,2 @@
 /** The database that every test file clones: migrated, with its queues. */
-export const PLANTILLA = 'plantilla'
+export const TEMPLATE_DATABASE = 'plantilla'

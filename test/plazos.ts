@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, vi } from 'vitest'
 
 /** Timers of exactly so many milliseconds, which is how a deadline is known, pass when they are told to and never by themselves. */
-export function usarPlazos(plazo: number) {
+export function useDeadlines(plazo: number) {
   const puestos = new Map<object, () => void>()
   beforeEach(() => {
     const { setTimeout: poner, clearTimeout: quitar } = globalThis

@@ -17,7 +17,7 @@ export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sb
  * PgBouncer in transaction mode before a server: any database of it, by the same name.
  * @param sesiones connections to each database: very few, so that transactions get others' sessions
  */
-export async function levantarPooler(postgres: string, sesiones = 3) {
+export async function startPooler(postgres: string, sesiones = 3) {
   const { hostname, port, username, password } = new URL(postgres)
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
   const puerto = await puertoLibre()

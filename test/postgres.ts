@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { inject } from 'vitest'
 import { Cluster } from '../server/data/citus/cluster.ts'
-import { borrarBase, clonarBase } from './citus.ts'
-import { PLANTILLA } from './plantilla.ts'
+import { cloneClusterDatabase, dropClusterDatabase } from './citus.ts'
+import { TEMPLATE_DATABASE } from './plantilla.ts'
 
 /** Something done on each machine from outside a test's own database. */
-export const enCadaNodo = <T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T[]> =>
+export const runOnEachNode = <T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T[]> =>
   Promise.all((inject('nodos') ?? [inject('postgres')]).map((nodo) => admin(hacer, nodo)))
 
 /** Something done from outside a test's own database. */
@@ -20,7 +20,7 @@ export async function admin<T>(hacer: (cliente: pg.Client) => Promise<T>, nodo =
 }
 
 /** Does something while a transaction on each machine is under way that has a number: the feed waits for it. */
-export async function conTransaccionAbierta<T>(hacer: () => Promise<T>): Promise<T> {
+export async function withOpenTransaction<T>(hacer: () => Promise<T>): Promise<T> {
   const abiertas = await Promise.all(
     (inject('nodos') ?? [inject('postgres')]).map(async (nodo) => {
       const cliente = new pg.Client({ connectionString: nodo })
@@ -31,7 +31,7 @@ export async function conTransaccionAbierta<T>(hacer: () => Promise<T>): Promise
     }),
   )
   // The end of the feed counts ended transactions only, so it lies after the open one once a later one has ended.
-  await enCadaNodo((cliente) => cliente.query('select pg_current_xact_id()'))
+  await runOnEachNode((cliente) => cliente.query('select pg_current_xact_id()'))
   try {
     return await hacer()
   } finally {
@@ -40,8 +40,8 @@ export async function conTransaccionAbierta<T>(hacer: () => Promise<T>): Promise
 }
 
 /** The transactions of all databases that have been open for five seconds or more, as JSON. */
-export async function transaccionesAbiertas(): Promise<string> {
-  const deNodos = await enCadaNodo((cliente) =>
+export async function listOpenTransactions(): Promise<string> {
+  const deNodos = await runOnEachNode((cliente) =>
     cliente.query(
       `select datname, state, wait_event, backend_xid, now() - xact_start as desde, left(query, 200) as query
        from pg_stat_activity where xact_start < now() - interval '5 seconds' order by xact_start limit 10`,
@@ -51,17 +51,20 @@ export async function transaccionesAbiertas(): Promise<string> {
 }
 
 /** A database of its own for somebody, cloned from the template. */
-export async function crearBase(nombre: string): Promise<void> {
+export async function createTestDatabase(nombre: string): Promise<void> {
   const nodos = inject('nodos')
-  if (nodos) await clonarBase(nodos, nombre, PLANTILLA)
-  else await admin((cliente) => cliente.query(`create database ${nombre} template ${PLANTILLA} strategy file_copy`))
+  if (nodos) await cloneClusterDatabase(nodos, nombre, TEMPLATE_DATABASE)
+  else
+    await admin((cliente) =>
+      cliente.query(`create database ${nombre} template ${TEMPLATE_DATABASE} strategy file_copy`),
+    )
 }
 
-export async function quitarBase(nombre: string): Promise<void> {
+export async function dropTestDatabase(nombre: string): Promise<void> {
   const nodos = inject('nodos')
-  if (nodos) await borrarBase(nodos, nombre)
+  if (nodos) await dropClusterDatabase(nodos, nombre)
   else await admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`))
 }
 
 /** Where merchants' rows lie in a database of the tests. */
-export const partesDe = async (url: string) => (inject('nodos') ? await Cluster.open(url) : undefined)
+export const openShards = async (url: string) => (inject('nodos') ? await Cluster.open(url) : undefined)

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
-import { buscarNavegador, buscarNavegadorSinPantalla } from '../scripts/navegador.ts'
+import { findBrowser, findHeadlessBrowser } from '../scripts/navegador.ts'
 import { acquirePostgres } from '../server/data/embedded/embedded.ts'
 import { prepareDatabase } from '../server/startup/migrations.ts'
 import { createQueues } from '../server/startup/workers.ts'
-import { borrarRestos, cerrarBase, fundarBase, nodosDe } from './citus.ts'
-import { PLANTILLA } from './plantilla.ts'
-import { levantarPooler } from './pooler.ts'
+import { closeClusterDatabase, createClusterDatabase, findNodes, removeLeftovers } from './citus.ts'
+import { TEMPLATE_DATABASE } from './plantilla.ts'
+import { startPooler } from './pooler.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -45,15 +45,15 @@ async function carpetaTemporal(): Promise<string> {
   return libre >= LIBRE_EN_MEMORIA && freemem() >= LIBRE_EN_MEMORIA ? memoria : tmpdir()
 }
 
-export default async function preparar(proyecto: TestProject) {
-  const navegador = buscarNavegador()
+export default async function prepareTestRun(proyecto: TestProject) {
+  const navegador = findBrowser()
   if (!navegador) {
     const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
     if (process.env.CI) throw new Error(falta)
     console.warn(`\n*** ${falta} ***\n`)
   }
   proyecto.provide('navegador', navegador)
-  proyecto.provide('navegadorSinCamara', buscarNavegadorSinPantalla() ?? navegador)
+  proyecto.provide('navegadorSinCamara', findHeadlessBrowser() ?? navegador)
   const carpeta = await mkdtemp(join(await carpetaTemporal(), 'guias-test-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = [
@@ -65,29 +65,29 @@ export default async function preparar(proyecto: TestProject) {
     'idle_in_transaction_session_timeout=60s',
   ].flatMap((flag) => ['-c', flag])
   const { CITUS_URL, POSTGRES_URL } = process.env
-  const nodos = CITUS_URL ? await nodosDe(CITUS_URL) : undefined
+  const nodos = CITUS_URL ? await findNodes(CITUS_URL) : undefined
   const ajeno = nodos?.[0] ?? POSTGRES_URL
   const servidor = ajeno
-    ? { urlDeSuperusuario: ajeno, soltar: () => borrarRestos(nodos ?? [ajeno], PLANTILLA) }
-    : await acquirePostgres({ dataDir: carpeta, exclusivo: false, flags })
+    ? { superuserUrl: ajeno, release: () => removeLeftovers(nodos ?? [ajeno], TEMPLATE_DATABASE) }
+    : await acquirePostgres({ dataDir: carpeta, exclusive: false, flags })
   const en = (base: string) => {
-    const url = new URL(servidor.urlDeSuperusuario)
+    const url = new URL(servidor.superuserUrl)
     url.pathname = `/${base}`
     return url.href
   }
   const admin = new pg.Client({ connectionString: en('postgres') })
   await admin.connect()
-  if (nodos) await fundarBase(nodos, PLANTILLA)
-  else await admin.query(`create database ${PLANTILLA}`)
-  const { engine: backend } = await prepareDatabase(en(PLANTILLA))
-  const boss = new PgBoss({ connectionString: en(PLANTILLA), backend, supervise: false, schedule: false })
+  if (nodos) await createClusterDatabase(nodos, TEMPLATE_DATABASE)
+  else await admin.query(`create database ${TEMPLATE_DATABASE}`)
+  const { engine: backend } = await prepareDatabase(en(TEMPLATE_DATABASE))
+  const boss = new PgBoss({ connectionString: en(TEMPLATE_DATABASE), backend, supervise: false, schedule: false })
   await boss.start()
   await createQueues(boss)
   await boss.stop({ graceful: false })
   await admin.end()
-  if (nodos) await cerrarBase(nodos, PLANTILLA)
+  if (nodos) await closeClusterDatabase(nodos, TEMPLATE_DATABASE)
 
-  const pooler = process.env.PGBOUNCER ? await levantarPooler(en('postgres')) : undefined
+  const pooler = process.env.PGBOUNCER ? await startPooler(en('postgres')) : undefined
   proyecto.provide('postgres', en('postgres'))
   proyecto.provide('nodos', nodos)
   proyecto.provide('pooler', pooler?.url(en('postgres')))
@@ -95,7 +95,7 @@ export default async function preparar(proyecto: TestProject) {
   process.env.GUIAS_CARPETA = carpeta
   return async () => {
     await pooler?.bajar()
-    await servidor.soltar()
+    await servidor.release()
     await rm(carpeta, { recursive: true, force: true })
   }
 }

@@ -8,7 +8,7 @@ interface ProblemaDeLlamada {
 }
 
 /** Returns the problem of a refused call. Fails if the call succeeds. */
-export const problemaDe = (promesa: PromiseLike<unknown>) =>
+export const catchProblema = (promesa: PromiseLike<unknown>) =>
   Promise.resolve(promesa).then(
     () => {
       throw new Error('it was accepted')

@@ -7,13 +7,13 @@ import { afterAll, inject } from 'vitest'
 import { hasta } from './fabricas.ts'
 
 /** What a user types, run as a terminal would: a process group of its own, the output kept. */
-export interface Proceso {
+export interface TestProcess {
   pid: number
-  salida: string
+  output: string
   errores: string
   /** Exit code and signal; undefined while it runs. */
   fin: { codigo: number | null; senal: NodeJS.Signals | null } | undefined
-  hijo: ChildProcess
+  child: ChildProcess
   /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
   aTodos(senal: NodeJS.Signals): void
   /** Waits for the end. */
@@ -37,13 +37,13 @@ const ENTORNO = {
  * A folder for DATA_DIRs and processes that know of it. When the test file is over, whatever still runs there is killed
  * and the folder removed, however the tests ended.
  */
-export function usarProcesos() {
+export function useProcesses() {
   // mkdtemp's 0700 would keep root's PostgreSQL user out, and the data would lie elsewhere.
   const base = mkdtempSync(join(realpathSync(inject('carpeta')), 'proc-'))
   chmodSync(base, 0o755)
   let serie = 0
 
-  function correr(orden: readonly string[], env: Record<string, string> = {}, cwd = RAIZ): Proceso {
+  function correr(orden: readonly string[], env: Record<string, string> = {}, cwd = RAIZ): TestProcess {
     const [programa = '', ...args] = orden
     const hijo = spawn(programa, args, {
       cwd,
@@ -51,17 +51,17 @@ export function usarProcesos() {
       env: { ...ENTORNO, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const proceso: Proceso = {
+    const proceso: TestProcess = {
       pid: hijo.pid ?? 0,
-      salida: '',
+      output: '',
       errores: '',
       fin: undefined,
-      hijo,
+      child: hijo,
       aTodos: (senal) => process.kill(-hijo.pid!, senal),
       termina: () => hasta(async () => proceso.fin),
     }
     hijo.stdout.setEncoding('utf8').on('data', (texto) => {
-      proceso.salida += stripVTControlCharacters(texto)
+      proceso.output += stripVTControlCharacters(texto)
     })
     hijo.stderr.setEncoding('utf8').on('data', (texto) => {
       proceso.errores += stripVTControlCharacters(texto)
@@ -77,7 +77,7 @@ export function usarProcesos() {
   }
 
   afterAll(async () => {
-    const quedan = () => [...procesosDe(base).keys()]
+    const quedan = () => [...findProcesses(base).keys()]
     for (let intento = 0; quedan().length > 0 && intento < 100; intento++) {
       for (const pid of quedan()) matar(pid)
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -115,7 +115,7 @@ interface EnMarcha {
   pid: number
   madre: number
   /** Arguments of the command line. */
-  orden: string[]
+  order: string[]
   /** Command line and environment. */
   texto: string
 }
@@ -127,7 +127,7 @@ function enMarcha(): EnMarcha[] {
       const [, pid, madre, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
       return !estado || estado.startsWith('Z')
         ? []
-        : [{ pid: Number(pid), madre: Number(madre), orden: texto.split(' '), texto }]
+        : [{ pid: Number(pid), madre: Number(madre), order: texto.split(' '), texto }]
     })
   }
   const leer = (pid: string, archivo: string) => {
@@ -147,7 +147,7 @@ function enMarcha(): EnMarcha[] {
         {
           pid: Number(pid),
           madre: Number(madre),
-          orden: orden.split('\0'),
+          order: orden.split('\0'),
           texto: `${orden}\0${leer(pid, 'environ')}`,
         },
       ]
@@ -155,10 +155,10 @@ function enMarcha(): EnMarcha[] {
 }
 
 /** pid → command line of whatever runs with that folder in its command line or environment, and of its descendants. */
-export function procesosDe(carpeta: string): Map<number, string> {
+export function findProcesses(carpeta: string): Map<number, string> {
   const todos = enMarcha().filter(({ pid }) => pid !== process.pid)
   const suyos = new Map<number, string>()
-  const sumar = ({ pid, orden }: EnMarcha) => {
+  const sumar = ({ pid, order: orden }: EnMarcha) => {
     if (suyos.has(pid)) return
     suyos.set(pid, orden.join(' ').trim())
     for (const hijo of todos) if (hijo.madre === pid) sumar(hijo)
@@ -169,8 +169,8 @@ export function procesosDe(carpeta: string): Map<number, string> {
 }
 
 /** The service's own Node process, below npm and its shell. */
-export function nodoDe(dataDir: string): number {
-  const nodos = [...procesosDe(dataDir)].filter(
+export function findNodeProcess(dataDir: string): number {
+  const nodos = [...findProcesses(dataDir)].filter(
     ([, orden]) => basename(orden.split(' ')[0]!) === 'node' && orden.includes('server/generado/main.mjs'),
   )
   if (nodos.length !== 1) throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodos)}`)
@@ -187,11 +187,11 @@ interface Respuesta {
 }
 
 /** One request over a connection of its own. */
-export function pedirAparte(
+export function requestSeparately(
   url: string,
-  opciones: { metodo?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
+  opciones: { method?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
 ) {
-  const { metodo = 'GET', llave, cuerpo, cabeceras } = opciones
+  const { method: metodo = 'GET', llave, cuerpo, cabeceras } = opciones
   return new Promise<Respuesta>((resolve, reject) => {
     const headers = {
       ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
@@ -221,11 +221,11 @@ export function pedirAparte(
 }
 
 /** The same, or undefined while nobody listens. */
-export const sondear = (url: string) => pedirAparte(url).catch(() => undefined)
+export const probeUrl = (url: string) => requestSeparately(url).catch(() => undefined)
 
 /** Waits until the console says that the service is ready; returns its address. */
-export const listo = (proceso: Proceso) =>
+export const listo = (proceso: TestProcess) =>
   hasta(async () => {
     if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
-    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(proceso.salida)?.[1]
+    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(proceso.output)?.[1]
   })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
-import type { DepsDeTrabajo } from '../server/domain/deps.ts'
+import type { JobDeps } from '../server/domain/deps.ts'
 import { findDue } from '../server/domain/webhooks/due.ts'
 import { LEASE_QUEUE } from '../server/domain/webhooks/pumps.ts'
 import type { ClaveDeWebhook } from '../server/domain/webhooks/webhook.ts'
@@ -13,17 +13,17 @@ import { hasta } from './fabricas.ts'
  * are looked at before and after the jobs, which are what makes more of them.
  * @param comercioId of whose deliveries alone the end is awaited, where others' receivers may hang
  */
-export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
+export async function waitForQuiet(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
   const ajeno = (data: object | null | undefined) =>
     comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
   /** Reports whether no row is due. */
   const sinFilas = async (de: Db): Promise<boolean> => {
-    const deps = { db: de, reloj } as unknown as DepsDeTrabajo
+    const deps = { db: de, clock: reloj } as unknown as JobDeps
     for (const { pendientes } of JOBS) {
       const trabajos = (await pendientes?.(deps, 1)) ?? []
       if (!trabajos.every(({ data }) => ajeno(data))) return false
     }
-    for (const parte of de.partes())
+    for (const parte of de.shards())
       for (let despues: ClaveDeWebhook | undefined, mas = true; mas; mas = despues !== undefined) {
         const { claves, ultimo } = await findDue(parte, reloj(), despues)
         if (!claves.every(ajeno)) return false
@@ -46,7 +46,7 @@ export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: str
   await hasta(() =>
     inTransaction(db, async (consultar, cliente) => {
       await cliente.query('set transaction isolation level repeatable read')
-      const suya: Db = { pool: db.pool, consultar, partes: () => [suya] } as unknown as Db
+      const suya: Db = { pool: db.pool, query: consultar, shards: () => [suya] } as unknown as Db
       return (await sinFilas(suya)) && sinTrabajos(cliente)
     }),
   )
@@ -57,7 +57,7 @@ const ESPERAN = `select count(*)::int as n from pg_stat_activity
 const ESPERAN_DONDE_SEA = `select sum(result::int)::int as n from run_command_on_all_nodes($$${ESPERAN}$$)`
 
 /** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
-export async function esperarCerrojo(db: Db): Promise<void> {
+export async function waitForLock(db: Db): Promise<void> {
   await hasta(async () => {
     const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ESPERAN_DONDE_SEA : ESPERAN)
     return rows[0]!.n > 0

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import { closeRun, type RunSummary, SUMMARY_FILE } from '../scripts/tests/run.ts'
-import { declarados } from './testigo.ts'
+import { listDeclaredResponses } from './testigo.ts'
 
 const ARGUMENTOS = process.argv.slice(2)
 /** What `npm test` and `npm run test:completo` run: the tests without and with the tag. */
@@ -15,7 +15,7 @@ const DE_UNA_ENTERA = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
  * Ends a run with its slowest files and its counts. Fails a whole run of `npm test` if the contract declares an answer
  * that no test has seen.
  */
-export default class Reportero implements Reporter {
+export default class RunReporter implements Reporter {
   onTestRunEnd(modulos: readonly TestModule[], errores: readonly unknown[]) {
     const pruebas = modulos
       .flatMap((modulo) => [...modulo.children.allTests()])
@@ -34,7 +34,7 @@ export default class Reportero implements Reporter {
       failed: contar('failed'),
       skipped: contar('skipped'),
       errors: errores.length,
-      unseen: esParcial() ? [] : declarados().filter((par) => !seen.has(par)),
+      unseen: esParcial() ? [] : listDeclaredResponses().filter((par) => !seen.has(par)),
       seen: [...seen],
     }
     // The runner of `npm test` ends the run itself, after it has repeated the failed tests.
@@ -49,7 +49,9 @@ const esParcial = () =>
   filtro?.[1] === '' || ARGUMENTOS.some((argumento) => !DE_UNA_ENTERA.test(argumento) && !FILTRO.test(argumento))
 
 function vistos(): Set<string> {
-  const carpeta = process.env.GUIAS_CARPETA ?? ''
+  // Without a folder the preparation of the run failed, and vitest reports why.
+  const carpeta = process.env.GUIAS_CARPETA
+  if (carpeta === undefined) return new Set()
   return new Set(
     readdirSync(carpeta)
       .filter((archivo) => archivo.startsWith('respuestas-'))

@@ -6,22 +6,22 @@ import pg from 'pg'
 import { hasta } from './fabricas.ts'
 
 /** A server that repeats another one, made of a copy of its files. */
-export class Seguidor {
+export class StandbyServer {
   readonly #datos: string
   readonly #puerto: number
-  readonly #primaria: URL
+  readonly #primary: URL
   /** The program that the other server is, and whose files they are. */
   #como: { postgres: string; uid: number; gid: number } | undefined
-  #hijo: ChildProcess | undefined
+  #child: ChildProcess | undefined
 
   constructor(datos: string, puerto: number, primaria: URL) {
     this.#datos = datos
     this.#puerto = puerto
-    this.#primaria = primaria
+    this.#primary = primaria
   }
 
   get url(): string {
-    const url = new URL(this.#primaria)
+    const url = new URL(this.#primary)
     url.port = `${this.#puerto}`
     return url.href
   }
@@ -37,7 +37,7 @@ export class Seguidor {
     const { rows: fin } = await admin.query('select labelfile from pg_backup_stop(false)')
     await writeFile(join(this.#datos, 'backup_label'), fin[0].labelfile)
     await writeFile(join(this.#datos, 'standby.signal'), '')
-    const { hostname, port, username, password } = this.#primaria
+    const { hostname, port, username, password } = this.#primary
     const conninfo = `host=${hostname} port=${port} user=${username} ${password && `password=${password}`}`
     await appendFile(join(this.#datos, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
     // The same user's as the files that were copied.
@@ -52,24 +52,24 @@ export class Seguidor {
   async arrancar(): Promise<void> {
     const { postgres, uid, gid } = this.#como!
     const ajustes = [`port=${this.#puerto}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
-    this.#hijo = spawn(postgres, ['-D', this.#datos, ...ajustes.flatMap((ajuste) => ['-c', ajuste])], {
+    this.#child = spawn(postgres, ['-D', this.#datos, ...ajustes.flatMap((ajuste) => ['-c', ajuste])], {
       cwd: dirname(this.#datos),
       stdio: 'ignore',
       ...(process.getuid?.() === 0 ? { uid, gid } : {}),
     })
-    await hasta(() => this.pedir('select 1').catch(() => undefined))
+    await hasta(() => this.request('select 1').catch(() => undefined))
   }
 
   /** As when its machine goes away. */
   async matar(): Promise<void> {
-    const hijo = this.#hijo
+    const hijo = this.#child
     if (!hijo || hijo.exitCode !== null || hijo.signalCode !== null) return
     const fin = new Promise((listo) => hijo.once('exit', listo))
     hijo.kill('SIGQUIT')
     await fin
   }
 
-  async pedir<Fila extends pg.QueryResultRow>(sql: string): Promise<Fila[]> {
+  async request<Fila extends pg.QueryResultRow>(sql: string): Promise<Fila[]> {
     const cliente = new pg.Client({ connectionString: this.url })
     await cliente.connect()
     try {

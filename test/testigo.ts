@@ -60,7 +60,7 @@ const cabeceraDe = (cabecera: unknown): { required?: boolean } => {
 const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
 
 /** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
-export function faltasDe($ref: string, cuerpo: unknown): string | undefined {
+export function findSchemaFaults($ref: string, cuerpo: unknown): string | undefined {
   const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
   validadores.set($ref, validar)
   return validar(cuerpo) ? undefined : ajv.errorsText(validar.errors)
@@ -82,7 +82,7 @@ const CABECERAS_DE_TODAS = [
 ]
 
 function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
-  const declarada = documento.paths[operacion.ruta]![operacion.metodo]!.responses[status]
+  const declarada = documento.paths[operacion.path]![operacion.method]!.responses[status]
   if (!declarada)
     throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
   const { headers = {}, content } = resolver(declarada)
@@ -107,13 +107,13 @@ function revisar(operacion: Operation, status: number, cabeceras: Readonly<Recor
   const declarado = content[tipo]
   if (!declarado) throw new Error(`${operacion.id} ${status}: ${tipo} is not declared`)
   if (!/\bjson$/.test(tipo)) return
-  const faltas = faltasDe(declarado.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
+  const faltas = findSchemaFaults(declarado.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
   if (faltas) {
     throw new Error(
       `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
     )
   }
-  if (status >= 400 && operacion.ruta.startsWith('/api/v1/')) revisarProblema(cuerpo as Partial<Problema>)
+  if (status >= 400 && operacion.path.startsWith('/api/v1/')) revisarProblema(cuerpo as Partial<Problema>)
 }
 
 /** A merchant's problem: of his list, and in words for whatever he calls with, the SDK or HTTP. */
@@ -130,7 +130,7 @@ const esAjeno = (codigo = '') => {
 }
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
-export function crearTestigo(carpeta: string, alFallar: (error: Error) => void): ResponseWitness {
+export function createWitness(carpeta: string, alFallar: (error: Error) => void): ResponseWitness {
   const vistos = new Set<string>()
   return (req, { status, cabeceras: dichas, cuerpo }) => {
     const cabeceras = Object.fromEntries(Object.entries(dichas).map(([nombre, valor]) => [nombre.toLowerCase(), valor]))
@@ -138,7 +138,7 @@ export function crearTestigo(carpeta: string, alFallar: (error: Error) => void):
     const suya = req.solicitud ? req.solicitud.operacion : operacionDe(req)
     // A 405 is the path's answer: it counts for every operation there.
     const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
-    const implicadas = suya ? [suya] : status === 405 ? operaciones.filter((operacion) => operacion.ruta === ruta) : []
+    const implicadas = suya ? [suya] : status === 405 ? operaciones.filter((operacion) => operacion.path === ruta) : []
     for (const operacion of implicadas) {
       try {
         revisar(operacion, status, cabeceras, cuerpo)
@@ -157,7 +157,7 @@ export function crearTestigo(carpeta: string, alFallar: (error: Error) => void):
 /** Operation that a request is for, by its method and path; undefined if there is none. */
 const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
   const segmentos = url.split('?', 1)[0]!.split('/')
-  return operaciones.find(({ metodo, ruta }) => {
+  return operaciones.find(({ method: metodo, path: ruta }) => {
     const suyos = ruta.split('/')
     const coincide = (suyo: string, i: number) => suyo.startsWith('{') || suyo === segmentos[i]
     return metodo === method?.toLowerCase() && suyos.length === segmentos.length && suyos.every(coincide)
@@ -165,4 +165,5 @@ const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefin
 }
 
 /** Every declared pair. */
-export const declarados = () => operaciones.flatMap(({ id, estados }) => estados.map((estado) => `${id} ${estado}`))
+export const listDeclaredResponses = () =>
+  operaciones.flatMap(({ id, estados }) => estados.map((estado) => `${id} ${estado}`))

@@ -6,55 +6,55 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type Db, openDb } from '../../server/data/db.ts'
-import { columnasDe, nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
-import { guardarLlave } from '../../server/domain/llaves/llave.ts'
+import { columnsOf, newComercioCode } from '../../server/domain/comercios/comercio.ts'
+import { saveLlave } from '../../server/domain/llaves/llave.ts'
 import type { Modo, RitmosDeComercio } from '../../server/generado/contrato/tipos/index.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { prepareDatabase } from '../../server/startup/migrations.ts'
-import { alTerminar, lanzar, type ProcesoHijo } from './limpieza.ts'
-import type { OpcionesDeBench } from './opciones.ts'
-import { esperarReposo } from './proceso.ts'
+import { type ChildHandle, launch, registerCleanup } from './limpieza.ts'
+import type { BenchOptions } from './opciones.ts'
+import { waitForIdle } from './proceso.ts'
 
-const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
+const resolveFromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 /** Root folder of the repository, with a final slash. */
-export const RUTA_RAIZ = enRaiz('')
+export const ROOT_PATH = resolveFromRoot('')
 
 /** Returns the arguments of Node that an npm script of a tree has: flags, and at the end the program. */
-export function argumentosDe(guion: 'start' | 'worker' | 'admin', raiz = RUTA_RAIZ): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(raiz, 'package.json'), 'utf8'))
-  return (scripts as Record<string, string>)[guion]!.split(' ').slice(1)
+export function nodeArgsOf(scriptName: 'start' | 'worker' | 'admin', root = ROOT_PATH): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return (scripts as Record<string, string>)[scriptName]!.split(' ').slice(1)
 }
 
 /** Node flags of `npm start`, for every measured Node process. */
-export const FLAGS: readonly string[] = argumentosDe('start').slice(0, -1)
+export const FLAGS: readonly string[] = nodeArgsOf('start').slice(0, -1)
 
 /** Resources that all measurements of a run share. */
 export interface Banco {
-  opciones: OpcionesDeBench
+  opciones: BenchOptions
   /** True if pgbench is installed. */
   pgbench: boolean
   /** Process id of PostgreSQL's postmaster. */
   pidDePostgres: number
   masterKeys: readonly Buffer[]
   /** Creates an empty database that lives as long as the run, and returns its URL. */
-  crearBase(): Promise<string>
-  /** Runs `medir` with a new migrated database, and drops the database afterwards. */
-  conBase<T>(medir: (base: Base) => Promise<T>): Promise<T>
+  createDatabase(): Promise<string>
+  /** Runs `measure` with a new migrated database, and drops the database afterwards. */
+  conBase<T>(measure: (base: Base) => Promise<T>): Promise<T>
   /**
-   * Migrates the empty database at `url` (one PostgreSQL or a cluster) and runs `medir` with it. Does not drop the
+   * Migrates the empty database at `url` (one PostgreSQL or a cluster) and runs `measure` with it. Does not drop the
    * database.
    */
-  conBaseDe<T>(url: string, medir: (base: Base) => Promise<T>): Promise<T>
+  conBaseDe<T>(url: string, measure: (base: Base) => Promise<T>): Promise<T>
   /** Folder for logs during the run. */
-  carpeta: string
+  folder: string
 }
 
 /** Merchant with an API key. */
-export interface ComercioDeBench {
+export interface BenchComercio {
   id: string
   modo: Modo
   llave: string
@@ -68,68 +68,68 @@ export interface Base {
    * Creates merchants.
    * @param ritmos rate limits; by default 100,000 requests and guides, as if an operator had raised the limits
    */
-  crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<ComercioDeBench[]>
+  createComercios(count: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<BenchComercio[]>
   /**
    * Starts the service as `npm start` does, with additional environment variables. Resolves when the program is ready
-   * and idle, like `worker` and `programa`.
+   * and idle, like `worker` and `program`.
    */
-  servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
+  service(variables?: Readonly<Record<string, string>>): Promise<RunningProgram>
   /** Starts a worker process as `npm run worker` does. */
-  worker(variables?: Readonly<Record<string, string>>): Promise<Programa>
+  worker(variables?: Readonly<Record<string, string>>): Promise<RunningProgram>
   /** Starts a program of `bench/` with the service's Node flags. The program answers `/readyz` when it is ready. */
-  programa(archivo: string, args?: readonly string[]): Promise<Programa>
+  program(archivo: string, args?: readonly string[]): Promise<RunningProgram>
 }
 
 /** Running program. */
-export interface Programa {
+export interface RunningProgram {
   url: string
   pid: number
   /** Seconds from the start of the process to its first 200 at `/readyz`. */
-  segundosHastaListo: number
-  terminar(): Promise<void>
+  secondsUntilReady: number
+  finish(): Promise<void>
 }
 
-interface Arranque {
+interface StartOptions {
   flags?: readonly string[]
   variables?: Readonly<Record<string, string>>
-  aparte?: Parameters<typeof iniciarPrograma>[4]
+  separate?: Parameters<typeof startProgram>[4]
 }
 
 /** Starts the PostgreSQL server of the run and returns the resources that measurements share. */
-export async function abrirBanco(opciones: OpcionesDeBench): Promise<Banco> {
-  const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
-  chmodSync(carpeta, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
-  const urlDePostgres = await iniciarPostgres(carpeta)
+export async function openBench(opciones: BenchOptions): Promise<Banco> {
+  const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
+  chmodSync(folder, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
+  const urlDePostgres = await startPostgres(folder)
   const admin = new pg.Client(urlDePostgres)
   admin.on('error', () => {})
   await admin.connect()
-  alTerminar(() => admin.end())
+  registerCleanup(() => admin.end())
   const masterKeys = [randomBytes(32)]
   const { rows } = await admin.query<{ pid: number }>(
     "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid",
   )
   let bases = 0
-  const crearBase = async () => {
+  const createTestDatabase = async () => {
     const nombre = `bench_${++bases}`
     await admin.query(`create database ${nombre}`)
     return urlDePostgres.replace(/\/guias$/, `/${nombre}`)
   }
   return {
     opciones,
-    carpeta,
+    folder,
     masterKeys,
-    crearBase,
+    createDatabase: createTestDatabase,
     pgbench: spawnSync('pgbench', ['--version']).status === 0,
     pidDePostgres: rows[0]!.pid,
-    async conBase(medir) {
-      const url = await crearBase()
+    async conBase(measure) {
+      const url = await createTestDatabase()
       try {
-        return await usarBase(url, { opciones, masterKeys, carpeta }, medir)
+        return await withDatabase(url, { opciones, masterKeys, folder }, measure)
       } finally {
         await admin.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`)
       }
     },
-    conBaseDe: (url, medir) => usarBase(url, { opciones, masterKeys, carpeta }, medir),
+    conBaseDe: (url, measure) => withDatabase(url, { opciones, masterKeys, folder }, measure),
   }
 }
 
@@ -145,83 +145,85 @@ export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
   CONNECTIONS_PER_NETWORK: '10000',
 })
 
-async function usarBase<T>(
+async function withDatabase<T>(
   url: string,
-  { opciones, masterKeys, carpeta }: Pick<Banco, 'opciones' | 'masterKeys' | 'carpeta'>,
-  medir: (base: Base) => Promise<T>,
+  { opciones, masterKeys, folder }: Pick<Banco, 'opciones' | 'masterKeys' | 'folder'>,
+  measure: (base: Base) => Promise<T>,
 ): Promise<T> {
-  const { partes } = await prepareDatabase(url)
-  const db = openDb(url, { partes })
-  const programas: Programa[] = []
-  const anotar = async (arranque: Promise<Programa>) => {
-    const programa = await arranque
-    programas.push(programa)
-    await esperarReposo(programa.pid)
-    return programa
+  const { shards } = await prepareDatabase(url)
+  const db = openDb(url, { shards })
+  const programs: RunningProgram[] = []
+  const track = async (starting: Promise<RunningProgram>) => {
+    const program = await starting
+    programs.push(program)
+    await waitForIdle(program.pid)
+    return program
   }
   const env = variablesDe(url, masterKeys)
-  const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
-  const arrancar = (
+  const profileFlags = opciones.profileFolder ? ['--cpu-prof', `--cpu-prof-dir=${opciones.profileFolder}`] : []
+  const startTracked = (
     args: readonly string[],
-    { flags = FLAGS, variables = {}, aparte }: Arranque = {},
-  ): Promise<Programa> =>
-    anotar(iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], { ...env, ...variables }, carpeta, aparte))
+    { flags = FLAGS, variables = {}, separate }: StartOptions = {},
+  ): Promise<RunningProgram> =>
+    track(
+      startProgram(process.execPath, [...flags, ...profileFlags, ...args], { ...env, ...variables }, folder, separate),
+    )
   try {
-    return await medir({
+    return await measure({
       url,
       db,
-      crearComercios: (...args) => crearComercios(db, ...args),
-      servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
+      createComercios: (...args) => createComercios(db, ...args),
+      service: (variables = {}) => startTracked([resolveFromRoot('server/generado/main.mjs')], { variables }),
       // A worker listens only on METRICS_PORT, where it answers `/readyz`.
       worker: (variables = {}) =>
-        arrancar([enRaiz('server/generado/worker.mjs')], {
-          flags: argumentosDe('worker').slice(0, -1),
+        startTracked([resolveFromRoot('server/generado/worker.mjs')], {
+          flags: nodeArgsOf('worker').slice(0, -1),
           variables,
-          aparte: { variable: 'METRICS_PORT' },
+          separate: { variable: 'METRICS_PORT' },
         }),
-      programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
+      program: (archivo, args = []) => startTracked([resolveFromRoot(`bench/${archivo}`), ...args]),
     })
   } finally {
-    for (const programa of programas) await programa.terminar()
-    await db.cerrar()
+    for (const program of programs) await program.finish()
+    await db.close()
   }
 }
 
-async function iniciarPostgres(carpeta: string): Promise<string> {
-  const { hijo } = lanzar(process.execPath, [enRaiz('bench/postgres.ts'), carpeta], {
+async function startPostgres(folder: string): Promise<string> {
+  const { child } = launch(process.execPath, [resolveFromRoot('bench/postgres.ts'), folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const fin = new Promise<void>((resolve) => hijo.once('exit', () => resolve()))
-  alTerminar(() => {
-    hijo.stdin?.end()
-    return fin
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  registerCleanup(() => {
+    child.stdin?.end()
+    return exited
   })
-  for await (const linea of createInterface(hijo.stdout!)) return linea
+  for await (const linea of createInterface(child.stdout!)) return linea
   throw new Error('PostgreSQL no arrancó')
 }
 
 /**
  * Starts a process that listens on the port in the variable `variable`, and waits until `/readyz` answers 200. With
- * `grupo`, the process gets its own process group, so that its children stop with it.
+ * `group`, the process gets its own process group, so that its children stop with it.
  * @throws if the process exits or is not ready within 60 s; the message has the last 20 lines of its log
  */
-export async function iniciarPrograma(
-  programa: string,
+export async function startProgram(
+  program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  carpeta: string,
+  folder: string,
   {
-    grupo = false,
+    group = false,
     variable = 'PORT',
-    cwd = RUTA_RAIZ,
-  }: { grupo?: boolean; variable?: 'PORT' | 'METRICS_PORT'; cwd?: string } = {},
-): Promise<Programa> {
-  const puerto = await puertoLibreAhora()
+    cwd = ROOT_PATH,
+  }: { group?: boolean; variable?: 'PORT' | 'METRICS_PORT'; cwd?: string } = {},
+): Promise<RunningProgram> {
+  const puerto = await findFreePort()
   const url = `http://127.0.0.1:${puerto}`
-  const bitacora = join(carpeta, `programa-${puerto}.log`)
-  const salida = openSync(bitacora, 'a')
-  const inicio = performance.now()
-  const proceso = lanzar(programa, args, {
+  const bitacora = join(folder, `programa-${puerto}.log`)
+  const logFd = openSync(bitacora, 'a')
+  const startedAt = performance.now()
+  const childHandle = launch(program, args, {
     cwd,
     // With npm's variable set, the service stops when its parent dies. It therefore does not outlive a killed bench.
     env: {
@@ -232,30 +234,35 @@ export async function iniciarPrograma(
       [variable]: `${puerto}`,
       ...env,
     },
-    stdio: ['ignore', salida, salida],
-    detached: grupo,
+    stdio: ['ignore', logFd, logFd],
+    detached: group,
   })
-  closeSync(salida)
+  closeSync(logFd)
   try {
-    await esperarListo(url, proceso)
+    await waitUntilReady(url, childHandle)
   } catch (error) {
-    await proceso.terminar()
+    await childHandle.finish()
     throw new Error(`${(error as Error).message}\n${readFileSync(bitacora, 'utf8').split('\n').slice(-20).join('\n')}`)
   }
-  return { url, pid: proceso.pid, segundosHastaListo: (performance.now() - inicio) / 1000, terminar: proceso.terminar }
+  return {
+    url,
+    pid: childHandle.pid,
+    secondsUntilReady: (performance.now() - startedAt) / 1000,
+    finish: childHandle.finish,
+  }
 }
 
-async function esperarListo(url: string, { hijo }: ProcesoHijo) {
-  for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(5)) {
-    if (hijo.exitCode !== null || hijo.signalCode !== null)
-      throw new Error(`${hijo.spawnargs.join(' ')} terminó antes de estar listo`)
-    if (await contesta(url)) return
+async function waitUntilReady(url: string, { child }: ChildHandle) {
+  for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(5)) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${child.spawnargs.join(' ')} terminó antes de estar listo`)
+    if (await isReady(url)) return
   }
-  throw new Error(`${hijo.spawnargs.join(' ')} no estuvo listo en 60 s`)
+  throw new Error(`${child.spawnargs.join(' ')} no estuvo listo en 60 s`)
 }
 
 /** Returns true if `/readyz` answers 200. */
-export function contesta(url: string): Promise<boolean> {
+export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     get(`${url}/readyz`, { agent: false }, (respuesta) => {
       respuesta.resume()
@@ -265,34 +272,34 @@ export function contesta(url: string): Promise<boolean> {
 }
 
 /** Returns a TCP port that is free on 127.0.0.1 at the moment. */
-export function puertoLibreAhora(): Promise<number> {
+export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sonda = createServer().once('error', reject)
-    sonda.listen(0, '127.0.0.1', () => {
-      const { port } = sonda.address() as AddressInfo
-      sonda.close(() => resolve(port))
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
     })
   })
 }
 
-async function crearComercios(
+async function createComercios(
   db: Db,
-  cuantos: number,
+  count: number,
   modo: Modo = 'live',
   ritmos = { solicitudes: 100_000, guias: 100_000 },
-): Promise<ComercioDeBench[]> {
-  const nuevoId = createIdGenerator(() => new Date())
+): Promise<BenchComercio[]> {
+  const newId = createIdGenerator(() => new Date())
   const { prisma } = db
-  const comercios: ComercioDeBench[] = []
-  for (let i = 0; i < cuantos; i++) {
+  const comercios: BenchComercio[] = []
+  for (let i = 0; i < count; i++) {
     const fila = await prisma.comercio.create({
       data: {
-        ...nuevoId(),
-        comercio: nuevoCodigoDeComercio(),
-        ...columnasDe({ nombre: `Comercio ${i + 1}`, ritmos }),
+        ...newId(),
+        comercio: newComercioCode(),
+        ...columnsOf({ nombre: `Comercio ${i + 1}`, ritmos }),
       },
     })
-    const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+    const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
     comercios.push({ id: fila.id, modo, llave })
   }
   return comercios

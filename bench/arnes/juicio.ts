@@ -1,41 +1,41 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Banco } from './entorno.ts'
-import type { FilaDeInforme, Medida, ResultadoDeMedida } from './informe.ts'
-import { formatearNumero } from './numero.ts'
+import type { Measurement, MeasurementResult, ReportRow } from './informe.ts'
+import { formatNumber } from './numero.ts'
 
 /**
  * Minimum share of the cores for a decisive attempt. Below it other programs use the machine, and figures are not
  * reliable.
  */
-const TRANQUILA = 0.9
+const MIN_QUIET_SHARE = 0.9
 
 /**
  * Maximum attempts at a measurement that misses its floor (INTENTOS). A measurement fails after DECISIVOS attempts
  * below its floor on a machine that is quiet before and after the attempt.
  */
 const INTENTOS = 5
-const DECISIVOS = 2
+const DECISIVE_ATTEMPTS = 2
 
 /**
  * Lists, in Spanish, the figures that miss their floor in every round, because noise affects only some rounds. The
  * floor is half of the mark, or twice the mark if lower is better.
  */
-export const desplomes = (filas: readonly FilaDeInforme[]): string[] =>
-  filas.flatMap(({ medida, referencia, programa, razon, marca }) => {
-    const juzgada = marca?.absoluta ? programa : razon
-    if (!marca || !juzgada) return []
-    const suelo = marca.sentido === '≥' ? marca.valor / 2 : marca.valor * 2
-    const cayo = marca.sentido === '≥' ? juzgada.max < suelo : juzgada.min > suelo
-    const nombre = marca.absoluta ? medida : `${medida} / ${referencia?.nombre}`
-    const cifra = formatearNumero(juzgada.mediana)
-    return cayo ? [`${nombre}: ${cifra}, cuando el suelo es ${marca.sentido} ${formatearNumero(suelo)}`] : []
+export const figuresBelowFloor = (rows: readonly ReportRow[]): string[] =>
+  rows.flatMap(({ measurement, referencia, program, razon, target }) => {
+    const judgedSeries = target?.isAbsolute ? program : razon
+    if (!target || !judgedSeries) return []
+    const floor = target.comparison === '≥' ? target.valor / 2 : target.valor * 2
+    const isBelowFloor = target.comparison === '≥' ? judgedSeries.max < floor : judgedSeries.min > floor
+    const nombre = target.isAbsolute ? measurement : `${measurement} / ${referencia?.nombre}`
+    const figure = formatNumber(judgedSeries.median)
+    return isBelowFloor ? [`${nombre}: ${figure}, cuando el suelo es ${target.comparison} ${formatNumber(floor)}`] : []
   })
 
 /** Result of one attempt: the figures below their floor, and if only this run used the machine. */
 export interface Intento {
-  caidos: readonly string[]
-  tranquilo: boolean
+  failedFigures: readonly string[]
+  isQuiet: boolean
 }
 
 /**
@@ -43,35 +43,35 @@ export interface Intento {
  * good attempt clears a measurement, because slow code is slow in every attempt.
  * @returns the failing figures; undefined while more attempts are needed
  */
-export function juzgar(intentos: readonly Intento[]): readonly string[] | undefined {
-  if (intentos.some(({ caidos }) => caidos.length === 0)) return []
-  const decisivos = intentos.filter(({ tranquilo }) => tranquilo)
-  return decisivos.length >= DECISIVOS ? decisivos.at(-1)!.caidos : undefined
+export function judgeAttempts(intentos: readonly Intento[]): readonly string[] | undefined {
+  if (intentos.some(({ failedFigures }) => failedFigures.length === 0)) return []
+  const decisiveAttempts = intentos.filter(({ isQuiet }) => isQuiet)
+  return decisiveAttempts.length >= DECISIVE_ATTEMPTS ? decisiveAttempts.at(-1)!.failedFigures : undefined
 }
 
 /**
- * Repeats a measurement until {@link juzgar} decides, at most {@link INTENTOS} times.
- * @returns `sinJuzgar`: figures below their floor, without a verdict because the machine was too seldom quiet
+ * Repeats a measurement until {@link judgeAttempts} decides, at most {@link INTENTOS} times.
+ * @returns `unjudged`: figures below their floor, without a verdict because the machine was too seldom quiet
  */
-export async function medirConJuicio(
-  medida: Medida,
+export async function measureWithVerdict(
+  measurement: Measurement,
   banco: Banco,
-): Promise<{ resultado: ResultadoDeMedida; caidos: readonly string[]; sinJuzgar: readonly string[] }> {
+): Promise<{ resultado: MeasurementResult; failedFigures: readonly string[]; unjudged: readonly string[] }> {
   const intentos: Intento[] = []
   for (;;) {
     const antes = await parteLibre()
-    const resultado = await medida.medir(banco)
-    const tranquilo = Math.min(antes, await parteLibre()) >= TRANQUILA
-    const ultimo = { caidos: desplomes(resultado.filas), tranquilo }
+    const resultado = await measurement.measure(banco)
+    const isQuiet = Math.min(antes, await parteLibre()) >= MIN_QUIET_SHARE
+    const ultimo = { failedFigures: figuresBelowFloor(resultado.rows), isQuiet }
     intentos.push(ultimo)
-    const caidos = juzgar(intentos)
-    if (caidos || intentos.length === INTENTOS)
-      return { resultado, caidos: caidos ?? [], sinJuzgar: caidos ? [] : ultimo.caidos }
+    const failedFigures = judgeAttempts(intentos)
+    if (failedFigures || intentos.length === INTENTOS)
+      return { resultado, failedFigures: failedFigures ?? [], unjudged: failedFigures ? [] : ultimo.failedFigures }
   }
 }
 
 const GIRO_MS = 300
-const GIRAR = `
+const SPIN_CODE = `
   const { parentPort } = require('node:worker_threads')
   const antes = process.threadCpuUsage()
   const inicio = performance.now()
@@ -81,9 +81,11 @@ const GIRAR = `
 
 /** Returns the smallest share of a core, 0 to 1, that a busy thread gets while one such thread runs per core. */
 async function parteLibre(): Promise<number> {
-  const hilos = Array.from({ length: availableParallelism() }, () => new Worker(GIRAR, { eval: true }))
-  const partes = await Promise.all(
-    hilos.map((hilo) => new Promise<number>((resolve, reject) => hilo.once('message', resolve).once('error', reject))),
+  const threads = Array.from({ length: availableParallelism() }, () => new Worker(SPIN_CODE, { eval: true }))
+  const shares = await Promise.all(
+    threads.map(
+      (thread) => new Promise<number>((resolve, reject) => thread.once('message', resolve).once('error', reject)),
+    ),
   )
-  return Math.min(...partes)
+  return Math.min(...shares)
 }

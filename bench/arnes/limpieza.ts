@@ -2,60 +2,60 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 // Cleanups of what the run started. They run in reverse order when the run ends, fails or is interrupted.
 const pendientes: (() => Promise<unknown>)[] = []
-let terminando = false
+let isStopping = false
 
 /**
  * Registers a cleanup.
  * @returns a function that runs the cleanup now; it runs only once
  */
-export function alTerminar(deshacer: () => Promise<unknown>): () => Promise<void> {
-  let hecho: Promise<unknown> | undefined
-  const unaVez = async () => {
-    const i = pendientes.indexOf(unaVez)
+export function registerCleanup(cleanUp: () => Promise<unknown>): () => Promise<void> {
+  let cleanupResult: Promise<unknown> | undefined
+  const runOnce = async () => {
+    const i = pendientes.indexOf(runOnce)
     if (i >= 0) pendientes.splice(i, 1)
-    hecho ??= deshacer()
-    await hecho
+    cleanupResult ??= cleanUp()
+    await cleanupResult
   }
-  pendientes.push(unaVez)
-  return unaVez
+  pendientes.push(runOnce)
+  return runOnce
 }
 
 /** Runs all pending cleanups, the last registered first. Prints their errors and continues. */
-export async function terminarTodo(): Promise<void> {
-  terminando = true
+export async function cleanUpAll(): Promise<void> {
+  isStopping = true
   for (let ultimo = pendientes.at(-1); ultimo; ultimo = pendientes.at(-1)) {
     await ultimo().catch((error) => process.stderr.write(`${error}\n`))
   }
 }
 
 /** Child process of the run. */
-export interface ProcesoHijo {
-  hijo: ChildProcess
+export interface ChildHandle {
+  child: ChildProcess
   pid: number
-  terminar(): Promise<void>
+  finish(): Promise<void>
 }
 
 /**
- * Starts a child process that {@link terminarTodo} stops: SIGTERM, and SIGKILL after 25 s. With `detached` the signals
+ * Starts a child process that {@link cleanUpAll} stops: SIGTERM, and SIGKILL after 25 s. With `detached` the signals
  * go to its whole process group (npm and the processes that npm starts).
  * @throws if the run is being stopped
  */
-export function lanzar(programa: string, args: readonly string[], opciones: SpawnOptions): ProcesoHijo {
-  if (terminando) throw new Error('the run is being stopped')
-  const hijo = spawn(programa, args, opciones)
-  const fin = new Promise<void>((resolve) => hijo.once('error', () => resolve()).once('exit', () => resolve()))
-  const pid = hijo.pid ?? 0
-  const matar = (senal: NodeJS.Signals) => {
+export function launch(command: string, args: readonly string[], opciones: SpawnOptions): ChildHandle {
+  if (isStopping) throw new Error('the run is being stopped')
+  const child = spawn(command, args, opciones)
+  const exited = new Promise<void>((resolve) => child.once('error', () => resolve()).once('exit', () => resolve()))
+  const pid = child.pid ?? 0
+  const kill = (signal: NodeJS.Signals) => {
     try {
-      process.kill(opciones.detached ? -pid : pid, senal)
+      process.kill(opciones.detached ? -pid : pid, signal)
     } catch {} // the process has already exited
   }
-  const terminar = alTerminar(async () => {
-    if (pid === 0 || hijo.exitCode !== null || hijo.signalCode !== null) return
-    matar('SIGTERM')
-    const plazo = setTimeout(() => matar('SIGKILL'), 25_000)
-    await fin
-    clearTimeout(plazo)
+  const finish = registerCleanup(async () => {
+    if (pid === 0 || child.exitCode !== null || child.signalCode !== null) return
+    kill('SIGTERM')
+    const killTimer = setTimeout(() => kill('SIGKILL'), 25_000)
+    await exited
+    clearTimeout(killTimer)
   })
-  return { hijo, pid, terminar }
+  return { child, pid, finish }
 }

@@ -2,7 +2,7 @@
 export const miles = (n: number): string => n.toLocaleString('en-US')
 
 /** Formats a measured number with three significant digits, and without decimals from 1,000 on. */
-export const formatearNumero = (valor: number): string =>
+export const formatNumber = (valor: number): string =>
   Number.isNaN(valor)
     ? '—'
     : valor.toLocaleString('en-US', valor >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })

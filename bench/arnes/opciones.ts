@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 
 /** Options of the command line. */
-export interface OpcionesDeBench {
+export interface BenchOptions {
   /** Keys of the measurements to run. Empty runs all except those that must be requested. */
   solo: readonly string[]
-  rondas: number
+  rounds: number
   /** Seconds per cell. */
   segundos: number
   /** Rows of the large table. */
@@ -12,20 +12,20 @@ export interface OpcionesDeBench {
   /** Minutes at full load for the measurements of memory; 0 skips them. */
   memoria: number
   /** Folder for the server's CPU profiles. */
-  perfil: string | undefined
+  profileFolder: string | undefined
   /**
    * Runs only the main measurements, for a short time. The run fails if a figure stays below half of its mark on a
    * quiet machine.
    */
-  corto: boolean
+  isShort: boolean
   /** Commit to compare with. Undefined measures against the references. */
   contra: string | undefined
 }
 
 /** Error in the command line. Its message is in Spanish, for the console. */
-export class ErrorDeOpciones extends Error {}
+export class OptionsError extends Error {}
 
-function interpretar(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
@@ -42,12 +42,12 @@ function interpretar(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new ErrorDeOpciones(`${(error as Error).message}\nVea npm run bench -- --help.`)
+    throw new OptionsError(`${(error as Error).message}\nVea npm run bench -- --help.`)
   }
 }
 
 /** Options that `--corto` sets. Options given on the command line override them. */
-const CORTO = [
+const SHORT_RUN_ARGS = [
   '--solo',
   'crear32,comercios32,fastify32,lote,detalle,webhooks,latencia,arranque',
   '--rondas',
@@ -62,38 +62,38 @@ const CORTO = [
  * Reads the command line. Returns undefined for `--help`.
  * @throws {ErrorDeOpciones} if an option or a measurement is unknown or a number is invalid
  */
-export function leerOpciones(
+export function readOptions(
   args: readonly string[],
   { medidas, deContra }: { medidas: readonly string[]; deContra: readonly string[] },
-): OpcionesDeBench | undefined {
-  const { values } = interpretar(args.includes('--corto') ? [...CORTO, ...args] : args)
+): BenchOptions | undefined {
+  const { values } = parseArguments(args.includes('--corto') ? [...SHORT_RUN_ARGS, ...args] : args)
   if (values.help) return undefined
   const { perfil, corto, contra } = values
-  if (corto && contra !== undefined) throw new ErrorDeOpciones('--corto y --contra no van juntas.')
-  const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {
+  if (corto && contra !== undefined) throw new OptionsError('--corto y --contra no van juntas.')
+  const readInteger = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimum: number) => {
     const valor = Number(values[nombre])
-    if (!Number.isInteger(valor) || valor < minimo)
-      throw new ErrorDeOpciones(`--${nombre} debe ser un entero, ${minimo} o más.`)
+    if (!Number.isInteger(valor) || valor < minimum)
+      throw new OptionsError(`--${nombre} debe ser un entero, ${minimum} o más.`)
     return valor
   }
   const solo = values.solo.split(',').filter((clave) => clave !== '')
   const claves = contra === undefined ? medidas : deContra
   const ajena = solo.find((clave) => !claves.includes(clave))
-  if (ajena) throw new ErrorDeOpciones(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
+  if (ajena) throw new OptionsError(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
   return {
     solo,
-    perfil,
-    corto,
+    profileFolder: perfil,
+    isShort: corto,
     contra,
-    rondas: entero('rondas', 1),
-    segundos: entero('segundos', 1),
-    guias: entero('guias', 2_000),
-    memoria: entero('memoria', 0),
+    rounds: readInteger('rondas', 1),
+    segundos: readInteger('segundos', 1),
+    guias: readInteger('guias', 2_000),
+    memoria: readInteger('memoria', 0),
   }
 }
 
 /** Returns the help text, in Spanish. */
-export const ayuda = (
+export const helpText = (
   medidas: readonly { clave: string; descripcion: string }[],
   deContra: readonly string[],
 ) => `npm run bench -- [opciones]

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lanzar } from './limpieza.ts'
+import { launch } from './limpieza.ts'
 
 /** Message in Spanish for a machine without pgbench. */
-export const FALTA_PGBENCH = `Falta pgbench en el PATH; se omiten las referencias que lo usan. Para tenerlo:
+export const PGBENCH_MISSING = `Falta pgbench en el PATH; se omiten las referencias que lo usan. Para tenerlo:
   Debian o Ubuntu   sudo apt-get install postgresql-contrib
   Fedora            sudo dnf install postgresql-contrib
   macOS             brew install libpq && export PATH="$(brew --prefix libpq)/bin:$PATH"`
@@ -14,36 +14,29 @@ let corridas = 0
 /** Parameters of one pgbench run. */
 export interface Corrida {
   url: string
-  carpeta: string
-  guion: string
-  clientes: number
+  folder: string
+  script: string
+  clients: number
   segundos: number
   /** Texts that the script names `:name`. pgbench sends each as a parameter with every execution. */
-  textos?: Readonly<Record<string, string>>
+  texts?: Readonly<Record<string, string>>
 }
 
 /**
  * Runs a script in prepared mode and returns its transactions per second.
  * @throws if pgbench or one of its transactions fails
  */
-export async function correrPgbench({
-  url,
-  carpeta,
-  guion,
-  clientes,
-  segundos,
-  textos = {},
-}: Corrida): Promise<number> {
-  const archivo = join(carpeta, `guion-${++corridas}.sql`)
-  writeFileSync(archivo, guion)
+export async function runPgbench({ url, folder, script, clients, segundos, texts = {} }: Corrida): Promise<number> {
+  const archivo = join(folder, `guion-${++corridas}.sql`)
+  writeFileSync(archivo, script)
   const { hostname, port, username, password, pathname } = new URL(url)
-  const variables = { base: `${corridas * 2 ** 28}`, n: '0', ...textos }
+  const variables = { base: `${corridas * 2 ** 28}`, n: '0', ...texts }
   const args = [
     '--no-vacuum',
     '-M',
     'prepared',
     '-c',
-    `${clientes}`,
+    `${clients}`,
     '-j',
     '2',
     '-T',
@@ -52,7 +45,7 @@ export async function correrPgbench({
     archivo,
     ...Object.entries(variables).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
   ]
-  const { hijo, terminar } = lanzar('pgbench', args, {
+  const { child, finish } = launch('pgbench', args, {
     env: {
       ...process.env,
       PGHOST: hostname,
@@ -63,20 +56,20 @@ export async function correrPgbench({
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let salida = ''
-  for (const corriente of [hijo.stdout, hijo.stderr]) {
-    corriente?.setEncoding('utf8').on('data', (trozo: string) => {
-      salida += trozo
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
     })
   }
-  const codigo = await new Promise((resolve) => hijo.once('close', resolve))
-  await terminar()
+  const codigo = await new Promise((resolve) => child.once('close', resolve))
+  await finish()
   rmSync(archivo)
   // pgbench prints no rate if it processed no transaction.
-  const tps = /^number of transactions actually processed: 0$/m.test(salida)
+  const tps = /^number of transactions actually processed: 0$/m.test(output)
     ? '0'
-    : /^tps = ([\d.]+)/m.exec(salida)?.[1]
-  const fallidas = /^number of failed transactions: (\d+)/m.exec(salida)?.[1] ?? '0'
-  if (codigo !== 0 || tps === undefined || fallidas !== '0') throw new Error(`pgbench falló:\n${salida}`)
+    : /^tps = ([\d.]+)/m.exec(output)?.[1]
+  const fallidas = /^number of failed transactions: (\d+)/m.exec(output)?.[1] ?? '0'
+  if (codigo !== 0 || tps === undefined || fallidas !== '0') throw new Error(`pgbench falló:\n${output}`)
   return Number(tps)
 }

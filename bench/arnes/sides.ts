@@ -1,10 +1,10 @@
-import { cargar, type Peticion } from './carga.ts'
-import type { Programa } from './entorno.ts'
-import { cpuConHijos } from './proceso.ts'
+import { type LoadRequest, runLoad } from './carga.ts'
+import type { RunningProgram } from './entorno.ts'
+import { readCpuWithChildren } from './proceso.ts'
 
 /** Running service that is compared with another, and the processes whose CPU counts, by part (in Spanish). */
 export interface Side {
-  service: Programa
+  service: RunningProgram
   processes: Readonly<Record<string, readonly number[]>>
 }
 
@@ -16,7 +16,7 @@ export interface Case<S extends Side> {
   status: number
   /** Counted items per request, for example guides per batch. Default: 1. */
   items?: number
-  next: (side: S, connection: number) => Peticion
+  next: (side: S, connection: number) => LoadRequest
   /** Waits until the service has finished all work that the requests of a cell caused. */
   settle?: (side: S, requests: number) => Promise<void>
 }
@@ -32,7 +32,7 @@ export const cpuOf = ({ processes }: Pick<Side, 'processes'>): Record<string, nu
   Object.fromEntries(
     Object.entries(processes).map(([part, pids]) => [
       part,
-      pids.reduce((sum, pid) => sum + (cpuConHijos(pid) ?? Number.NaN), 0),
+      pids.reduce((sum, pid) => sum + (readCpuWithChildren(pid) ?? Number.NaN), 0),
     ]),
   )
 
@@ -46,13 +46,13 @@ export function cpuSince(side: Pick<Side, 'processes'>, before: Figures['cpu'], 
 export async function measureCase<S extends Side>(side: S, one: Case<S>, seconds: number): Promise<Figures> {
   const { items = 1, status, connections } = one
   const before = cpuOf(side)
-  const { total, porSegundo } = await cargar({
+  const { total, perSecond } = await runLoad({
     url: side.service.url,
-    conexiones: connections,
+    connections: connections,
     segundos: seconds,
-    espera: status,
-    siguiente: (connection) => one.next(side, connection),
+    delay: status,
+    next: (connection) => one.next(side, connection),
   })
   await one.settle?.(side, total)
-  return { rate: porSegundo * items, cpu: cpuSince(side, before, total * items) }
+  return { rate: perSecond * items, cpu: cpuSince(side, before, total * items) }
 }

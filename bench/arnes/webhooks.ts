@@ -1,24 +1,24 @@
 import { get } from 'node:http'
-import { setTimeout as dormir } from 'node:timers/promises'
-import { eventoDeCreacion } from '../../server/domain/eventos/evento.ts'
-import { guiaNueva } from '../../server/domain/guias/campos.ts'
-import { normalizar } from '../../server/domain/guias/datos.ts'
-import { cuerpoDeWebhook, entregasDe } from '../../server/domain/webhooks/entrega.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { buildCreationEvento } from '../../server/domain/eventos/evento.ts'
+import { buildNewGuiaRow } from '../../server/domain/guias/campos.ts'
+import { normalizeGuia } from '../../server/domain/guias/datos.ts'
+import { avisosOf, buildWebhookBody } from '../../server/domain/webhooks/entrega.ts'
 import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
 import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.ts'
-import { nuevoCodigoDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { nuevaGuia } from './datos.ts'
-import type { DestinoDeEntregas } from './encargo.ts'
-import type { Banco, Base, ComercioDeBench } from './entorno.ts'
+import { buildGuiaJson } from './datos.ts'
+import type { DeliveryDestination } from './encargo.ts'
+import type { Banco, Base, BenchComercio } from './entorno.ts'
 
-interface Resumen {
-  distintas: number
+interface ReceiverSummary {
+  distinct: number
   repetidas: number
   /** Requests that the receiver never answers. */
-  colgadas: number
+  hung: number
   /** First arrival, in milliseconds of the clock of `ahora`. */
-  primera?: number
+  first?: number
   ultima?: number
 }
 
@@ -27,41 +27,41 @@ export interface ReceptorDeBench {
   url: string
   pid: number
   /** Forgets all arrivals. */
-  reiniciar(): Promise<void>
-  resumen(): Promise<Resumen>
+  reset(): Promise<void>
+  summary(): Promise<ReceiverSummary>
   /**
-   * Resolves with the arrivals when at least `cuantas` distinct ids have arrived.
+   * Resolves with the arrivals when at least `count` distinct ids have arrived.
    * @throws if they do not arrive within `ms` milliseconds
    */
-  esperar(cuantas: number, ms: number): Promise<Resumen>
+  esperar(count: number, ms: number): Promise<ReceiverSummary>
   /** First arrival of each id, in milliseconds of the clock of `ahora`. */
-  llegadas(): Promise<Map<string, number>>
+  arrivals(): Promise<Map<string, number>>
 }
 
-function pedir<T>(url: string): Promise<T> {
+function getJson<T>(url: string): Promise<T> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, async (respuesta) => {
-      const trozos = await respuesta.setEncoding('utf8').toArray()
-      resolve(JSON.parse(trozos.join('')))
+      const chunks = await respuesta.setEncoding('utf8').toArray()
+      resolve(JSON.parse(chunks.join('')))
     }).once('error', reject)
   })
 }
 
 /** Starts a receiver. */
-export async function lanzarReceptor(base: Pick<Base, 'programa'>): Promise<ReceptorDeBench> {
-  const { url, pid } = await base.programa('receptor.ts')
+export async function startReceiver(base: Pick<Base, 'program'>): Promise<ReceptorDeBench> {
+  const { url, pid } = await base.program('receptor.ts')
   return {
     url,
     pid,
-    reiniciar: () => pedir(`${url}/reiniciar`),
-    resumen: () => pedir(`${url}/resumen`),
-    async esperar(cuantas, ms) {
-      const resumen = await pedir<Resumen>(`${url}/resumen?cuantas=${cuantas}&ms=${ms}`)
-      if (resumen.distintas < cuantas)
-        throw new Error(`llegaron ${resumen.distintas} de ${cuantas} webhooks en ${ms / 1000} s`)
-      return resumen
+    reset: () => getJson(`${url}/reiniciar`),
+    summary: () => getJson(`${url}/resumen`),
+    async esperar(count, ms) {
+      const summary = await getJson<ReceiverSummary>(`${url}/resumen?cuantas=${count}&ms=${ms}`)
+      if (summary.distinct < count)
+        throw new Error(`llegaron ${summary.distinct} de ${count} webhooks en ${ms / 1000} s`)
+      return summary
     },
-    llegadas: async () => new Map(await pedir<[string, number][]>(`${url}/llegadas`)),
+    arrivals: async () => new Map(await getJson<[string, number][]>(`${url}/llegadas`)),
   }
 }
 
@@ -69,7 +69,7 @@ export async function lanzarReceptor(base: Pick<Base, 'programa'>): Promise<Rece
  * Sends a POST without a body; resolves when the answer is 200.
  * @throws if the status is another
  */
-export async function mandar(url: string): Promise<void> {
+export async function sendPost(url: string): Promise<void> {
   const respuesta = await fetch(url, { method: 'POST' })
   if (respuesta.status !== 200) throw new Error(await respuesta.text())
 }
@@ -78,13 +78,13 @@ export async function mandar(url: string): Promise<void> {
 export async function registrarEndpoints(
   { masterKeys }: Banco,
   { db }: Base,
-  comercios: readonly ComercioDeBench[],
+  comercios: readonly BenchComercio[],
   urlDe: (i: number) => string,
-): Promise<DestinoDeEntregas[]> {
+): Promise<DeliveryDestination[]> {
   const secretos = createSecrets(masterKeys)
-  const destinos: DestinoDeEntregas[] = []
+  const destinations: DeliveryDestination[] = []
   for (const [i, comercio] of comercios.entries()) {
-    const webhook = nuevoCodigoDeWebhook()
+    const webhook = newWebhookCode()
     const url = urlDe(i)
     const clave = secretBytes(newSecret())
     await db.pool.query(
@@ -97,39 +97,39 @@ export async function registrarEndpoints(
        values ($1, $2, $3, 1, $4, now())`,
       [comercio.id, comercio.modo, webhook, encryptSecret(secretos, { webhook, version: 1 }, clave)],
     )
-    destinos.push({ comercio, webhook, url, clave, ejemplo: cuerpoDeEjemplo(comercio) })
+    destinations.push({ comercio, webhook, url, clave, example: buildExampleBody(comercio) })
   }
   await db.pool.query('analyze webhook, webhook_secreto, comercio')
-  return destinos
+  return destinations
 }
 
 /** Returns the body that the service sends for a new guide with the code `GUIA_EJEMPLO`. */
-function cuerpoDeEjemplo({ id: comercio_id, modo }: ComercioDeBench): string {
-  const datos = normalizar(JSON.parse(nuevaGuia()), { pais: null })
+function buildExampleBody({ id: comercio_id, modo }: BenchComercio): string {
+  const datos = normalizeGuia(JSON.parse(buildGuiaJson()), { pais: null })
   const creado_en = new Date()
-  const guia = guiaNueva(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })
-  const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia, null), webhooks: [''], desde: 0 })
-  return cuerpoDeWebhook(contenido!)
+  const guia = buildNewGuiaRow(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })
+  const [contenido] = avisosOf({ guia, evento: buildCreationEvento(guia, null), webhooks: [''], desde: 0 })
+  return buildWebhookBody(contenido!)
 }
 
 /**
- * Starts `hacer` at a steady pace, without waiting for earlier calls. Resolves when all calls have ended.
+ * Starts `perform` at a steady pace, without waiting for earlier calls. Resolves when all calls have ended.
  * @throws the first error of a call, after which no call starts
  */
-export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: number) => Promise<void>) {
-  const inicio = performance.now()
-  const hechas: Promise<void>[] = []
+export async function runAtRate(perSecond: number, segundos: number, perform: (i: number) => Promise<void>) {
+  const startedAt = performance.now()
+  const calls: Promise<void>[] = []
   let falla: unknown
-  for (let i = 0; i < porSegundo * segundos && falla === undefined; i++) {
-    const espera = inicio + (i * 1000) / porSegundo - performance.now()
-    if (espera > 0) await dormir(espera)
-    hechas.push(
-      hacer(i).catch((error) => {
+  for (let i = 0; i < perSecond * segundos && falla === undefined; i++) {
+    const delayMs = startedAt + (i * 1000) / perSecond - performance.now()
+    if (delayMs > 0) await sleep(delayMs)
+    calls.push(
+      perform(i).catch((error) => {
         falla ??= error
       }),
     )
   }
-  await Promise.all(hechas)
+  await Promise.all(calls)
   if (falla !== undefined) throw falla
 }
 
@@ -138,10 +138,10 @@ export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: n
  * @param tabla table, optionally with a WHERE clause
  * @throws if rows remain after 60 s
  */
-export async function vaciar({ db }: Base, tabla: string): Promise<void> {
-  for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(20)) {
-    const { rows } = await db.pool.query<{ quedan: boolean }>(`select exists (select 1 from ${tabla}) as quedan`)
-    if (!rows[0]!.quedan) return
+export async function waitUntilEmpty({ db }: Base, tabla: string): Promise<void> {
+  for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(20)) {
+    const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${tabla}) as remaining`)
+    if (!rows[0]!.remaining) return
   }
   throw new Error(`siguen quedando filas en ${tabla}`)
 }

@@ -2,17 +2,17 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { git } from '../../scripts/anterior/etiqueta.ts'
-import { construirAnterior } from '../../scripts/anterior/migracion.ts'
-import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
-import { argumentosDe, type Banco, FLAGS, iniciarPrograma, RUTA_RAIZ, variablesDe } from '../arnes/entorno.ts'
-import type { FilaDeInforme, ResultadoDeMedida } from '../arnes/informe.ts'
-import { formatearNumero } from '../arnes/numero.ts'
-import { ErrorDeOpciones } from '../arnes/opciones.ts'
-import { esperarReposo } from '../arnes/proceso.ts'
-import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import { buildPrevious } from '../../scripts/anterior/migracion.ts'
+import { buildGuiaJson, buildLoteJson } from '../arnes/datos.ts'
+import { type Banco, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesDe } from '../arnes/entorno.ts'
+import type { MeasurementResult, ReportRow } from '../arnes/informe.ts'
+import { formatNumber } from '../arnes/numero.ts'
+import { OptionsError } from '../arnes/opciones.ts'
+import { waitForIdle } from '../arnes/proceso.ts'
+import { interleave, summarize, summarizeRatios } from '../arnes/rondas.ts'
 import { type Case, cpuOf, cpuSince, type Figures, measureCase, type Side } from '../arnes/sides.ts'
-import { lanzarReceptor, type ReceptorDeBench } from '../arnes/webhooks.ts'
-import { analizar } from './crear.ts'
+import { type ReceptorDeBench, startReceiver } from '../arnes/webhooks.ts'
+import { analyzeDatabase } from './crear.ts'
 import { GUIAS } from './lote.ts'
 
 /** Two builds are compared by their contract alone, because tables and modules of another commit may differ. */
@@ -23,7 +23,7 @@ interface Build extends Side {
   guides: readonly string[]
   receiver: ReceptorDeBench
   /** Starts one more process of the service on the same database. */
-  start: () => ReturnType<typeof iniciarPrograma>
+  start: () => ReturnType<typeof startProgram>
 }
 
 /** Batches that each build has before the first cell. */
@@ -40,13 +40,13 @@ async function post<T>(url: string, key: string, body: string): Promise<T> {
 
 /** Starts the service of a tree on a database of its own, which this service migrates, and fills it with guides. */
 async function openBuild(banco: Banco, root: string): Promise<Build> {
-  const { carpeta, masterKeys, pidDePostgres } = banco
-  const database = await banco.crearBase()
+  const { folder, masterKeys, pidDePostgres } = banco
+  const database = await banco.createDatabase()
   const env = variablesDe(database, masterKeys)
-  const start = () => iniciarPrograma(process.execPath, argumentosDe('start', root), env, carpeta, { cwd: root })
+  const start = () => startProgram(process.execPath, nodeArgsOf('start', root), env, folder, { cwd: root })
   const service = await start()
   const admin = async <T>(...args: readonly string[]): Promise<T> => {
-    const console = [...argumentosDe('admin', root), ...args, '--json']
+    const console = [...nodeArgsOf('admin', root), ...args, '--json']
     const { stdout } = await run(process.execPath, console, { cwd: root, env: { ...process.env, ...env } })
     return JSON.parse(stdout) as T
   }
@@ -57,8 +57,8 @@ async function openBuild(banco: Banco, root: string): Promise<Build> {
     return created.llave
   }
   const [key, testKey] = [await merchantKey('live'), await merchantKey('test')]
-  const receiver = await lanzarReceptor({
-    programa: (file) => iniciarPrograma(process.execPath, [...FLAGS, join(RUTA_RAIZ, 'bench', file)], {}, carpeta),
+  const receiver = await startReceiver({
+    program: (file) => startProgram(process.execPath, [...FLAGS, join(ROOT_PATH, 'bench', file)], {}, folder),
   })
   await post(`${service.url}/api/v1/webhooks`, testKey, JSON.stringify({ url: `${receiver.url}/r` }))
   const guides: string[] = []
@@ -66,13 +66,13 @@ async function openBuild(banco: Banco, root: string): Promise<Build> {
     const batch = await post<{ resultados: { guia: string }[] }>(
       `${service.url}/api/v1/guias/bulk`,
       key,
-      nuevoLote(GUIAS),
+      buildLoteJson(GUIAS),
     )
     guides.push(...batch.resultados.map(({ guia }) => guia))
   }
-  await analizar(database)
-  await esperarReposo(service.pid)
-  const processes = { servicio: [service.pid], PostgreSQL: [pidDePostgres] }
+  await analyzeDatabase(database)
+  await waitForIdle(service.pid)
+  const processes = { service: [service.pid], PostgreSQL: [pidDePostgres] }
   return { service, processes, key, testKey, guides, receiver, start }
 }
 
@@ -80,13 +80,13 @@ const create = (name: string, connections: number): Case<Build> => ({
   name,
   connections,
   status: 201,
-  next: ({ key }) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: key, cuerpo: nuevaGuia() }),
+  next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias', llave: key, cuerpo: buildGuiaJson() }),
 })
 const read = (name: string, path: (build: Build) => string, connections = 16): Case<Build> => ({
   name,
   connections,
   status: 200,
-  next: (build) => ({ metodo: 'GET', ruta: path(build), llave: build.key }),
+  next: (build) => ({ method: 'GET', path: path(build), llave: build.key }),
 })
 const anyGuide = ({ guides }: Build) => guides[Math.floor(Math.random() * guides.length)]!
 
@@ -99,18 +99,18 @@ const CASES: Readonly<Record<string, Case<Build>>> = {
     connections: 8,
     status: 200,
     items: GUIAS,
-    next: ({ key }) => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: key, cuerpo: nuevoLote(GUIAS) }),
+    next: ({ key }) => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: key, cuerpo: buildLoteJson(GUIAS) }),
   },
   detalle: read('detalle', (build) => `/api/v1/guias/${anyGuide(build)}`, 32),
   paginas: read('página de 50 guías', () => '/api/v1/guias?limite=50'),
   eventos: read('página de 50 eventos', () => '/api/v1/eventos?limite=50'),
   webhooks: {
     ...create('crear con un webhook, enviado y asentado', 16),
-    next: ({ testKey }) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: testKey, cuerpo: nuevaGuia() }),
+    next: ({ testKey }) => ({ method: 'POST', path: '/api/v1/guias', llave: testKey, cuerpo: buildGuiaJson() }),
     async settle({ receiver, service }, requests) {
       await receiver.esperar(requests, 60_000)
-      await receiver.reiniciar()
-      await esperarReposo(service.pid)
+      await receiver.reset()
+      await waitForIdle(service.pid)
     },
   },
 }
@@ -123,10 +123,10 @@ export const CASES_OF_COMPARISON: readonly string[] = [...Object.keys(CASES), ST
 async function measureStart(build: Build): Promise<Figures> {
   const before = cpuOf({ processes: { PostgreSQL: build.processes.PostgreSQL! } })
   const started = await build.start()
-  await esperarReposo(started.pid)
+  await waitForIdle(started.pid)
   const cpu = cpuSince({ processes: { ...build.processes, servicio: [started.pid] } }, { servicio: 0, ...before }, 1)
-  await started.terminar()
-  return { rate: 1 / started.segundosHastaListo, cpu }
+  await started.finish()
+  return { rate: 1 / started.secondsUntilReady, cpu }
 }
 
 /** Figures of one case in each round, of the other commit and of the present tree. */
@@ -152,13 +152,13 @@ const figuresOf = ({ before, now }: Compared) => [
 ]
 
 /** Returns the rows of the report for one case. */
-const rowsOf = (one: Compared): FilaDeInforme[] =>
+const rowsOf = (one: Compared): ReportRow[] =>
   figuresOf(one).map(({ figure, unit, of }) => ({
-    medida: `${one.name}, ${figure}`,
+    measurement: `${one.name}, ${figure}`,
     unidad: unit,
-    programa: resumir(one.now.map(of)),
-    referencia: { nombre: 'antes', serie: resumir(one.before.map(of)) },
-    razon: razones(one.now.map(of), one.before.map(of)),
+    program: summarize(one.now.map(of)),
+    referencia: { nombre: 'antes', series: summarize(one.before.map(of)) },
+    razon: summarizeRatios(one.now.map(of), one.before.map(of)),
   }))
 
 /**
@@ -168,13 +168,13 @@ const rowsOf = (one: Compared): FilaDeInforme[] =>
 export function losses(compared: readonly Compared[]): string[] {
   return compared.flatMap((one) => {
     const worse = figuresOf(one).filter(({ better, of }) => {
-      const [before, now] = [resumir(one.before.map(of)), resumir(one.now.map(of))]
+      const [before, now] = [summarize(one.before.map(of)), summarize(one.now.map(of))]
       const [good, bad] = better === 'more' ? [now, before] : [before, now]
-      return bad.min > good.max && bad.mediana > good.mediana * NOISE
+      return bad.min > good.max && bad.median > good.median * NOISE
     })
     if (worse.length === 0) return []
     const texts = figuresOf(one).map(({ figure, unit, of }) => {
-      const [before, now] = [one.before, one.now].map((side) => formatearNumero(resumir(side.map(of)).mediana))
+      const [before, now] = [one.before, one.now].map((side) => formatNumber(summarize(side.map(of)).median))
       return `${figure} ${before} → ${now} ${unit}`
     })
     return [`${one.name} (${worse.map(({ figure }) => figure).join(', ')}): ${texts.join('; ')}`]
@@ -182,28 +182,28 @@ export function losses(compared: readonly Compared[]): string[] {
 }
 
 /** Builds a commit, and compares it with the present tree in alternating rounds of the present load generator. */
-export async function compareWithCommit(banco: Banco, commit: string): Promise<ResultadoDeMedida> {
-  const { rondas, segundos, solo } = banco.opciones
+export async function compareWithCommit(banco: Banco, commit: string): Promise<MeasurementResult> {
+  const { rounds, segundos, solo } = banco.opciones
   const found = await git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).catch(() => '')
-  if (!found) throw new ErrorDeOpciones(`--contra: git no conoce el commit «${commit}».`)
+  if (!found) throw new OptionsError(`--contra: git no conoce el commit «${commit}».`)
   const sides = {
-    before: await openBuild(banco, await construirAnterior({ commit: found.trim() })),
-    now: await openBuild(banco, RUTA_RAIZ),
+    before: await openBuild(banco, await buildPrevious({ commit: found.trim() })),
+    now: await openBuild(banco, ROOT_PATH),
   }
   const compared: Compared[] = []
   for (const key of CASES_OF_COMPARISON.filter((one) => solo.length === 0 || solo.includes(one))) {
     const one = CASES[key]
     const measure = (build: Build) => (one ? measureCase(build, one, segundos) : measureStart(build))
     const cells = { before: () => measure(sides.before), now: () => measure(sides.now) }
-    await intercalar(1, cells) // warms both builds up
-    compared.push({ name: one?.name ?? 'arranque', ...(await intercalar(rondas, cells)) })
+    await interleave(1, cells) // warms both builds up
+    compared.push({ name: one?.name ?? 'arranque', ...(await interleave(rounds, cells)) })
   }
   return {
-    filas: compared.flatMap(rowsOf),
+    rows: compared.flatMap(rowsOf),
     notas: [
       `antes: ${found.slice(0, 12)}; cada uno con su propia base, por turnos`,
-      ...(rondas < ROUNDS ? [`con menos de ${ROUNDS} rondas, el azar basta para una pérdida`] : []),
+      ...(rounds < ROUNDS ? [`con menos de ${ROUNDS} rondas, el azar basta para una pérdida`] : []),
     ],
-    perdidas: losses(compared),
+    losses: losses(compared),
   }
 }

@@ -1,49 +1,50 @@
 import pg from 'pg'
-import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
-import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
-import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
-import type { FilaDeInforme, Marca, Medida } from '../arnes/informe.ts'
-import { formatearNumero } from '../arnes/numero.ts'
-import { correrPgbench } from '../arnes/pgbench.ts'
-import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import { type LoadParameters, type LoadResult as MeasuredLoad, runLoad } from '../arnes/carga.ts'
+import { buildCreateScript, buildGuiaJson } from '../arnes/datos.ts'
+import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Measurement, ReportRow, Target } from '../arnes/informe.ts'
+import { formatNumber } from '../arnes/numero.ts'
+import { runPgbench } from '../arnes/pgbench.ts'
+import { interleave, summarize, summarizeRatios } from '../arnes/rondas.ts'
 import { cpuOf, cpuSince, type Figures } from '../arnes/sides.ts'
 
 /** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
-export const cargaDeCrear = (
+export const buildCreateLoad = (
   url: string,
-  comercios: readonly ComercioDeBench[],
-  conexiones: number,
+  comercios: readonly BenchComercio[],
+  connections: number,
   segundos: number,
-): ParametrosDeCarga => ({
+): LoadParameters => ({
   url,
-  conexiones,
+  connections,
   segundos,
-  espera: 201,
-  siguiente: (conexion) => ({
-    metodo: 'POST',
-    ruta: '/api/v1/guias',
+  delay: 201,
+  next: (conexion) => ({
+    method: 'POST',
+    path: '/api/v1/guias',
     llave: comercios[conexion % comercios.length]!.llave,
-    cuerpo: nuevaGuia(),
+    cuerpo: buildGuiaJson(),
   }),
 })
 
 /** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
-export function medidor({ pidDePostgres }: Banco, service: Programa, carga: ParametrosDeCarga) {
-  const lado = { service, processes: { servidor: [service.pid], PostgreSQL: [pidDePostgres] } }
+export function createMeter({ pidDePostgres }: Banco, service: RunningProgram, load: LoadParameters) {
+  const side = { service, processes: { server: [service.pid], PostgreSQL: [pidDePostgres] } }
   /** Latencies, and microseconds of CPU per request. */
-  const cargas: (Cargada & { cpu: Figures['cpu'] })[] = []
+  const loads: (MeasuredLoad & { cpu: Figures['cpu'] })[] = []
   return {
-    cargas,
-    async medir(): Promise<number> {
-      const antes = cpuOf(lado)
-      const cargada = await cargar(carga)
-      cargas.push({ ...cargada, cpu: cpuSince(lado, antes, cargada.total) })
-      return cargada.porSegundo
+    loads,
+    async measure(): Promise<number> {
+      const antes = cpuOf(side)
+      const loadResult = await runLoad(load)
+      loads.push({ ...loadResult, cpu: cpuSince(side, antes, loadResult.total) })
+      return loadResult.perSecond
     },
     nota(nombre: string): string {
-      const mediana = (de: (una: (typeof cargas)[number]) => number) => formatearNumero(resumir(cargas.map(de)).mediana)
-      const cpu = Object.keys(lado.processes).map((parte) => `${parte} ${mediana((una) => una.cpu[parte]!)} µs`)
-      return `${nombre}: p50 ${mediana(({ p50 }) => p50)} ms, p99 ${mediana(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
+      const formatMedian = (de: (item: (typeof loads)[number]) => number) =>
+        formatNumber(summarize(loads.map(de)).median)
+      const cpu = Object.keys(side.processes).map((parte) => `${parte} ${formatMedian((item) => item.cpu[parte]!)} µs`)
+      return `${nombre}: p50 ${formatMedian(({ p50 }) => p50)} ms, p99 ${formatMedian(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
     },
   }
 }
@@ -53,92 +54,95 @@ export function medidor({ pidDePostgres }: Banco, service: Programa, carga: Para
  * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
  * the merchant.
  */
-export async function calentar(banco: Banco, { url }: Base, carga: ParametrosDeCarga): Promise<void> {
-  await cargar({ ...carga, segundos: 2 * banco.opciones.segundos })
-  await analizar(url)
+export async function warmUp(banco: Banco, { url }: Base, load: LoadParameters): Promise<void> {
+  await runLoad({ ...load, segundos: 2 * banco.opciones.segundos })
+  await analyzeDatabase(url)
 }
 
 /** Runs ANALYZE on a separate connection, because the service's connections have a statement timeout. */
-export async function analizar(url: string): Promise<void> {
-  const cliente = new pg.Client(url)
-  await cliente.connect()
-  await cliente.query('analyze').finally(() => cliente.end())
+export async function analyzeDatabase(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('analyze').finally(() => client.end())
 }
 
 /** Returns the report row of a comparison, or of the service alone if the reference has no values. */
 export function fila(
-  medida: string,
+  measurement: string,
   unidad: string,
   nombre: string,
-  valores: { programa: number[]; referencia: number[] },
-  marca?: Marca,
-): FilaDeInforme {
-  const { programa, referencia } = valores
+  values: { program: number[]; referencia: number[] },
+  target?: Target,
+): ReportRow {
+  const { program, referencia } = values
   return {
-    medida,
+    measurement,
     unidad,
-    programa: resumir(programa),
+    program: summarize(program),
     ...(referencia.length > 0
-      ? { referencia: { nombre, serie: resumir(referencia) }, razon: razones(programa, referencia) }
+      ? { referencia: { nombre, series: summarize(referencia) }, razon: summarizeRatios(program, referencia) }
       : {}),
-    ...(marca ? { marca } : {}),
+    ...(target ? { target } : {}),
   }
 }
 
-type Referencia = (
+type StartReference = (
   banco: Banco,
   base: Base,
-  comercios: readonly ComercioDeBench[],
-  conexiones: number,
-) => Promise<{ medir: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
+  comercios: readonly BenchComercio[],
+  connections: number,
+) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
 
-const pgbench: Referencia = async ({ opciones, pgbench: hay, carpeta }, { url }, comercios, clientes) => {
-  const corrida = { url, carpeta, guion: guionDeCrear(comercios), clientes, segundos: opciones.segundos }
-  return { medir: hay ? () => correrPgbench(corrida) : undefined }
+const pgbench: StartReference = async ({ opciones, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
+  const corrida = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
+  return { measure: isAvailable ? () => runPgbench(corrida) : undefined }
 }
 
-const fastify: Referencia = async (banco, base, comercios, conexiones) => {
-  const par = await base.programa('fastify.ts')
-  const carga = cargaDeCrear(par.url, comercios, conexiones, banco.opciones.segundos)
-  await calentar(banco, base, carga)
-  return medidor(banco, par, carga)
+const fastify: StartReference = async (banco, base, comercios, connections) => {
+  const par = await base.program('fastify.ts')
+  const load = buildCreateLoad(par.url, comercios, connections, banco.opciones.segundos)
+  await warmUp(banco, base, load)
+  return createMeter(banco, par, load)
 }
 
-const creacion = (
+const creation = (
   clave: string,
-  [conexiones, cuantos]: readonly [number, number],
+  [connections, comercioCount]: readonly [number, number],
   nombre: string,
-  de: Referencia,
+  de: StartReference,
   valor: number,
-): Medida => {
-  const [una, uno] = [conexiones === 1 ? 'conexión' : 'conexiones', cuantos === 1 ? 'comercio' : 'comercios']
-  const medida = `crear, ${conexiones} ${una}, ${cuantos} ${uno}`
+): Measurement => {
+  const [item, comercioWord] = [
+    connections === 1 ? 'conexión' : 'conexiones',
+    comercioCount === 1 ? 'comercio' : 'comercios',
+  ]
+  const measurement = `crear, ${connections} ${item}, ${comercioCount} ${comercioWord}`
   return {
     clave,
-    descripcion: `${medida}, contra ${nombre}`,
-    medir: (banco) =>
+    descripcion: `${measurement}, contra ${nombre}`,
+    measure: (banco) =>
       banco.conBase(async (base) => {
-        const comercios = await base.crearComercios(cuantos)
-        const referencia = await de(banco, base, comercios, conexiones)
-        const servicio = await base.servicio()
-        const carga = cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos)
-        await calentar(banco, base, carga)
-        const programa = medidor(banco, servicio, carga)
-        const valores = await intercalar(banco.opciones.rondas, {
-          programa: programa.medir,
-          referencia: referencia.medir,
+        const comercios = await base.createComercios(comercioCount)
+        const referencia = await de(banco, base, comercios, connections)
+        const service = await base.service()
+        const load = buildCreateLoad(service.url, comercios, connections, banco.opciones.segundos)
+        await warmUp(banco, base, load)
+        const program = createMeter(banco, service, load)
+        const values = await interleave(banco.opciones.rounds, {
+          program: program.measure,
+          referencia: referencia.measure,
         })
         return {
-          filas: [fila(medida, 'guías/s', nombre, valores, { sentido: '≥', valor })],
-          notas: [programa.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
+          rows: [fila(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })],
+          notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
         }
       }),
   }
 }
 
-export const medidasDeCrear: Medida[] = [
-  creacion('crear32', [32, 1], 'pgbench', pgbench, 1.3),
-  creacion('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
-  creacion('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
-  creacion('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
+export const creationMeasurements: Measurement[] = [
+  creation('crear32', [32, 1], 'pgbench', pgbench, 1.3),
+  creation('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
+  creation('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
+  creation('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
 ]

@@ -1,29 +1,29 @@
 import { createCursors } from '../../server/api/lists/cursor.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
-import { ESTADOS_RAROS, guiasAlAzar, guionDeDetalle, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
-import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
-import type { Medida } from '../arnes/informe.ts'
+import { type LoadConnection, openLoadConnection, runLoad } from '../arnes/carga.ts'
+import { buildDetailScript, RARE_ESTADOS, readRandomGuias, seedFinishedEntregas, seedGuias } from '../arnes/datos.ts'
+import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Measurement } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
-import { correrPgbench } from '../arnes/pgbench.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
-import { fila, medidor } from './crear.ts'
+import { runPgbench } from '../arnes/pgbench.ts'
+import { interleave, summarize } from '../arnes/rondas.ts'
+import { createMeter, fila } from './crear.ts'
 
 /** Guides per page. */
-export const PAGINA = 50
-const PROFUNDIDADES = [0, 1e3, 1e4, 1e5, 5e5, 1e6]
+export const GUIAS_PER_PAGE = 50
+const DEPTHS = [0, 1e3, 1e4, 1e5, 5e5, 1e6]
 /** Distinct pages of each depth, so that no page stays in every cache. */
-const VARIANTES = 20
+const VARIANTS = 20
 /** Page reads per second of the option `--segundos`, at each depth and round. */
-const LECTURAS_POR_SEGUNDO = 50
+const READS_PER_SECOND = 50
 
-const [RARO] = ESTADOS_RAROS
+const [RARE_ESTADO] = RARE_ESTADOS
 
-interface Lugar {
+interface PagePosition {
   nombre: string
-  comercio: ComercioDeBench
+  comercio: BenchComercio
   /** Position of the page: listed guides that are newer than its first guide. */
-  profundidad: number
+  depth: number
   /** States of the filter, in alphabetical order as the cursor requires. */
   estados?: readonly string[]
 }
@@ -31,14 +31,18 @@ interface Lugar {
 /**
  * Returns the paths of the pages. Encrypts cursors as the service does, because paging to a deep page takes too long.
  */
-async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, estados }: Lugar): Promise<string[]> {
-  const inicio = `/api/v1/guias?limite=${PAGINA}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
-  if (profundidad === 0) return [inicio]
-  const cursores = createCursors(createSecrets(banco.masterKeys))
+async function buildPagePaths(
+  banco: Banco,
+  { db }: Base,
+  { comercio, depth, estados }: PagePosition,
+): Promise<string[]> {
+  const start = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
+  if (depth === 0) return [start]
+  const cursors = createCursors(createSecrets(banco.masterKeys))
   const ambito = {
     operacion: 'listarGuias',
     dueno: `${comercio.id}:${comercio.modo}`,
-    filtros: { comercioId: comercio.id, modo: comercio.modo, ...(estados ? { estado: estados } : {}) },
+    filters: { comercioId: comercio.id, modo: comercio.modo, ...(estados ? { estado: estados } : {}) },
   }
   const { rows } = await db.pool.query<{ id: string }>(
     `select id from (select id, row_number() over (order by id desc) as n from guia where comercio_id = $1 and modo = $2
@@ -47,89 +51,94 @@ async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, esta
       comercio.id,
       comercio.modo,
       estados ?? null,
-      Array.from({ length: VARIANTES }, (_, i) => profundidad - i * PAGINA).filter((n) => n > 0),
+      Array.from({ length: VARIANTS }, (_, i) => depth - i * GUIAS_PER_PAGE).filter((n) => n > 0),
     ],
   )
-  return rows.map(({ id }) => `${inicio}&cursor=${cursores.cifrar(ambito, [id])}`)
+  return rows.map(({ id }) => `${start}&cursor=${cursors.encrypt(ambito, [id])}`)
 }
 
 /** Requests a path and returns the milliseconds until its answer. */
-export async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<number> {
-  const inicio = performance.now()
-  const { status, cuerpo } = await enchufe.pedir({ metodo: 'GET', ruta, llave })
-  const ms = performance.now() - inicio
-  if (status !== 200) throw new Error(`GET ${ruta}: ${status} ${cuerpo().slice(0, 1000)}`)
+export async function leer(connection: LoadConnection, llave: string, path: string): Promise<number> {
+  const start = performance.now()
+  const { status, cuerpo } = await connection.request({ method: 'GET', path, llave })
+  const ms = performance.now() - start
+  if (status !== 200) throw new Error(`GET ${path}: ${status} ${cuerpo().slice(0, 1000)}`)
   return ms
 }
 
-const paginas = (banco: Banco) =>
+const measurePages = (banco: Banco) =>
   banco.conBase(async (base) => {
-    const { rondas, segundos, guias } = banco.opciones
-    const [comercio, pequeno] = (await base.crearComercios(2)) as [ComercioDeBench, ComercioDeBench]
-    await sembrar(base.url, { comercio: pequeno, hasta: 2 * PAGINA })
-    await sembrar(base.url, { comercio, hasta: guias })
+    const { rounds, segundos, guias } = banco.opciones
+    const [comercio, smallComercio] = (await base.createComercios(2)) as [BenchComercio, BenchComercio]
+    await seedGuias(base.url, { comercio: smallComercio, hasta: 2 * GUIAS_PER_PAGE })
+    await seedGuias(base.url, { comercio, hasta: guias })
     // A cursor at this depth still has one full page of guides after it.
-    const tope = guias - PAGINA
-    const profundidades = [...PROFUNDIDADES.filter((n) => n < tope), tope]
-    const raras = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
-    const lugares: Lugar[] = [
-      ...profundidades.map((profundidad) => ({
-        nombre: `página de ${PAGINA} tras ${miles(profundidad)} guías`,
+    const tope = guias - GUIAS_PER_PAGE
+    const depths = [...DEPTHS.filter((n) => n < tope), tope]
+    const rareCount = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
+    const positions: PagePosition[] = [
+      ...depths.map((depth) => ({
+        nombre: `página de ${GUIAS_PER_PAGE} tras ${miles(depth)} guías`,
         comercio,
-        profundidad,
+        depth,
       })),
-      { nombre: 'de un estado raro, la primera', comercio, profundidad: 0, estados: [RARO] },
-      { nombre: 'de un estado raro, la última', comercio, profundidad: raras - PAGINA, estados: [RARO] },
-      { nombre: 'de dos estados raros, la última', comercio, profundidad: 2 * raras - PAGINA, estados: ESTADOS_RAROS },
-      { nombre: 'de un estado común, la última', comercio, profundidad: tope - 2 * raras, estados: ['aceptado'] },
+      { nombre: 'de un estado raro, la primera', comercio, depth: 0, estados: [RARE_ESTADO] },
+      { nombre: 'de un estado raro, la última', comercio, depth: rareCount - GUIAS_PER_PAGE, estados: [RARE_ESTADO] },
+      {
+        nombre: 'de dos estados raros, la última',
+        comercio,
+        depth: 2 * rareCount - GUIAS_PER_PAGE,
+        estados: RARE_ESTADOS,
+      },
+      { nombre: 'de un estado común, la última', comercio, depth: tope - 2 * rareCount, estados: ['aceptado'] },
       // The guides of this merchant are older than nearly all guides of the other merchant.
-      { nombre: `de un comercio de ${2 * PAGINA} guías, la primera`, comercio: pequeno, profundidad: 0 },
+      { nombre: `de un comercio de ${2 * GUIAS_PER_PAGE} guías, la primera`, comercio: smallComercio, depth: 0 },
     ]
-    const rutas = await Promise.all(lugares.map((lugar) => rutasDe(banco, base, lugar)))
-    const { url } = await base.servicio()
-    const enchufe = abrirEnchufe(url)
+    const paths = await Promise.all(positions.map((lugar) => buildPagePaths(banco, base, lugar)))
+    const { url } = await base.service()
+    const connection = openLoadConnection(url)
     // Depths alternate page by page, so that a slow moment of the machine affects all depths.
-    const ronda = async (vueltas: number) => {
-      const tiempos = lugares.map(() => [] as number[])
-      for (let vuelta = 0; vuelta < vueltas; vuelta++) {
-        for (const [i, suyas] of rutas.entries())
-          tiempos[i]!.push(await leer(enchufe, lugares[i]!.comercio.llave, suyas[vuelta % suyas.length]!))
+    const ronda = async (turns: number) => {
+      const durations = positions.map(() => [] as number[])
+      for (let turn = 0; turn < turns; turn++) {
+        for (const [i, pagePaths] of paths.entries())
+          durations[i]!.push(await leer(connection, positions[i]!.comercio.llave, pagePaths[turn % pagePaths.length]!))
       }
-      return tiempos.map((de) => resumir(de).mediana)
+      return durations.map((de) => summarize(de).median)
     }
-    await ronda(VARIANTES * 3)
-    const medianas: number[][] = []
-    for (let n = 0; n < rondas; n++) medianas.push(await ronda(segundos * LECTURAS_POR_SEGUNDO))
-    enchufe.cerrar()
+    await ronda(VARIANTS * 3)
+    const medians: number[][] = []
+    for (let n = 0; n < rounds; n++) medians.push(await ronda(segundos * READS_PER_SECOND))
+    connection.close()
 
-    const de = (i: number) => medianas.map((ronda) => ronda[i]!)
-    const primera = { programa: de(0), referencia: [] }
+    const de = (i: number) => medians.map((ronda) => ronda[i]!)
+    const firstValues = { program: de(0), referencia: [] }
     return {
-      filas: lugares.map(({ nombre }, i) =>
+      rows: positions.map(({ nombre }, i) =>
         i === 0
-          ? fila(`${nombre} (la primera)`, 'ms', '', primera)
-          : fila(nombre, 'ms', 'la primera', { programa: de(i), referencia: de(0) }, { sentido: '≤', valor: 1.2 }),
+          ? fila(`${nombre} (la primera)`, 'ms', '', firstValues)
+          : fila(nombre, 'ms', 'la primera', { program: de(i), referencia: de(0) }, { comparison: '≤', valor: 1.2 }),
       ),
-      graficas: [
+      charts: [
         {
           nombre: 'paginas',
-          grafica: {
-            titulo: `Una página de ${PAGINA} de ${miles(guias)} guías`,
-            ejeX: 'profundidad (guías antes de la página)',
-            ejeY: 'ms',
-            logaritmica: true,
-            lineas: [{ nombre: 'servicio', puntos: profundidades.map((x, i) => ({ x, y: resumir(de(i)) })) }],
+          chart: {
+            titulo: `Una página de ${GUIAS_PER_PAGE} de ${miles(guias)} guías`,
+            xAxis: 'profundidad (guías antes de la página)',
+            yAxis: 'ms',
+            isLogarithmic: true,
+            lineas: [{ nombre: 'servicio', points: depths.map((x, i) => ({ x, y: summarize(de(i)) })) }],
           },
         },
       ],
     }
   })
 
-/** Paths of a read under load. `guion` is the pgbench script that reads the same rows, if pgbench is the reference. */
-interface Lectura {
-  medida: string
-  rutas: readonly string[]
-  guion?: string
+/** Paths of a read under load. `script` is the pgbench script that reads the same rows, if pgbench is the reference. */
+interface ReadCase {
+  measurement: string
+  paths: readonly string[]
+  script?: string
 }
 
 /**
@@ -137,82 +146,90 @@ interface Lectura {
  * `bench/minimo.ts`.
  * @param valor minimum ratio to the reference
  */
-const contraReferencia =
-  (valor: number, preparar: (base: Base, comercio: ComercioDeBench, guias: number) => Promise<Lectura>) =>
+const compareReads =
+  (valor: number, prepare: (base: Base, comercio: BenchComercio, guias: number) => Promise<ReadCase>) =>
   (banco: Banco) =>
     banco.conBase(async (base) => {
-      const { rondas, segundos } = banco.opciones
+      const { rounds, segundos } = banco.opciones
       const guias = Math.min(banco.opciones.guias, 100_000)
-      const conexiones = 32
-      const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
-      await sembrar(base.url, { comercio, hasta: guias, eventos: 2 })
-      const { medida, rutas, guion } = await preparar(base, comercio, guias)
-      const cargaDe = ({ url }: Programa) => {
+      const connections = 32
+      const [comercio] = (await base.createComercios(1)) as [BenchComercio]
+      await seedGuias(base.url, { comercio, hasta: guias, eventos: 2 })
+      const { measurement, paths, script } = await prepare(base, comercio, guias)
+      const buildReadLoad = ({ url }: RunningProgram) => {
         let n = 0
         return {
           url,
-          conexiones,
+          connections,
           segundos,
-          espera: 200,
-          siguiente: () => ({ metodo: 'GET' as const, ruta: rutas[++n % rutas.length]!, llave: comercio.llave }),
+          delay: 200,
+          next: () => ({ method: 'GET' as const, path: paths[++n % paths.length]!, llave: comercio.llave }),
         }
       }
-      const preparado = async (programa: Programa) => {
-        const carga = cargaDe(programa)
-        await cargar({ ...carga, segundos: 2 * segundos })
-        return medidor(banco, programa, carga)
+      const prepareMeter = async (program: RunningProgram) => {
+        const load = buildReadLoad(program)
+        await runLoad({ ...load, segundos: 2 * segundos })
+        return createMeter(banco, program, load)
       }
-      const servicio = await preparado(await base.servicio())
-      const minimo = guion === undefined ? await preparado(await base.programa('minimo.ts', [comercio.id])) : undefined
-      const dePgbench =
-        banco.pgbench && guion !== undefined
-          ? () => correrPgbench({ url: base.url, carpeta: banco.carpeta, guion, clientes: conexiones, segundos })
+      const serviceMeter = await prepareMeter(await base.service())
+      const bareMeter =
+        script === undefined ? await prepareMeter(await base.program('minimo.ts', [comercio.id])) : undefined
+      const runReadScript =
+        banco.pgbench && script !== undefined
+          ? () => runPgbench({ url: base.url, folder: banco.folder, script, clients: connections, segundos })
           : undefined
-      const valores = await intercalar(rondas, { programa: servicio.medir, referencia: minimo?.medir ?? dePgbench })
-      const nombre = minimo ? 'servidor mínimo' : 'pgbench'
+      const values = await interleave(rounds, {
+        program: serviceMeter.measure,
+        referencia: bareMeter?.measure ?? runReadScript,
+      })
+      const nombre = bareMeter ? 'servidor mínimo' : 'pgbench'
       return {
-        filas: [fila(medida, 'lecturas/s', nombre, valores, { sentido: '≥', valor })],
-        notas: [servicio.nota('servicio'), ...(minimo ? [minimo.nota(nombre)] : [])],
+        rows: [fila(measurement, 'lecturas/s', nombre, values, { comparison: '≥', valor })],
+        notas: [serviceMeter.nota('servicio'), ...(bareMeter ? [bareMeter.nota(nombre)] : [])],
       }
     })
 
-const detalle = contraReferencia(0.4, async ({ db }, comercio, guias) => {
-  const leidas = await guiasAlAzar(db, 20_000)
+const detalle = compareReads(0.4, async ({ db }, comercio, guias) => {
+  const randomGuias = await readRandomGuias(db, 20_000)
   return {
-    medida: `detalle de una de ${miles(guias)} guías, 32 conexiones`,
-    rutas: leidas.map((guia) => `/api/v1/guias/${guia}`),
-    guion: guionDeDetalle(comercio, guias),
+    measurement: `detalle de una de ${miles(guias)} guías, 32 conexiones`,
+    paths: randomGuias.map((guia) => `/api/v1/guias/${guia}`),
+    script: buildDetailScript(comercio, guias),
   }
 })
 
-const eventos = contraReferencia(0.6, async () => ({
-  medida: `página de ${PAGINA} del flujo de eventos, 32 conexiones`,
-  rutas: [`/api/v1/eventos?limite=${PAGINA}`],
+const eventos = compareReads(0.6, async () => ({
+  measurement: `página de ${GUIAS_PER_PAGE} del flujo de eventos, 32 conexiones`,
+  paths: [`/api/v1/eventos?limite=${GUIAS_PER_PAGE}`],
 }))
 
-const entregas = contraReferencia(0.6, async ({ url }, comercio, guias) => {
-  const webhook = await sembrarEntregasHechas(url, comercio, Math.min(guias, 20_000))
+const entregas = compareReads(0.6, async ({ url }, comercio, guias) => {
+  const webhook = await seedFinishedEntregas(url, comercio, Math.min(guias, 20_000))
   return {
-    medida: `página de ${PAGINA} de las entregas de un webhook, 32 conexiones`,
-    rutas: [`/api/v1/webhooks/${webhook}/avisos?limite=${PAGINA}`],
+    measurement: `página de ${GUIAS_PER_PAGE} de las entregas de un webhook, 32 conexiones`,
+    paths: [`/api/v1/webhooks/${webhook}/avisos?limite=${GUIAS_PER_PAGE}`],
   }
 })
 
-export const lectura: Medida[] = [
+export const lectura: Measurement[] = [
   {
     clave: 'paginas',
     descripcion: 'páginas de 50 a cada profundidad de la tabla grande, contra la primera',
-    medir: paginas,
+    measure: measurePages,
   },
-  { clave: 'detalle', descripcion: 'detalle de una guía, contra pgbench con las mismas dos lecturas', medir: detalle },
+  {
+    clave: 'detalle',
+    descripcion: 'detalle de una guía, contra pgbench con las mismas dos lecturas',
+    measure: detalle,
+  },
   {
     clave: 'eventos',
     descripcion: 'página del flujo de eventos, contra un servidor mínimo con las mismas filas',
-    medir: eventos,
+    measure: eventos,
   },
   {
     clave: 'entregas',
     descripcion: 'página de las entregas de un webhook, contra un servidor mínimo con las mismas filas',
-    medir: entregas,
+    measure: entregas,
   },
 ]

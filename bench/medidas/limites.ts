@@ -1,45 +1,45 @@
-import { setTimeout as dormir } from 'node:timers/promises'
-import { cargar, type Peticion } from '../arnes/carga.ts'
-import { guiaFaltosa, nuevaGuia } from '../arnes/datos.ts'
-import type { Banco, Programa } from '../arnes/entorno.ts'
-import type { Medida } from '../arnes/informe.ts'
-import { formatearNumero } from '../arnes/numero.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
-import { calentar, cargaDeCrear, fila } from './crear.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type LoadRequest, runLoad } from '../arnes/carga.ts'
+import { buildGuiaJson, buildInvalidGuiaJson } from '../arnes/datos.ts'
+import type { Banco, RunningProgram } from '../arnes/entorno.ts'
+import type { Measurement } from '../arnes/informe.ts'
+import { formatNumber } from '../arnes/numero.ts'
+import { interleave, summarize } from '../arnes/rondas.ts'
+import { buildCreateLoad, fila, warmUp } from './crear.ts'
 
 /** Merchants that create guides at their usual rate (VECINOS), and requests per second of each (RITMO). */
-const VECINOS = 8
-const RITMO_DE_VECINOS = 20
+const NEIGHBOUR_COUNT = 8
+const NEIGHBOUR_RATE = 20
 /** Connections of the flood. */
-const CONEXIONES = 32
+const CONNECTIONS = 32
 
 /** Flood of requests at ten times the rate limit. */
-interface Inundacion {
+interface Flood {
   nombre: string
   /** Rate of the flood, in requests per second. */
-  porSegundo: number
-  peticion: () => Peticion
+  perSecond: number
+  request: () => LoadRequest
 }
 
-const INUNDACIONES: readonly Inundacion[] = [
+const FLOODS: readonly Flood[] = [
   {
     nombre: 'creaciones',
-    porSegundo: 500,
-    peticion: () => ({ metodo: 'POST', ruta: '/api/v1/guias', cuerpo: nuevaGuia() }),
+    perSecond: 500,
+    request: () => ({ method: 'POST', path: '/api/v1/guias', cuerpo: buildGuiaJson() }),
   },
   {
     nombre: 'lotes de cien, todas con fallas',
-    porSegundo: 50,
-    peticion: () => ({
-      metodo: 'POST',
-      ruta: '/api/v1/guias/bulk',
-      cuerpo: `{"guias":[${Array.from({ length: 100 }, guiaFaltosa).join()}]}`,
+    perSecond: 50,
+    request: () => ({
+      method: 'POST',
+      path: '/api/v1/guias/bulk',
+      cuerpo: `{"guias":[${Array.from({ length: 100 }, buildInvalidGuiaJson).join()}]}`,
     }),
   },
   {
     nombre: 'listas de cien',
-    porSegundo: 500,
-    peticion: () => ({ metodo: 'GET', ruta: '/api/v1/guias?limite=100' }),
+    perSecond: 500,
+    request: () => ({ method: 'GET', path: '/api/v1/guias?limite=100' }),
   },
 ]
 
@@ -47,52 +47,57 @@ const INUNDACIONES: readonly Inundacion[] = [
  * Measures the p95 of eight merchants at their usual rate while another merchant floods the service, with the default
  * limits. The reference is the same flood to a bare server that answers 429.
  */
-const medir =
-  ({ nombre, porSegundo, peticion }: Inundacion) =>
+const measure =
+  ({ nombre, perSecond, request }: Flood) =>
   (banco: Banco) =>
     banco.conBase(async (base) => {
-      const { segundos, rondas } = banco.opciones
-      const vecinos = await base.crearComercios(VECINOS)
-      const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
+      const { segundos, rounds } = banco.opciones
+      const neighbours = await base.createComercios(NEIGHBOUR_COUNT)
+      const [flooder] = await base.createComercios(1, 'live', { solicitudes: 50, guias: 100 })
       // As in production, the service writes its log and has the default limits.
-      const servicio = await base.servicio({
+      const service = await base.service({
         REQUESTS_PER_NETWORK: '50',
         CONNECTIONS_PER_NETWORK: '500',
         LOG_LEVEL: 'info',
       })
-      const desnudo = await base.programa('desnudo.ts', ['429'])
-      const deVecinos = { ...cargaDeCrear(servicio.url, vecinos, VECINOS, segundos), ritmo: RITMO_DE_VECINOS }
-      await calentar(banco, base, { ...deVecinos, ritmo: 100 })
-      const inundar = ({ url }: Programa) =>
-        cargar({
+      const unquoted = await base.program('desnudo.ts', ['429'])
+      const neighbourLoad = {
+        ...buildCreateLoad(service.url, neighbours, NEIGHBOUR_COUNT, segundos),
+        rate: NEIGHBOUR_RATE,
+      }
+      await warmUp(banco, base, { ...neighbourLoad, rate: 100 })
+      const runFlood = ({ url }: RunningProgram) =>
+        runLoad({
           url,
           segundos: segundos + 1,
-          conexiones: CONEXIONES,
-          ritmo: porSegundo / CONEXIONES,
-          siguiente: () => ({ ...peticion(), llave: inundador!.llave }),
+          connections: CONNECTIONS,
+          rate: perSecond / CONNECTIONS,
+          next: () => ({ ...request(), llave: flooder!.llave }),
         })
-      const enviadas: number[] = []
-      const con = (programa: Programa) => async () => {
-        const inundando = inundar(programa)
+      const sentRates: number[] = []
+      const con = (program: RunningProgram) => async () => {
+        const runningFlood = runFlood(program)
         // The flood reaches full rate before the neighbours start.
-        await dormir(500)
-        const [{ p95 }, enviada] = await Promise.all([cargar(deVecinos), inundando])
-        if (programa === servicio) enviadas.push(enviada.porSegundo)
+        await sleep(500)
+        const [{ p95 }, sentLoad] = await Promise.all([runLoad(neighbourLoad), runningFlood])
+        if (program === service) sentRates.push(sentLoad.perSecond)
         return p95
       }
-      await con(servicio)()
-      enviadas.length = 0
-      const valores = await intercalar(rondas, { programa: con(servicio), referencia: con(desnudo) })
-      const marca = { sentido: '≤' as const, valor: 1.25, holgura: 10 }
+      await con(service)()
+      sentRates.length = 0
+      const values = await interleave(rounds, { program: con(service), referencia: con(unquoted) })
+      const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
       return {
-        filas: [fila(`p95 de ${VECINOS} comercios, otro inunda de ${nombre}`, 'ms', '429 desnudo', valores, marca)],
-        notas: [`la inundación: ${formatearNumero(resumir(enviadas).mediana)} por segundo`],
+        rows: [
+          fila(`p95 de ${NEIGHBOUR_COUNT} comercios, otro inunda de ${nombre}`, 'ms', '429 desnudo', values, target),
+        ],
+        notas: [`la inundación: ${formatNumber(summarize(sentRates).median)} por segundo`],
       }
     })
 
-export const limites: Medida[] = INUNDACIONES.map((inundacion, n) => ({
+export const limitMeasurements: Measurement[] = FLOODS.map((flood, n) => ({
   clave: `limite${n + 1}`,
-  descripcion: `creaciones de los demás mientras uno inunda de ${inundacion.nombre}, con los límites de todos`,
-  aparte: () => true,
-  medir: medir(inundacion),
+  descripcion: `creaciones de los demás mientras uno inunda de ${flood.nombre}, con los límites de todos`,
+  separate: () => true,
+  measure: measure(flood),
 }))

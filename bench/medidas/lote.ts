@@ -1,65 +1,65 @@
-import { cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
-import { guionDeLote, nuevoLote } from '../arnes/datos.ts'
-import type { Banco, Base, ComercioDeBench } from '../arnes/entorno.ts'
-import type { Medida } from '../arnes/informe.ts'
-import { correrPgbench } from '../arnes/pgbench.ts'
-import { intercalar } from '../arnes/rondas.ts'
-import { calentar, cargaDeCrear, fila } from './crear.ts'
+import { type LoadParameters, runLoad } from '../arnes/carga.ts'
+import { buildLoteJson, buildLoteScript } from '../arnes/datos.ts'
+import type { Banco, Base, BenchComercio } from '../arnes/entorno.ts'
+import type { Measurement } from '../arnes/informe.ts'
+import { runPgbench } from '../arnes/pgbench.ts'
+import { interleave } from '../arnes/rondas.ts'
+import { buildCreateLoad, fila, warmUp } from './crear.ts'
 
 /** Guides per batch. */
 export const GUIAS = 100
 
 /** Returns a load that creates batches of {@link GUIAS} guides and requires that all are created. */
-const cargaDeLotes = (
+const buildLotesLoad = (
   url: string,
-  comercio: ComercioDeBench,
-  conexiones: number,
+  comercio: BenchComercio,
+  connections: number,
   segundos: number,
-): ParametrosDeCarga => ({
+): LoadParameters => ({
   url,
-  conexiones,
+  connections,
   segundos,
-  espera: 200,
-  siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
-  revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
+  delay: 200,
+  next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: buildLoteJson(GUIAS) }),
+  check: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })
 
 /** Measures batches in turns with a reference, which creates guides in its own way. */
 const contra =
   (
-    conexiones: number,
+    connections: number,
     nombre: string,
     valor: number,
-    de: (banco: Banco, base: Base, comercio: ComercioDeBench, url: string) => (() => Promise<number>) | undefined,
+    de: (banco: Banco, base: Base, comercio: BenchComercio, url: string) => (() => Promise<number>) | undefined,
   ) =>
   (banco: Banco) =>
     banco.conBase(async (base) => {
-      const { rondas, segundos } = banco.opciones
-      const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
-      const { url } = await base.servicio()
-      await calentar(banco, base, cargaDeLotes(url, comercio, 8, segundos))
-      const carga = cargaDeLotes(url, comercio, conexiones, segundos)
-      const programa = async () => (await cargar(carga)).porSegundo * GUIAS
-      const valores = await intercalar(rondas, { programa, referencia: de(banco, base, comercio, url) })
-      const medida = `lotes de ${GUIAS}, ${conexiones} ${conexiones === 1 ? 'conexión' : 'conexiones'}`
-      return { filas: [fila(medida, 'guías/s', nombre, valores, { sentido: '≥', valor })] }
+      const { rounds, segundos } = banco.opciones
+      const [comercio] = (await base.createComercios(1)) as [BenchComercio]
+      const { url } = await base.service()
+      await warmUp(banco, base, buildLotesLoad(url, comercio, 8, segundos))
+      const load = buildLotesLoad(url, comercio, connections, segundos)
+      const program = async () => (await runLoad(load)).perSecond * GUIAS
+      const values = await interleave(rounds, { program, referencia: de(banco, base, comercio, url) })
+      const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
+      return { rows: [fila(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })] }
     })
 
-export const medidasDeLote: Medida[] = [
+export const loteMeasurements: Measurement[] = [
   {
     clave: 'lote',
     descripcion: 'lotes de 100, 8 conexiones, contra pgbench con las 100 filas en una sentencia y un JSON',
-    medir: contra(8, 'pgbench', 0.7, ({ pgbench, carpeta, opciones: { segundos } }, { url }, comercio) => {
-      const corrida = { url, carpeta, ...guionDeLote(comercio, GUIAS), clientes: 8, segundos }
-      return pgbench ? async () => (await correrPgbench(corrida)) * GUIAS : undefined
+    measure: contra(8, 'pgbench', 0.7, ({ pgbench, folder, opciones: { segundos } }, { url }, comercio) => {
+      const corrida = { url, folder, ...buildLoteScript(comercio, GUIAS), clients: 8, segundos }
+      return pgbench ? async () => (await runPgbench(corrida)) * GUIAS : undefined
     }),
   },
   {
     clave: 'lote100',
     descripcion: 'lotes de 100 contra las mismas guías de una en una',
-    medir: contra(1, 'de una en una', 8, ({ opciones: { segundos } }, _base, comercio, url) => {
-      const individuales = cargaDeCrear(url, [comercio], 1, segundos)
-      return async () => (await cargar(individuales)).porSegundo
+    measure: contra(1, 'de una en una', 8, ({ opciones: { segundos } }, _base, comercio, url) => {
+      const singlesLoad = buildCreateLoad(url, [comercio], 1, segundos)
+      return async () => (await runLoad(singlesLoad)).perSecond
     }),
   },
 ]

@@ -3,122 +3,123 @@ import { mkdtempSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
-import { cargar } from '../arnes/carga.ts'
-import { type Banco, contesta, FLAGS, iniciarPrograma } from '../arnes/entorno.ts'
-import type { Medida } from '../arnes/informe.ts'
-import { alTerminar } from '../arnes/limpieza.ts'
-import { cpuDe, esperarReposo, memoriaDe } from '../arnes/proceso.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
-import { cargaDeCrear, fila } from './crear.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runLoad } from '../arnes/carga.ts'
+import { type Banco, FLAGS, isReady, startProgram } from '../arnes/entorno.ts'
+import type { Measurement } from '../arnes/informe.ts'
+import { registerCleanup } from '../arnes/limpieza.ts'
+import { cpuDe, readMemory, waitForIdle } from '../arnes/proceso.ts'
+import { interleave, summarize } from '../arnes/rondas.ts'
+import { buildCreateLoad, fila } from './crear.ts'
 
-const SERVIDOR = 'server/generado/main.mjs'
+const SERVER_PATH = 'server/generado/main.mjs'
 
-const arranque = (banco: Banco) =>
-  banco.conBase(async ({ url, crearComercios }) => {
-    await crearComercios(1)
-    const externa = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
+const measureStart = (banco: Banco) =>
+  banco.conBase(async ({ url, createComercios }) => {
+    await createComercios(1)
+    const externalEnv = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
     /** CPU seconds of each start of the server without npm, including its self-check. */
     const cpu: number[] = []
-    const medir = async (programa: string, args: readonly string[], env: NodeJS.ProcessEnv, anotarCpu = false) => {
-      const arrancado = await iniciarPrograma(programa, args, env, banco.carpeta, { grupo: true })
-      if (anotarCpu) {
-        await esperarReposo(arrancado.pid)
-        cpu.push(cpuDe(arrancado.pid) ?? Number.NaN)
+    const measure = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv, recordsCpu = false) => {
+      const startedProgram = await startProgram(program, args, env, banco.folder, { group: true })
+      if (recordsCpu) {
+        await waitForIdle(startedProgram.pid)
+        cpu.push(cpuDe(startedProgram.pid) ?? Number.NaN)
       }
-      await arrancado.terminar()
-      while (await contesta(arrancado.url)) await dormir(20) // npm's shell exits before the service
-      return arrancado.segundosHastaListo
+      await startedProgram.finish()
+      while (await isReady(startedProgram.url)) await sleep(20) // npm's shell exits before the service
+      return startedProgram.secondsUntilReady
     }
-    const celdas = {
+    const cells = {
       // Start time of any Node program on this machine.
-      nada: async () => {
-        const inicio = performance.now()
+      emptyNode: async () => {
+        const startedAt = performance.now()
         spawnSync(process.execPath, ['-e', '0'])
-        return (performance.now() - inicio) / 1_000
+        return (performance.now() - startedAt) / 1_000
       },
-      servidor: () => medir(process.execPath, [...FLAGS, SERVIDOR], externa, true),
-      npm: () => medir('npm', ['start'], externa),
-      embebida: async () => {
-        const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
-        const borrar = alTerminar(() => rm(carpeta, { recursive: true, force: true }))
-        await chmod(carpeta, 0o711)
-        const segundos = await medir(process.execPath, [...FLAGS, SERVIDOR], {
+      server: () => measure(process.execPath, [...FLAGS, SERVER_PATH], externalEnv, true),
+      npm: () => measure('npm', ['start'], externalEnv),
+      embedded: async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
+        const removeFolder = registerCleanup(() => rm(folder, { recursive: true, force: true }))
+        await chmod(folder, 0o711)
+        const segundos = await measure(process.execPath, [...FLAGS, SERVER_PATH], {
           DATABASE_URL: undefined,
           MASTER_KEYS: undefined,
           MESSAGING: undefined,
-          DATA_DIR: join(carpeta, 'datos'),
+          DATA_DIR: join(folder, 'datos'),
         })
-        await borrar()
+        await removeFolder()
         return segundos
       },
     }
-    await intercalar(1, celdas) // fills the compile cache; `npm start` regenerates outdated files
+    await interleave(1, cells) // fills the compile cache; `npm start` regenerates outdated files
     cpu.length = 0
-    const valores = await intercalar(banco.opciones.rondas, celdas)
-    const filaDe = (medida: string, programa: number[], valor: number) => ({
-      medida,
+    const values = await interleave(banco.opciones.rounds, cells)
+    const filaDe = (measurement: string, program: number[], valor: number) => ({
+      measurement,
       unidad: 's',
-      programa: resumir(programa),
-      marca: { sentido: '≤' as const, valor, absoluta: true },
+      program: summarize(program),
+      target: { comparison: '≤' as const, valor, isAbsolute: true },
     })
     return {
-      filas: [
-        filaDe('arranque del servidor, con la base en marcha', valores.servidor, 0.5),
+      rows: [
+        filaDe('arranque del servidor, con la base en marcha', values.server, 0.5),
         fila(
           'arranque del servidor, con la base en marcha',
           's',
           'node -e 0',
-          { programa: valores.servidor, referencia: valores.nada },
-          { sentido: '≤', valor: 15 },
+          { program: values.server, referencia: values.emptyNode },
+          { comparison: '≤', valor: 15 },
         ),
         filaDe('CPU del arranque del servidor, autocomprobación incluida', cpu, 0.8),
-        filaDe('arranque con npm start, con la base en marcha', valores.npm, 0.8),
-        filaDe('primer arranque, base embebida', valores.embebida, 2),
+        filaDe('arranque con npm start, con la base en marcha', values.npm, 0.8),
+        filaDe('primer arranque, base embebida', values.embedded, 2),
       ],
     }
   })
 
-const memoria = (banco: Banco) =>
+const measureMemory = (banco: Banco) =>
   banco.conBase(async (base) => {
-    const minutos = Math.max(2, banco.opciones.memoria)
-    const comercios = await base.crearComercios(1)
-    const { url, pid } = await base.servicio()
-    const muestras: { x: number; mb: number }[] = []
-    const inicio = performance.now()
-    const muestreo = setInterval(
-      () => muestras.push({ x: (performance.now() - inicio) / 60_000, mb: memoriaDe(pid) ?? Number.NaN }),
+    const loadMinutes = Math.max(2, banco.opciones.memoria)
+    const comercios = await base.createComercios(1)
+    const { url, pid } = await base.service()
+    const samples: { x: number; mb: number }[] = []
+    const startedAt = performance.now()
+    const sampling = setInterval(
+      () => samples.push({ x: (performance.now() - startedAt) / 60_000, mb: readMemory(pid) ?? Number.NaN }),
       1_000,
     )
     try {
-      await cargar(cargaDeCrear(url, comercios, 32, minutos * 60))
+      await runLoad(buildCreateLoad(url, comercios, 32, loadMinutes * 60))
     } finally {
-      clearInterval(muestreo)
+      clearInterval(sampling)
     }
     // Uses the samples of a whole half minute, because memory varies with garbage collection.
-    const hacia = (minuto: number) => muestras.filter(({ x }) => x > minuto - 0.5 && x <= minuto).map(({ mb }) => mb)
-    const [al1, alFinal] = [resumir(hacia(1)), resumir(hacia(minutos))]
-    const razon = alFinal.mediana / al1.mediana
+    const samplesBefore = (minute: number) =>
+      samples.filter(({ x }) => x > minute - 0.5 && x <= minute).map(({ mb }) => mb)
+    const [al1, alFinal] = [summarize(samplesBefore(1)), summarize(samplesBefore(loadMinutes))]
+    const razon = alFinal.median / al1.median
     return {
-      filas: [
+      rows: [
         {
-          medida: `memoria tras ${minutos} minutos a plena carga`,
+          measurement: `memoria tras ${loadMinutes} minutos a plena carga`,
           unidad: 'MB',
-          programa: alFinal,
-          referencia: { nombre: 'tras 1 minuto', serie: al1 },
-          razon: { mediana: razon, min: alFinal.min / al1.max, max: alFinal.max / al1.min },
-          marca: { sentido: '≤' as const, valor: 1.1 },
+          program: alFinal,
+          referencia: { nombre: 'tras 1 minuto', series: al1 },
+          razon: { median: razon, min: alFinal.min / al1.max, max: alFinal.max / al1.min },
+          target: { comparison: '≤' as const, valor: 1.1 },
         },
       ],
     }
   })
 
-export const proceso: Medida[] = [
-  { clave: 'arranque', descripcion: 'segundos desde que se lanza hasta que está listo', medir: arranque },
+export const processMeasurements: Measurement[] = [
+  { clave: 'arranque', descripcion: 'segundos desde que se lanza hasta que está listo', measure: measureStart },
   {
     clave: 'memoria',
     descripcion: 'memoria a plena carga (pide --memoria, 2 o más)',
-    aparte: ({ memoria: minutos }) => minutos === 0,
-    medir: memoria,
+    separate: ({ memoria: loadMinutes }) => loadMinutes === 0,
+    measure: measureMemory,
   },
 ]

@@ -1,53 +1,54 @@
 import type { Banco } from '../arnes/entorno.ts'
-import type { Medida } from '../arnes/informe.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
-import { calentar, cargaDeCrear, medidor } from './crear.ts'
+import type { Measurement } from '../arnes/informe.ts'
+import { interleave, summarize } from '../arnes/rondas.ts'
+import { buildCreateLoad, createMeter, warmUp } from './crear.ts'
 
 /** Seconds per cell. Cells are short and alternate, so that a slow moment of the machine affects both sides. */
-const CELDA = 0.5
+const CELL_SECONDS = 0.5
 
 /**
  * Compares the CPU time per creation of the same app with and without the middlewares of express-openapi-validator. A
  * timer around them shows only a third of the cost, because their promises and garbage cost CPU elsewhere.
  */
-const medir = (banco: Banco) =>
+const measure = (banco: Banco) =>
   banco.conBase(async (base) => {
-    const { rondas, segundos } = banco.opciones
-    const comercios = await base.crearComercios(1)
-    const preparar = async (variante: 'con' | 'sin') => {
-      const programa = await base.programa('servidor.ts', [variante])
-      const carga = cargaDeCrear(programa.url, comercios, 32, CELDA)
-      await calentar(banco, base, { ...carga, segundos })
-      return medidor(banco, programa, carga)
+    const { rounds, segundos } = banco.opciones
+    const comercios = await base.createComercios(1)
+    const prepareMeter = async (variant: 'con' | 'sin') => {
+      const program = await base.program('servidor.ts', [variant])
+      const load = buildCreateLoad(program.url, comercios, 32, CELL_SECONDS)
+      await warmUp(banco, base, { ...load, segundos })
+      return createMeter(banco, program, load)
     }
-    const con = await preparar('con')
-    const sin = await preparar('sin')
-    const porRonda = Math.ceil(segundos / CELDA)
-    await intercalar(rondas * porRonda, { con: con.medir, sin: sin.medir })
+    const con = await prepareMeter('con')
+    const sin = await prepareMeter('sin')
+    const cellsPerRound = Math.ceil(segundos / CELL_SECONDS)
+    await interleave(rounds * cellsPerRound, { con: con.measure, sin: sin.measure })
 
-    const porRondas = ({ cargas }: typeof con, parte: 'servidor' | 'PostgreSQL') =>
+    const cpuByRound = ({ loads }: typeof con, parte: 'servidor' | 'PostgreSQL') =>
       Array.from(
-        { length: rondas },
-        (_, i) => resumir(cargas.slice(i * porRonda, (i + 1) * porRonda).map(({ cpu }) => cpu[parte]!)).mediana,
+        { length: rounds },
+        (_, i) =>
+          summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[parte]!)).median,
       )
-    const [node, sinValidar, postgres] = [
-      porRondas(con, 'servidor'),
-      porRondas(sin, 'servidor'),
-      porRondas(con, 'PostgreSQL'),
+    const [node, unvalidatedCpu, postgres] = [
+      cpuByRound(con, 'servidor'),
+      cpuByRound(sin, 'servidor'),
+      cpuByRound(con, 'PostgreSQL'),
     ]
     return {
-      filas: [
+      rows: [
         {
-          medida: 'validación por contrato: parte del tiempo de CPU de una creación, Node y PostgreSQL',
+          measurement: 'validación por contrato: parte del tiempo de CPU de una creación, Node y PostgreSQL',
           unidad: '%',
-          programa: resumir(node.map((cpu, i) => ((cpu - sinValidar[i]!) / (cpu + postgres[i]!)) * 100)),
-          marca: { sentido: '≤' as const, valor: 10, absoluta: true },
+          program: summarize(node.map((cpu, i) => ((cpu - unvalidatedCpu[i]!) / (cpu + postgres[i]!)) * 100)),
+          target: { comparison: '≤' as const, valor: 10, isAbsolute: true },
         },
       ],
       notas: [con.nota('con validación'), sin.nota('sin validación')],
     }
   })
 
-export const validacion: Medida[] = [
-  { clave: 'validacion', descripcion: 'parte de la creación que cuesta la validación por contrato', medir },
+export const validacion: Measurement[] = [
+  { clave: 'validacion', descripcion: 'parte de la creación que cuesta la validación por contrato', measure },
 ]

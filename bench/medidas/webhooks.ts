@@ -1,207 +1,227 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
-import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
-import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarAvisosDeWebhook } from '../arnes/datos.ts'
-import { type DestinoDeEntregas, type Encargo, relojMonotono } from '../arnes/encargo.ts'
-import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
-import type { Medida, ResultadoDeMedida } from '../arnes/informe.ts'
-import { formatearNumero, miles } from '../arnes/numero.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type LoadConnection, openLoadConnection } from '../arnes/carga.ts'
+import { buildGuiaJson, buildOrders, INSERT_GUIA, seedWebhookAvisos } from '../arnes/datos.ts'
+import { type DeliveryDestination, type DeliveryOrder, readMonotonicClock } from '../arnes/encargo.ts'
+import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Measurement, MeasurementResult } from '../arnes/informe.ts'
+import { formatNumber, miles } from '../arnes/numero.ts'
+import { interleave, summarize } from '../arnes/rondas.ts'
 import { cpuOf, cpuSince, type Figures } from '../arnes/sides.ts'
-import { alRitmo, lanzarReceptor, mandar, type ReceptorDeBench, registrarEndpoints, vaciar } from '../arnes/webhooks.ts'
+import {
+  type ReceptorDeBench,
+  registrarEndpoints,
+  runAtRate,
+  sendPost,
+  startReceiver,
+  waitUntilEmpty,
+} from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
 
 const ENDPOINTS = 20
-const MUCHOS = 2_000
+const MANY_ENDPOINTS = 2_000
 /** Events per second of the delay measurements. */
-const RITMO_DE_EVENTOS = 200
+const EVENTOS_PER_SECOND = 200
 /** Maximum wait for webhooks, in milliseconds. */
-const PLAZO = 300_000
+const ARRIVAL_DEADLINE_MS = 300_000
 
 /** Remaining work in the queue of the service (SIN_ENVIAR) and of graphile-worker (SIN_TRABAJAR), for FROM clauses. */
-const SIN_ENVIAR = "webhook_aviso where estado = 'pendiente'"
-const SIN_TRABAJAR = 'graphile_worker._private_jobs'
+const UNSENT_ENTREGAS = "webhook_aviso where estado = 'pendiente'"
+const UNDONE_JOBS = 'graphile_worker._private_jobs'
 
 // --- Deliveries per second: all deliveries are pending when the measurement starts
 
 /**
- * Program under measurement: `poner` inserts `cuantas` pending deliveries, and `acabar` waits until no work is left
+ * Program under measurement: `add` inserts `count` pending deliveries, and `settle` waits until no work is left
  * after the last reception.
  */
-interface Lado {
+interface SenderSide {
   nombre: string
   pid: number
-  poner(cuantas: number): Promise<void>
-  acabar(): Promise<void>
+  add(count: number): Promise<void>
+  settle(): Promise<void>
 }
 
 /** Returns a function that measures deliveries per second, from the first to the last reception. */
-function cronometro({ pidDePostgres }: Banco, receptor: ReceptorDeBench, lado: Lado) {
-  const processes = { 'su proceso': [lado.pid], PostgreSQL: [pidDePostgres], receptor: [receptor.pid] }
+function createStopwatch({ pidDePostgres }: Banco, receptor: ReceptorDeBench, side: SenderSide) {
+  const processes = { 'su proceso': [side.pid], PostgreSQL: [pidDePostgres], receptor: [receptor.pid] }
   /** Microseconds of CPU per delivery. */
-  const costos: Figures['cpu'][] = []
+  const costs: Figures['cpu'][] = []
   let repetidas = 0
   return {
-    async medir(cuantas: number): Promise<number> {
-      await receptor.reiniciar()
-      await lado.poner(cuantas)
+    async measure(count: number): Promise<number> {
+      await receptor.reset()
+      await side.add(count)
       const antes = cpuOf({ processes })
-      const resumen = await receptor.esperar(cuantas, PLAZO)
-      await lado.acabar()
-      costos.push(cpuSince({ processes }, antes, cuantas))
-      repetidas += resumen.repetidas
-      return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
+      const summary = await receptor.esperar(count, ARRIVAL_DEADLINE_MS)
+      await side.settle()
+      costs.push(cpuSince({ processes }, antes, count))
+      repetidas += summary.repetidas
+      return ((count - 1) / (summary.ultima! - summary.first!)) * 1000
     },
-    olvidar: () => void costos.splice(0),
+    forget: () => void costs.splice(0),
     nota(): string {
       const cpu = Object.keys(processes).map(
-        (parte) => `${parte} ${formatearNumero(resumir(costos.map((costo) => costo[parte]!)).mediana)} µs`,
+        (parte) => `${parte} ${formatNumber(summarize(costs.map((cost) => cost[parte]!)).median)} µs`,
       )
-      const otraVez = repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''
-      return `${lado.nombre}: CPU por webhook: ${cpu.join(', ')}${otraVez}`
+      const repeatedNote = repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''
+      return `${side.nombre}: CPU por webhook: ${cpu.join(', ')}${repeatedNote}`
     },
   }
 }
 
-const deWorker = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
+const deWorker = (base: Base, destinations: readonly DeliveryDestination[], { pid }: RunningProgram): SenderSide => ({
   nombre: 'servicio',
   pid,
-  poner: (cuantas) => sembrarAvisosDeWebhook(base.url, destinos, cuantas),
-  acabar: () => vaciar(base, SIN_ENVIAR),
+  add: (count) => seedWebhookAvisos(base.url, destinations, count),
+  settle: () => waitUntilEmpty(base, UNSENT_ENTREGAS),
 })
 
-const deGraphile = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
+const buildGraphileSide = (
+  base: Base,
+  destinations: readonly DeliveryDestination[],
+  { pid }: RunningProgram,
+): SenderSide => ({
   nombre: 'graphile-worker',
   pid,
-  async poner(cuantas) {
-    const encargos = JSON.stringify(nuevosEncargos(destinos, cuantas))
-    const cliente = await base.db.pool.connect()
+  async add(count) {
+    const orders = JSON.stringify(buildOrders(destinations, count))
+    const client = await base.db.pool.connect()
     try {
-      await cliente.query('begin')
-      await cliente.query(
+      await client.query('begin')
+      await client.query(
         `select count(*) from graphile_worker.add_jobs((
            select array_agg(row('enviar', x, null, null, null, null, null, null)::graphile_worker.job_spec)
            from json_array_elements($1::json) x))`,
-        [encargos],
+        [orders],
       )
-      await cliente.query(`analyze ${SIN_TRABAJAR}`)
-      await cliente.query('commit')
+      await client.query(`analyze ${UNDONE_JOBS}`)
+      await client.query('commit')
     } finally {
-      cliente.release()
+      client.release()
     }
   },
-  acabar: () => vaciar(base, SIN_TRABAJAR),
+  settle: () => waitUntilEmpty(base, UNDONE_JOBS),
 })
 
-const deUndici = (carpeta: string, destinos: readonly DestinoDeEntregas[], { url, pid }: Programa): Lado => {
-  let enviando: Promise<void> | undefined
-  const archivo = join(carpeta, 'encargos.json')
+const deUndici = (
+  folder: string,
+  destinations: readonly DeliveryDestination[],
+  { url, pid }: RunningProgram,
+): SenderSide => {
+  let sending: Promise<void> | undefined
+  const archivo = join(folder, 'encargos.json')
   return {
     nombre: 'undici',
     pid,
-    async poner(cuantas) {
-      writeFileSync(archivo, JSON.stringify(nuevosEncargos(destinos, cuantas)))
-      enviando = mandar(`${url}${archivo}`)
-      enviando.catch(() => {}) // `acabar` awaits this promise
+    async add(count) {
+      writeFileSync(archivo, JSON.stringify(buildOrders(destinations, count)))
+      sending = sendPost(`${url}${archivo}`)
+      sending.catch(() => {}) // `settle` awaits this promise
     },
-    async acabar() {
-      await enviando
+    async settle() {
+      await sending
       rmSync(archivo)
     },
   }
 }
 
-/** Starts senders of each kind with `endpoints` endpoints at one receiver, and warms them up with `cuantas` deliveries. */
-async function levantar<Nombre extends 'programa' | 'graphile' | 'undici'>(
+/** Starts senders of each kind with `endpoints` endpoints at one receiver, and warms them up with `count` deliveries. */
+async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>(
   banco: Banco,
   base: Base,
-  nombres: readonly Nombre[],
-  { endpoints = ENDPOINTS, cuantas = 3_000 } = {},
+  names: readonly Nombre[],
+  { endpoints = ENDPOINTS, count = 3_000 } = {},
 ) {
-  const receptor = await lanzarReceptor(base)
-  const comercios = await base.crearComercios(Math.min(endpoints, 200), 'test')
-  const duenos = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
-  const destinos = await registrarEndpoints(banco, base, duenos, (i) => `${receptor.url}/r/${i}`)
-  const abrir = {
-    programa: async () => deWorker(base, destinos, await base.worker()),
-    graphile: async () => deGraphile(base, destinos, await base.programa('graphile.ts')),
-    undici: async () => deUndici(banco.carpeta, destinos, await base.programa('undici.ts')),
+  const receptor = await startReceiver(base)
+  const comercios = await base.createComercios(Math.min(endpoints, 200), 'test')
+  const owners = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
+  const destinations = await registrarEndpoints(banco, base, owners, (i) => `${receptor.url}/r/${i}`)
+  const openNext = {
+    program: async () => deWorker(base, destinations, await base.worker()),
+    graphile: async () => buildGraphileSide(base, destinations, await base.program('graphile.ts')),
+    undici: async () => deUndici(banco.folder, destinations, await base.program('undici.ts')),
   }
-  const lados = new Map<Nombre, ReturnType<typeof cronometro>>()
-  for (const nombre of nombres) {
-    const lado = cronometro(banco, receptor, await abrir[nombre]())
+  const sides = new Map<Nombre, ReturnType<typeof createStopwatch>>()
+  for (const nombre of names) {
+    const side = createStopwatch(banco, receptor, await openNext[nombre]())
     // The warm-up compiles code, prepares statements and opens connections.
-    await lado.medir(cuantas)
-    lado.olvidar()
-    lados.set(nombre, lado)
+    await side.measure(count)
+    side.forget()
+    sides.set(nombre, side)
   }
   return {
     /** Measures all sides in turns. */
-    medir: (pendientes: number) =>
-      intercalar(
-        banco.opciones.rondas,
-        Object.fromEntries(nombres.map((nombre) => [nombre, () => lados.get(nombre)!.medir(pendientes)])) as Record<
+    measure: (pendientes: number) =>
+      interleave(
+        banco.opciones.rounds,
+        Object.fromEntries(names.map((nombre) => [nombre, () => sides.get(nombre)!.measure(pendientes)])) as Record<
           Nombre,
           () => Promise<number>
         >,
       ),
-    notas: () => [...lados.values()].map((lado) => lado.nota()),
+    notas: () => [...sides.values()].map((side) => side.nota()),
   }
 }
 
-const rendimiento = (banco: Banco) =>
-  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const lados = await levantar(banco, base, ['programa', 'graphile', 'undici'])
-    const filas: ResultadoDeMedida['filas'] = []
-    for (const cuantas of [3_000, 8_000]) {
-      const { programa, graphile, undici } = await lados.medir(cuantas)
-      const medida = `enviar ${miles(cuantas)} webhooks en espera, ${ENDPOINTS} endpoints`
+const measureThroughput = (banco: Banco) =>
+  banco.conBase(async (base): Promise<MeasurementResult> => {
+    const sides = await startDeployment(banco, base, ['program', 'graphile', 'undici'])
+    const rows: MeasurementResult['rows'] = []
+    for (const count of [3_000, 8_000]) {
+      const { program, graphile, undici } = await sides.measure(count)
+      const measurement = `enviar ${miles(count)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (nombre: string, referencia: number[], valor: number) =>
-        fila(medida, 'webhooks/s', nombre, { programa, referencia }, { sentido: '≥', valor })
-      filas.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
+        fila(measurement, 'webhooks/s', nombre, { program, referencia }, { comparison: '≥', valor })
+      rows.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
-    return { filas, notas: lados.notas() }
+    return { rows, notas: sides.notas() }
   })
 
 /** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
-const muchos = (banco: Banco) =>
-  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const cuantas = 2 * MUCHOS
-    const lados = await levantar(banco, base, ['programa', 'graphile'], { endpoints: MUCHOS, cuantas })
-    const { programa, graphile: referencia } = await lados.medir(cuantas)
-    const medida = `enviar 2 webhooks a cada uno de ${miles(MUCHOS)} endpoints`
+const measureManyEndpoints = (banco: Banco) =>
+  banco.conBase(async (base): Promise<MeasurementResult> => {
+    const count = 2 * MANY_ENDPOINTS
+    const sides = await startDeployment(banco, base, ['program', 'graphile'], {
+      endpoints: MANY_ENDPOINTS,
+      count,
+    })
+    const { program, graphile: referencia } = await sides.measure(count)
+    const measurement = `enviar 2 webhooks a cada uno de ${miles(MANY_ENDPOINTS)} endpoints`
     return {
-      filas: [fila(medida, 'webhooks/s', 'graphile-worker', { programa, referencia }, { sentido: '≥', valor: 1.3 })],
-      notas: lados.notas(),
+      rows: [
+        fila(measurement, 'webhooks/s', 'graphile-worker', { program, referencia }, { comparison: '≥', valor: 1.3 }),
+      ],
+      notas: sides.notas(),
     }
   })
 
 /** Draws deliveries per second by the number of pending deliveries. */
-const atraso = (banco: Banco) =>
-  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const lados = await levantar(banco, base, ['programa'])
-    const puntos: { x: number; programa: number[] }[] = []
-    for (const x of [1_000, 10_000, 100_000]) puntos.push({ x, ...(await lados.medir(x)) })
-    const grafica = {
+const measureBacklog = (banco: Banco) =>
+  banco.conBase(async (base): Promise<MeasurementResult> => {
+    const sides = await startDeployment(banco, base, ['program'])
+    const points: { x: number; program: number[] }[] = []
+    for (const x of [1_000, 10_000, 100_000]) points.push({ x, ...(await sides.measure(x)) })
+    const chart = {
       titulo: 'Webhooks por segundo según cuántos esperan, 20 endpoints',
-      ejeX: 'en espera al empezar',
-      ejeY: 'webhooks/s',
-      logaritmica: true,
-      lineas: [{ nombre: 'servicio', puntos: puntos.map(({ x, programa }) => ({ x, y: resumir(programa) })) }],
+      xAxis: 'en espera al empezar',
+      yAxis: 'webhooks/s',
+      isLogarithmic: true,
+      lineas: [{ nombre: 'servicio', points: points.map(({ x, program }) => ({ x, y: summarize(program) })) }],
     }
     return {
-      filas: puntos.map(({ x, programa }) =>
-        fila(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { programa, referencia: [] }),
+      rows: points.map(({ x, program }) =>
+        fila(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, referencia: [] }),
       ),
-      notas: lados.notas(),
-      graficas: [{ nombre: 'atraso', grafica }],
+      notas: sides.notas(),
+      charts: [{ nombre: 'atraso', chart }],
     }
   })
 
 // --- Delay of a delivery: events at a steady pace
 
-interface Tiempos {
+interface DelayPercentiles {
   p50: number
   p99: number
 }
@@ -210,133 +230,136 @@ interface Tiempos {
  * Returns percentiles of the milliseconds from commit, as the client observes it, to arrival. Skips events that never
  * arrived.
  */
-function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
-  const ms = [...confirmadas]
-    .flatMap(([id, cuando]) => {
-      const llegada = llegadas.get(id)
-      return llegada === undefined ? [] : [llegada - cuando]
+function summarizeDelays(
+  commitTimes: ReadonlyMap<string, number>,
+  arrivals: ReadonlyMap<string, number>,
+): DelayPercentiles {
+  const ms = [...commitTimes]
+    .flatMap(([id, committedAt]) => {
+      const arrivedAt = arrivals.get(id)
+      return arrivedAt === undefined ? [] : [arrivedAt - committedAt]
     })
     .sort((a, b) => a - b)
-  const percentil = (p: number) => ms[Math.min(ms.length - 1, Math.floor(ms.length * p))] ?? Number.NaN
-  return { p50: percentil(0.5), p99: percentil(0.99) }
+  const percentile = (p: number) => ms[Math.min(ms.length - 1, Math.floor(ms.length * p))] ?? Number.NaN
+  return { p50: percentile(0.5), p99: percentile(0.99) }
 }
 
 /**
  * Creates guides at a steady pace, for the merchants in turn.
  * @returns by event, the instant at which the answer to its creation arrived
  */
-async function crearAlRitmo(url: string, comercios: readonly ComercioDeBench[], segundos: number) {
-  const confirmadas = new Map<string, number>()
-  const libres: Enchufe[] = []
-  const todos: Enchufe[] = []
-  const abrir = () => {
-    const nuevo = abrirEnchufe(url)
+async function createAtRate(url: string, comercios: readonly BenchComercio[], segundos: number) {
+  const commitTimes = new Map<string, number>()
+  const freeConnections: LoadConnection[] = []
+  const todos: LoadConnection[] = []
+  const openNext = () => {
+    const nuevo = openLoadConnection(url)
     todos.push(nuevo)
     return nuevo
   }
   try {
-    await alRitmo(RITMO_DE_EVENTOS, segundos, async (i) => {
-      const enchufe = libres.pop() ?? abrir()
+    await runAtRate(EVENTOS_PER_SECOND, segundos, async (i) => {
+      const connection = freeConnections.pop() ?? openNext()
       const { llave } = comercios[i % comercios.length]!
-      const { status, cuerpo } = await enchufe.pedir({
-        metodo: 'POST',
-        ruta: '/api/v1/guias',
+      const { status, cuerpo } = await connection.request({
+        method: 'POST',
+        path: '/api/v1/guias',
         llave,
-        cuerpo: nuevaGuia(),
+        cuerpo: buildGuiaJson(),
       })
-      const cuando = relojMonotono()
-      libres.push(enchufe)
+      const committedAt = readMonotonicClock()
+      freeConnections.push(connection)
       if (status !== 201) throw new Error(`POST /api/v1/guias: ${status} ${cuerpo().slice(0, 1000)}`)
       const { guia } = JSON.parse(cuerpo()) as { guia: string }
-      confirmadas.set(`evt_${guia}_1`, cuando)
+      commitTimes.set(`evt_${guia}_1`, committedAt)
     })
   } finally {
-    for (const enchufe of todos) enchufe.cerrar()
+    for (const connection of todos) connection.close()
   }
-  return confirmadas
+  return commitTimes
 }
 
 /**
  * Inserts the rows of a guide and the job of its delivery in one transaction, at a steady pace.
  * @returns by event, the instant at which the COMMIT returned
  */
-async function trabajosAlRitmo({ db }: Base, destinos: readonly DestinoDeEntregas[], segundos: number) {
-  const confirmadas = new Map<string, number>()
-  const encargos = nuevosEncargos(destinos, RITMO_DE_EVENTOS * segundos)
-  await alRitmo(RITMO_DE_EVENTOS, segundos, async (i) => {
-    const encargo: Encargo = encargos[i]!
-    const cliente = await db.pool.connect()
+async function addJobsAtRate({ db }: Base, destinations: readonly DeliveryDestination[], segundos: number) {
+  const commitTimes = new Map<string, number>()
+  const orders = buildOrders(destinations, EVENTOS_PER_SECOND * segundos)
+  await runAtRate(EVENTOS_PER_SECOND, segundos, async (i) => {
+    const order: DeliveryOrder = orders[i]!
+    const client = await db.pool.connect()
     try {
-      await cliente.query('begin')
-      await cliente.query({
+      await client.query('begin')
+      await client.query({
         name: 'bench.guia',
-        text: INSERTAR_GUIA,
-        values: [encargo.numero, encargo.comercio_id],
+        text: INSERT_GUIA,
+        values: [order.numero, order.comercio_id],
       })
-      await cliente.query({
+      await client.query({
         name: 'bench.trabajo',
         text: "select from graphile_worker.add_job('enviar', $1::json)",
-        values: [JSON.stringify(encargo)],
+        values: [JSON.stringify(order)],
       })
-      await cliente.query('commit')
-      confirmadas.set(encargo.evento, relojMonotono())
+      await client.query('commit')
+      commitTimes.set(order.evento, readMonotonicClock())
     } finally {
-      cliente.release()
+      client.release()
     }
   })
-  return confirmadas
+  return commitTimes
 }
 
 /**
  * Measures the delay from commit to reception, against graphile-worker.
- * @param aparte if true, a worker sends the webhooks of events that the API commits in another process
+ * @param separate if true, a worker sends the webhooks of events that the API commits in another process
  */
-const latencia = (aparte: boolean) => (banco: Banco) =>
-  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const { rondas, segundos } = banco.opciones
-    const receptor = await lanzarReceptor(base)
-    const [suyo, ajeno] = await base.crearComercios(2, 'test')
+const latencia = (separate: boolean) => (banco: Banco) =>
+  banco.conBase(async (base): Promise<MeasurementResult> => {
+    const { rounds, segundos } = banco.opciones
+    const receptor = await startReceiver(base)
+    const [own, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrarEndpoints(banco, base, [suyo!], () => `${receptor.url}/r`)
-    const deReferencia: DestinoDeEntregas = { ...destino!, comercio: ajeno! }
-    const { url } = await base.servicio(aparte ? { WORKERS: '0' } : {})
-    if (aparte) await base.worker()
-    await base.programa('graphile.ts')
-    const p99 = { programa: [] as number[], referencia: [] as number[] }
-    const medir = async (lado: keyof typeof p99, duracion = segundos) => {
-      await receptor.reiniciar()
-      const confirmadas =
-        lado === 'programa'
-          ? await crearAlRitmo(url, [suyo!], duracion)
-          : await trabajosAlRitmo(base, [deReferencia], duracion)
-      await receptor.esperar(confirmadas.size, PLAZO)
-      const suyos = tiempos(confirmadas, await receptor.llegadas())
-      await vaciar(base, lado === 'programa' ? SIN_ENVIAR : SIN_TRABAJAR)
-      p99[lado].push(suyos.p99)
-      return suyos.p50
+    const [destino] = await registrarEndpoints(banco, base, [own!], () => `${receptor.url}/r`)
+    const referenceDestination: DeliveryDestination = { ...destino!, comercio: foreignComercio! }
+    const { url } = await base.service(separate ? { WORKERS: '0' } : {})
+    if (separate) await base.worker()
+    await base.program('graphile.ts')
+    const p99 = { program: [] as number[], referencia: [] as number[] }
+    const measure = async (side: keyof typeof p99, duration = segundos) => {
+      await receptor.reset()
+      const commitTimes =
+        side === 'program'
+          ? await createAtRate(url, [own!], duration)
+          : await addJobsAtRate(base, [referenceDestination], duration)
+      await receptor.esperar(commitTimes.size, ARRIVAL_DEADLINE_MS)
+      const ownItems = summarizeDelays(commitTimes, await receptor.arrivals())
+      await waitUntilEmpty(base, side === 'program' ? UNSENT_ENTREGAS : UNDONE_JOBS)
+      p99[side].push(ownItems.p99)
+      return ownItems.p50
     }
-    for (const lado of ['programa', 'referencia'] as const) {
-      await medir(lado, 2 * segundos)
-      p99[lado].pop()
+    for (const side of ['program', 'referencia'] as const) {
+      await measure(side, 2 * segundos)
+      p99[side].pop()
     }
     await base.db.pool.query('analyze')
-    const p50 = await intercalar(rondas, {
-      programa: () => medir('programa'),
-      referencia: () => medir('referencia'),
+    const p50 = await interleave(rounds, {
+      program: () => measure('program'),
+      referencia: () => measure('referencia'),
     })
-    const donde = aparte ? 'de la API a un worker' : 'en un proceso'
-    const filaDe = (percentil: string, valores: typeof p99, marca: Parameters<typeof fila>[4]) =>
+    const donde = separate ? 'de la API a un worker' : 'en un proceso'
+    const filaDe = (percentile: string, values: typeof p99, target: Parameters<typeof fila>[4]) =>
       fila(
-        `de confirmado a recibido, ${RITMO_DE_EVENTOS} eventos/s, ${donde}, ${percentil}`,
+        `de confirmado a recibido, ${EVENTOS_PER_SECOND} eventos/s, ${donde}, ${percentile}`,
         'ms',
         'graphile-worker',
-        valores,
-        marca,
+        values,
+        target,
       )
     return {
-      filas: [
-        filaDe('p50', p50, { sentido: '≤', valor: aparte ? 1.2 : 0.2 }),
-        filaDe('p99', p99, { sentido: '≤', valor: 20, absoluta: true }),
+      rows: [
+        filaDe('p50', p50, { comparison: '≤', valor: separate ? 1.2 : 0.2 }),
+        filaDe('p99', p99, { comparison: '≤', valor: 20, isAbsolute: true }),
       ],
       notas: [
         'del servicio se cuenta desde que la respuesta de la creación llegó al cliente; de graphile-worker, desde que volvió el COMMIT.',
@@ -345,78 +368,78 @@ const latencia = (aparte: boolean) => (banco: Banco) =>
   })
 
 /** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
-async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
-  const { rondas } = banco.opciones
+async function vecino(banco: Banco): Promise<MeasurementResult> {
+  const { rounds } = banco.opciones
   // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
   const segundos = Math.max(20, banco.opciones.segundos)
-  const cuantas = 100_000
-  const hechas: number[] = []
-  const celda = (lado: 'con' | 'sin') => () =>
+  const count = 100_000
+  const arrivedPercents: number[] = []
+  const buildCell = (side: 'con' | 'sin') => () =>
     banco.conBase(async (base) => {
-      const [receptor, mudo] = [await lanzarReceptor(base), await lanzarReceptor(base)]
-      const comercios = await base.crearComercios(ENDPOINTS, 'test')
-      const [enfermo, ...sanos] = await registrarEndpoints(banco, base, comercios, (i) =>
-        i === 0 ? `${mudo.url}/colgado` : `${receptor.url}/r/${i}`,
+      const [receptor, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
+      const comercios = await base.createComercios(ENDPOINTS, 'test')
+      const [sickDestination, ...healthyDestinations] = await registrarEndpoints(banco, base, comercios, (i) =>
+        i === 0 ? `${silentReceiver.url}/colgado` : `${receptor.url}/r/${i}`,
       )
-      const suyos = sanos.map(({ comercio }) => comercio)
-      const { url } = await base.servicio()
-      await receptor.esperar((await crearAlRitmo(url, suyos, 5)).size, PLAZO)
+      const ownItems = healthyDestinations.map(({ comercio }) => comercio)
+      const { url } = await base.service()
+      await receptor.esperar((await createAtRate(url, ownItems, 5)).size, ARRIVAL_DEADLINE_MS)
       await base.db.pool.query('analyze')
-      await receptor.reiniciar()
-      if (lado === 'con') {
-        await sembrarAvisosDeWebhook(base.url, [enfermo!], cuantas)
-        for (const limite = performance.now() + 10_000; (await mudo.resumen()).colgadas === 0; await dormir(20))
+      await receptor.reset()
+      if (side === 'con') {
+        await seedWebhookAvisos(base.url, [sickDestination!], count)
+        for (const limite = performance.now() + 10_000; (await silentReceiver.summary()).hung === 0; await sleep(20))
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
       }
-      const confirmadas = await crearAlRitmo(url, suyos, segundos)
-      await receptor.esperar(confirmadas.size, 15_000).catch(() => {}) // missing arrivals are counted below
-      const llegadas = await receptor.llegadas()
-      if (lado === 'con')
-        hechas.push(([...confirmadas.keys()].filter((id) => llegadas.has(id)).length / confirmadas.size) * 100)
-      return tiempos(confirmadas, llegadas).p99
+      const commitTimes = await createAtRate(url, ownItems, segundos)
+      await receptor.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
+      const arrivals = await receptor.arrivals()
+      if (side === 'con')
+        arrivedPercents.push(([...commitTimes.keys()].filter((id) => arrivals.has(id)).length / commitTimes.size) * 100)
+      return summarizeDelays(commitTimes, arrivals).p99
     })
-  const { con, sin } = await intercalar(rondas, { con: celda('con'), sin: celda('sin') })
+  const { con, sin } = await interleave(rounds, { con: buildCell('con'), sin: buildCell('sin') })
   const p99 = fila(
-    `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${RITMO_DE_EVENTOS} eventos/s, p99`,
+    `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${EVENTOS_PER_SECOND} eventos/s, p99`,
     'ms',
     'sin él',
-    { programa: con, referencia: sin },
-    { sentido: '≤', valor: 2 },
+    { program: con, referencia: sin },
+    { comparison: '≤', valor: 2 },
   )
   return {
-    filas: [
+    rows: [
       {
-        medida: `un endpoint de ${ENDPOINTS} no responde y ${miles(cuantas)} le esperan: los de los demás que llegan`,
+        measurement: `un endpoint de ${ENDPOINTS} no responde y ${miles(count)} le esperan: los de los demás que llegan`,
         unidad: '%',
-        programa: resumir(hechas),
-        marca: { sentido: '≥', valor: 100, absoluta: true },
+        program: summarize(arrivedPercents),
+        target: { comparison: '≥', valor: 100, isAbsolute: true },
       },
       p99,
     ],
   }
 }
 
-export const medidasDeWebhooks: Medida[] = [
+export const webhookMeasurements: Measurement[] = [
   {
     clave: 'webhooks',
     descripcion: 'webhooks por segundo, contra graphile-worker y undici sin base de datos',
-    medir: rendimiento,
+    measure: measureThroughput,
   },
   {
     clave: 'latencia',
     descripcion: 'de confirmado a recibido a 200 eventos por segundo, contra graphile-worker',
-    medir: latencia(false),
+    measure: latencia(false),
   },
   {
     clave: 'latenciaAparte',
     descripcion: 'lo mismo, de la API a un worker en otro proceso',
-    medir: latencia(true),
+    measure: latencia(true),
   },
   {
     clave: 'muchos',
     descripcion: 'webhooks por segundo a 2,000 endpoints, contra graphile-worker',
-    medir: muchos,
+    measure: measureManyEndpoints,
   },
-  { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
-  { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', medir: atraso },
+  { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', measure: vecino },
+  { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', measure: measureBacklog },
 ]

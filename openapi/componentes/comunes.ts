@@ -7,7 +7,7 @@
  */
 
 /** Conditions under which an operation has common answers. */
-export type Condicion =
+export type Condition =
   /** Condition that holds for every operation. */
   | 'siempre'
   /** The operation takes a body of any type. */
@@ -30,7 +30,7 @@ export type Condicion =
  * Answers of each condition, as names in `respuestas/problemas.yaml` and `respuestas/condicional.yaml`. A later line
  * takes precedence over an earlier one.
  */
-export const RESPUESTAS_COMUNES: readonly [Condicion, Readonly<Record<number, string>>][] = [
+export const COMMON_RESPONSES: readonly [Condition, Readonly<Record<number, string>>][] = [
   [
     'siempre',
     { 405: 'problemas/MetodoNoPermitido', 429: 'problemas/DemasiadasSolicitudes', 503: 'problemas/NoDisponible' },
@@ -49,20 +49,20 @@ export const RESPUESTAS_COMUNES: readonly [Condicion, Readonly<Record<number, st
  * Headers of each answer that a path file writes in full, as names in `respuestas/cabeceras.yaml`. An answer that
  * writes `X-Request-Id` itself has exactly the headers that it writes.
  */
-export const CABECERAS_COMUNES: Readonly<Record<string, string>> = {
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'X-Request-Id': 'IdSolicitud',
   RateLimit: 'RateLimit',
   'RateLimit-Policy': 'RateLimitPolicy',
 }
 
-/** Headers of the answer 200 of an operation under the condition `condicional`, after {@link CABECERAS_COMUNES}. */
-export const CABECERAS_CONDICIONALES: Readonly<Record<string, string>> = { ETag: 'ETag' }
+/** Headers of the answer 200 of an operation under the condition `condicional`, after {@link COMMON_HEADERS}. */
+export const CONDITIONAL_HEADERS: Readonly<Record<string, string>> = { ETag: 'ETag' }
 
 /**
  * Bodies of an error answer that a path file writes with examples and without a schema, as names in
  * `schemas/problemas.yaml`.
  */
-export const CUERPOS_DE_ERROR: Readonly<Record<string, string>> = {
+export const ERROR_BODIES: Readonly<Record<string, string>> = {
   'application/json': 'Problema',
   'application/problem+json': 'ProblemaRfc9457',
 }

@@ -1,11 +1,11 @@
-import { probarCorreo } from '../../server/domain/correos/probar.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando } from './comando.ts'
+import { sendTestCorreo } from '../../server/domain/correos/probar.ts'
+import { CONSOLE_CONTEXT, type Command } from './comando.ts'
 
 /** Commands about mail. */
-export const COMANDOS_DE_CORREO: Record<string, Comando> = {
+export const CORREO_COMMANDS: Record<string, Command> = {
   'correos probar': {
-    exige: ['para'],
-    objeto: 'para',
-    ejecutar: (deps, { para = '' }) => probarCorreo(deps, CONTEXTO_DE_CONSOLA, para),
+    requires: ['para'],
+    object: 'para',
+    run: (deps, { para: to = '' }) => sendTestCorreo(deps, CONSOLE_CONTEXT, to),
   },
 }

@@ -1,7 +1,7 @@
 import { loadContract } from '../../server/api/contract/load.ts'
 import { openDb } from '../../server/data/db.ts'
 import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
-import type { DepsDeOperacion } from '../../server/domain/deps.ts'
+import type { OperacionDeps } from '../../server/domain/deps.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { buildDeps } from '../../server/startup/buildDeps.ts'
@@ -11,47 +11,47 @@ import { createMetrics } from '../../server/startup/metrics.ts'
 import { Probe } from '../../server/startup/probe.ts'
 import { openDatabase } from '../../server/startup/resources.ts'
 import { Teardown } from '../../server/startup/teardown.ts'
-import type { Entorno } from './comando.ts'
+import type { ConsoleEnvironment } from './comando.ts'
 
 /**
- * Opens the service's database and runs `hacer` with it. Starts the embedded PostgreSQL if it is not running, and
+ * Opens the service's database and runs `perform` with it. Starts the embedded PostgreSQL if it is not running, and
  * applies missing migrations. Closes everything afterwards, also after an error.
  */
 export async function conDeps<T>(
-  env: Entorno,
-  conArchivos: boolean,
-  hacer: (deps: DepsDeOperacion) => Promise<T>,
+  env: ConsoleEnvironment,
+  withFileStore: boolean,
+  perform: (deps: OperacionDeps) => Promise<T>,
 ): Promise<T> {
   // The console sends no messages. It therefore runs without the configuration of the messaging provider.
   const config = readConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
   const log = createLog('silent')
-  const deshacer = new Teardown(log)
+  const teardown = new Teardown(log)
   try {
-    const { databaseUrl, masterKeys, via } = await openDatabase(config, deshacer, { exclusivo: false, log })
-    const db = openDb(databaseUrl, { conexiones: 2, partes: via.partes })
-    deshacer.add(() => db.cerrar())
-    const { almacen, cerrar } = conArchivos
+    const { databaseUrl, masterKeys, via } = await openDatabase(config, teardown, { exclusive: false, log })
+    const db = openDb(databaseUrl, { connections: 2, shards: via.shards })
+    teardown.add(() => db.close())
+    const { store, close } = withFileStore
       ? await openStore(config)
-      : { almacen: localStoreIn(config.dataDir), cerrar: () => {} }
-    deshacer.add(cerrar)
+      : { store: localStoreIn(config.dataDir), close: () => {} }
+    teardown.add(close)
     const vida = new Lifetime(log, false)
     vida.phase = 'lista'
     vida.probe = new Probe(via.url, [db.pool], log)
-    deshacer.add(() => vida.probe?.close())
+    teardown.add(() => vida.probe?.close())
     const deps = buildDeps(config, {
       db,
-      dbImpaciente: db,
-      dbDeLectura: db,
+      impatientDb: db,
+      readDb: db,
       masterKeys,
-      almacen,
+      store,
       log,
       vida,
-      metricas: createMetrics(),
-      urlPublica: publicUrlOf(config),
+      metrics: createMetrics(),
+      publicUrl: publicUrlOf(config),
     })
-    deshacer.add(() => deps.bitacora.escribir())
-    return await hacer({ ...deps, validacion: loadContract().validacion })
+    teardown.add(() => deps.bitacora.write())
+    return await perform({ ...deps, validacion: loadContract().validacion })
   } finally {
-    await deshacer.run()
+    await teardown.run()
   }
 }

@@ -1,36 +1,33 @@
 import { eliminarPersona } from '../../server/domain/equipo/eliminar.ts'
-import { invitar } from '../../server/domain/equipo/invitar.ts'
+import { invitePersona } from '../../server/domain/equipo/invitar.ts'
 import { listarPersonas } from '../../server/domain/equipo/listar.ts'
 import { quitarMembresia } from '../../server/domain/equipo/quitarMembresia.ts'
 import { restablecerSegundoFactor } from '../../server/domain/equipo/restablecerSegundoFactor.ts'
 import type { AlcanceDePersona, Persona } from '../../server/generado/contrato/tipos/index.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando, todas } from './comando.ts'
+import { CONSOLE_CONTEXT, type Command, todas } from './comando.ts'
 
 /** Commands for persons who work for the courier company or for merchants. */
-export const COMANDOS_DE_EQUIPO: Record<string, Comando> = {
+export const EQUIPO_COMMANDS: Record<string, Command> = {
   'personas invitar': {
-    exige: ['correo', 'nombre'],
-    admite: ['comercio', 'alcances'],
-    async ejecutar(
-      deps,
-      { correo = '', nombre = '', comercio, alcances = comercio === undefined ? TODOS : 'propietario' },
-    ) {
+    requires: ['correo', 'nombre'],
+    allows: ['comercio', 'alcances'],
+    async run(deps, { correo = '', nombre = '', comercio, alcances = comercio === undefined ? TODOS : 'propietario' }) {
       const body = {
         correo,
         nombre: nombre.normalize('NFC'),
-        alcances: alcances.split(',').map((uno) => uno.trim() as AlcanceDePersona),
+        alcances: alcances.split(',').map((alcance) => alcance.trim() as AlcanceDePersona),
         ...(comercio === undefined ? {} : { comercio }),
       }
-      await deps.validacion.exigirCuerpo('invitarPersona', body)
-      const hecha = await invitar(deps, CONTEXTO_DE_CONSOLA, body)
+      await deps.validacion.requireValidBody('invitarPersona', body)
+      const result = await invitePersona(deps, CONSOLE_CONTEXT, body)
       // The user of the console has full access to the machine, so no approval by another person is needed.
-      return 'aprobacion' in hecha ? hecha.aprobacion : { ...hecha.invitacion, enlace: hecha.enlace }
+      return 'aprobacion' in result ? result.aprobacion : { ...result.invitacion, enlace: result.enlace }
     },
   },
   'personas listar': {
-    exige: [],
-    ejecutar: (deps) => todas<Persona>((query) => listarPersonas({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
-    resumir: ({ persona, nombre, correo, membresias }: Persona) => ({
+    requires: [],
+    run: (deps) => todas<Persona>((query) => listarPersonas({ ...CONSOLE_CONTEXT, query }, deps)),
+    summarize: ({ persona, nombre, correo, membresias }: Persona) => ({
       persona,
       nombre,
       correo,
@@ -40,31 +37,31 @@ export const COMANDOS_DE_EQUIPO: Record<string, Comando> = {
     }),
   },
   'personas quitar': {
-    exige: ['membresia'],
-    objeto: 'membresia',
-    async ejecutar(deps, { membresia = '' }) {
-      await quitarMembresia({ ...CONTEXTO_DE_CONSOLA, path: { membresia } }, deps)
+    requires: ['membresia'],
+    object: 'membresia',
+    async run(deps, { membresia = '' }) {
+      await quitarMembresia({ ...CONSOLE_CONTEXT, path: { membresia } }, deps)
       return { membresia, quitada: true }
     },
   },
   'personas restablecer': {
-    exige: ['persona'],
-    admite: ['si'],
-    objeto: 'persona',
-    pregunta: ({ persona }) =>
+    requires: ['persona'],
+    allows: ['si'],
+    object: 'persona',
+    question: ({ persona }) =>
       `Se quitan la app, las passkeys y los códigos de recuperación de ${persona}, y terminan sus sesiones.`,
-    async ejecutar(deps, { persona = '' }) {
-      await restablecerSegundoFactor({ ...CONTEXTO_DE_CONSOLA, path: { persona } }, deps)
+    async run(deps, { persona = '' }) {
+      await restablecerSegundoFactor({ ...CONSOLE_CONTEXT, path: { persona } }, deps)
       return { persona, restablecida: true }
     },
   },
   'personas eliminar': {
-    exige: ['persona'],
-    admite: ['si'],
-    objeto: 'persona',
-    pregunta: ({ persona }) => `Se borra para siempre la cuenta de ${persona}: correo, nombre, membresías y sesiones.`,
-    async ejecutar(deps, { persona = '' }) {
-      await eliminarPersona({ ...CONTEXTO_DE_CONSOLA, path: { persona } }, deps)
+    requires: ['persona'],
+    allows: ['si'],
+    object: 'persona',
+    question: ({ persona }) => `Se borra para siempre la cuenta de ${persona}: correo, nombre, membresías y sesiones.`,
+    async run(deps, { persona = '' }) {
+      await eliminarPersona({ ...CONSOLE_CONTEXT, path: { persona } }, deps)
       return { persona, eliminada: true }
     },
   },

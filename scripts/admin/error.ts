@@ -1,2 +1,2 @@
 /** Error in the command line. The console prints it with the help text and exits with 2. */
-export class ErrorDeLinea extends Error {}
+export class CommandLineError extends Error {}

@@ -2,8 +2,8 @@ import { type ServiceRow, serviceRows, serviceSummary } from '../../server/domai
 import type { EstadoDelServicio } from '../../server/generado/contrato/tipos/index.ts'
 
 /** Returns the state of the service as text for one screen: a line per measure, and a line per queue with due jobs. */
-export const escribirEstado = (estado: EstadoDelServicio): string =>
-  [`${serviceSummary(estado)} Leído ${estado.leido_en}`, '', ...serviceRows(estado).map(renglon)].join('\n')
+export const formatEstado = (estado: EstadoDelServicio): string =>
+  [`${serviceSummary(estado)} Leído ${estado.leido_en}`, '', ...serviceRows(estado).map(formatRow)].join('\n')
 
-const renglon = ({ titulo, valor, limite, bien, pagina }: ServiceRow) =>
+const formatRow = ({ titulo, valor, limite, bien, pagina }: ServiceRow) =>
   `  ${bien ? '✔' : '✘'} ${titulo.padEnd(62)} ${valor.padStart(9)}${limite === undefined ? '' : `, límite ${limite}`}${bien || pagina === null ? '' : `  ${pagina}`}`

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { dayIn } from '../../server/platform/time/day.ts'
 import { withRelativeDays } from '../../server/platform/time/relativeDays.ts'
-import { OPCIONES, type OpcionDeConsola, type OpcionesDeConsola } from './comando.ts'
-import { COMANDOS } from './comandos.ts'
-import { ErrorDeLinea } from './error.ts'
+import { type ConsoleOption, type ConsoleOptions, OPTION_NAMES } from './comando.ts'
+import { COMMANDS } from './comandos.ts'
+import { CommandLineError } from './error.ts'
 
 /** Help text of the console, in Spanish. Its days are relative: `0001-01-01` is today. */
-const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
+const HELP = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
   estado                                                    lo que espera y lo que falla, en una pantalla; termina con 1 si algo falla
   comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--politica-de-intentos 3,1,5,devolver,no]
@@ -59,47 +59,49 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
 
 /** Returns the help text of the console, with days near today. */
-export const ayuda = (): string =>
-  withRelativeDays(AYUDA, dayIn(new Date(), Intl.DateTimeFormat().resolvedOptions().timeZone))
+export const renderHelp = (): string =>
+  withRelativeDays(HELP, dayIn(new Date(), Intl.DateTimeFormat().resolvedOptions().timeZone))
 
 /**
  * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.
  * @throws {ErrorDeUso} if the command or an option is unknown or missing
  */
-export function leerLinea(args: string[]) {
-  const { values, positionals } = separar(args)
-  const [grupo = '', verbo = '', ...objetos] = positionals
-  if (values.help || values.ayuda || grupo === '') return undefined
-  const deOperador = values.operador === undefined ? undefined : COMANDOS[`${grupo} ${verbo} --operador`]
-  const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`.trim()]
-  if (!comando) throw new ErrorDeLinea(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
-  const { json, ayuda: _1, help: _2, si, ...dadas } = values
-  const opciones: OpcionesDeConsola = { ...dadas, ...(si && { si: 'sí' }) }
-  if (comando.objeto && objetos.length === 1 && opciones[comando.objeto] === undefined)
-    opciones[comando.objeto] = objetos.pop()!
-  if (objetos.length > 0) throw new ErrorDeLinea(`Sobra «${objetos.join(' ')}».`)
-  for (const opcion of Object.keys(opciones) as OpcionDeConsola[]) {
-    if (![...comando.exige, ...(comando.admite ?? [])].includes(opcion))
-      throw new ErrorDeLinea(`«${grupo} ${verbo}» no lleva --${opcion}.`)
+export function parseLine(args: string[]) {
+  const { values, positionals } = splitArguments(args)
+  const [group = '', verb = '', ...objects] = positionals
+  if (values.help || values.renderHelp || group === '') return undefined
+  const operadorCommand = values.operador === undefined ? undefined : COMMANDS[`${group} ${verb} --operador`]
+  const command = operadorCommand ?? COMMANDS[`${group} ${verb}`.trim()]
+  if (!command) throw new CommandLineError(`No existe el comando «${`${group} ${verb}`.trim()}».`)
+  const { json, renderHelp: _1, help: _2, si, ...dadas } = values
+  const opciones: ConsoleOptions = { ...dadas, ...(si && { si: 'sí' }) }
+  if (command.object && objects.length === 1 && opciones[command.object] === undefined)
+    opciones[command.object] = objects.pop()!
+  if (objects.length > 0) throw new CommandLineError(`Sobra «${objects.join(' ')}».`)
+  for (const option of Object.keys(opciones) as ConsoleOption[]) {
+    if (![...command.requires, ...(command.allows ?? [])].includes(option))
+      throw new CommandLineError(`«${group} ${verb}» no lleva --${option}.`)
   }
-  for (const opcion of comando.exige) if (opciones[opcion] === undefined) throw new ErrorDeLinea(`Falta --${opcion}.`)
-  return { comando, opciones, json: json === true }
+  for (const option of command.requires)
+    if (opciones[option] === undefined) throw new CommandLineError(`Falta --${option}.`)
+  return { command, opciones, json: json === true }
 }
 
-function separar(args: string[]) {
-  const textos = Object.fromEntries(OPCIONES.map((nombre) => [nombre, { type: 'string' }])) as Record<
-    (typeof OPCIONES)[number],
+function splitArguments(args: string[]) {
+  const textOptions = Object.fromEntries(OPTION_NAMES.map((nombre) => [nombre, { type: 'string' }])) as Record<
+    (typeof OPTION_NAMES)[number],
     { type: 'string' }
   >
   try {
-    const bandera = { type: 'boolean' } as const
-    const banderas = { json: bandera, ayuda: bandera, help: bandera, si: bandera }
-    return parseArgs({ args, allowPositionals: true, options: { ...textos, ...banderas } })
+    const flag = { type: 'boolean' } as const
+    const flags = { json: flag, renderHelp: flag, help: flag, si: flag }
+    return parseArgs({ args, allowPositionals: true, options: { ...textOptions, ...flags } })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
-    const [opcion = '?'] = /--?[\w-]+/.exec(message) ?? []
-    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ErrorDeLinea(`No existe ${opcion}.`)
-    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw new ErrorDeLinea(`El valor de ${opcion} falta o sobra.`)
+    const [option = '?'] = /--?[\w-]+/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new CommandLineError(`No existe ${option}.`)
+    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE')
+      throw new CommandLineError(`El valor de ${option} falta o sobra.`)
     throw error
   }
 }

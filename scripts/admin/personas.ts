@@ -2,67 +2,70 @@ import { createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import type { DepsDeOperacion } from '../../server/domain/deps.ts'
-import { exportarGuia, exportarPersona } from '../../server/domain/personas/exportar.ts'
-import type { Olvidada } from '../../server/domain/personas/olvidarTelefono.ts'
-import { olvidarPersona } from '../../server/domain/personas/olvidos.ts'
-import { leerDeQuien, leerDeUnaGuia } from '../../server/domain/personas/persona.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando, type OpcionesDeConsola } from './comando.ts'
-import { ErrorDeLinea } from './error.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
+import type { OperacionDeps } from '../../server/domain/deps.ts'
+import { exportGuia, exportPersona } from '../../server/domain/personas/exportar.ts'
+import type { Erasure } from '../../server/domain/personas/olvidarTelefono.ts'
+import { erasePersonaData } from '../../server/domain/personas/olvidos.ts'
+import { readGuiaQuery, readPersonQuery } from '../../server/domain/personas/persona.ts'
+import { CONSOLE_CONTEXT, type Command, type ConsoleOptions } from './comando.ts'
+import { CommandLineError } from './error.ts'
 
 /** Copies the files of a person's guides into a folder, each under its code. */
-async function copiarArchivos({ almacen }: DepsDeOperacion, archivos: readonly string[], carpeta: string) {
-  await mkdir(carpeta, { recursive: true, mode: 0o700 })
+async function copyArchivos({ store }: OperacionDeps, archivos: readonly string[], folder: string) {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const archivo of archivos)
-    await pipeline(await almacen.leer(archivo), createWriteStream(join(carpeta, archivo), { mode: 0o600 }))
+    await pipeline(await store.leer(archivo), createWriteStream(join(folder, archivo), { mode: 0o600 }))
 }
 
 /**
  * Reads what a command is about: a telephone number, or the code of a guide.
  * @throws {ErrorDeLinea} if the line names both or none
  */
-async function leerPedido({ db }: DepsDeOperacion, { telefono, guia, comercio }: OpcionesDeConsola) {
+async function readSubject({ db }: OperacionDeps, { telefono, guia, comercio }: ConsoleOptions) {
   if ((telefono === undefined) === (guia === undefined))
-    throw new ErrorDeLinea('Diga --telefono o --guia, uno de los dos.')
-  if (guia === undefined) return leerDeQuien(db, telefono!, comercio)
-  if (comercio !== undefined) throw new ErrorDeLinea('--comercio va con --telefono: una guía es de un solo comercio.')
-  return leerDeUnaGuia(db, guia)
+    throw new CommandLineError('Diga --telefono o --guia, uno de los dos.')
+  if (guia === undefined) return readPersonQuery(db, telefono!, comercio)
+  if (comercio !== undefined)
+    throw new CommandLineError('--comercio va con --telefono: una guía es de un solo comercio.')
+  return readGuiaQuery(db, guia)
 }
 
 /** Commands for data subjects: export the data of a telephone number or of a guide, or erase it. */
-export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
+export const PERSONA_COMMANDS: Record<string, Command> = {
   'persona exportar': {
-    exige: [],
-    admite: ['telefono', 'guia', 'comercio', 'carpeta'],
-    conArchivos: true,
+    requires: [],
+    allows: ['telefono', 'guia', 'comercio', 'carpeta'],
+    withFileStore: true,
     documento: true,
-    async ejecutar(deps, opciones) {
-      const pedido = await leerPedido(deps, opciones)
-      const exportada =
-        'guia' in pedido
-          ? { ...(await exportarGuia(deps, CONTEXTO_DE_CONSOLA, pedido)), anteriores: [] }
-          : await exportarPersona(deps, CONTEXTO_DE_CONSOLA, pedido)
-      const { guias, anteriores } = exportada
-      const archivos = [...guias, ...anteriores.flatMap(({ periodos }) => periodos)].flatMap((una) => una.archivos)
-      if (opciones.carpeta !== undefined) await copiarArchivos(deps, archivos, opciones.carpeta)
-      return exportada
+    async run(deps, opciones) {
+      const subject = await readSubject(deps, opciones)
+      const exportedData =
+        'guia' in subject
+          ? { ...(await exportGuia(deps, CONSOLE_CONTEXT, subject)), anteriores: [] }
+          : await exportPersona(deps, CONSOLE_CONTEXT, subject)
+      const { guias, anteriores } = exportedData
+      const archivos = [...guias, ...anteriores.flatMap(({ periodos }) => periodos)].flatMap(
+        (guiaOrPeriod) => guiaOrPeriod.archivos,
+      )
+      if (opciones.carpeta !== undefined) await copyArchivos(deps, archivos, opciones.carpeta)
+      return exportedData
     },
   },
   'persona olvidar': {
-    exige: [],
-    admite: ['telefono', 'guia', 'comercio', 'si'],
-    conArchivos: true,
-    pregunta: ({ telefono, guia }) =>
+    requires: [],
+    allows: ['telefono', 'guia', 'comercio', 'si'],
+    withFileStore: true,
+    question: ({ telefono, guia }) =>
       guia === undefined
         ? `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`
         : `Se borran para siempre los datos personales de la guía ${guia}, los de todos los que nombra, con su prueba de entrega y sus fotos.`,
-    async ejecutar(deps, opciones) {
-      const olvidada = await olvidarPersona(deps, CONTEXTO_DE_CONSOLA, await leerPedido(deps, opciones))
+    async run(deps, opciones) {
+      const erasure = await erasePersonaData(deps, CONSOLE_CONTEXT, await readSubject(deps, opciones))
       // The sweeper also deletes files that an earlier run left behind.
-      await barrerArchivos(deps)
-      return olvidada
+      await sweepArchivos(deps)
+      return erasure
     },
-    falla: ({ entrantes_pendientes, en_curso }: Olvidada) => entrantes_pendientes > 0 || en_curso.length > 0,
+    falla: ({ entrantes_pendientes, en_curso }: Erasure) => entrantes_pendientes > 0 || en_curso.length > 0,
   },
 }

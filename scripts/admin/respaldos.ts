@@ -10,10 +10,10 @@ import type { Passphrase } from '../../server/platform/backup/seal.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { readInstant } from '../../server/platform/time/instant.ts'
 import { readPassphrase, SHORTEST_PASSPHRASE } from '../../server/startup/backup.ts'
-import type { ComandoAparte, Entorno } from './comando.ts'
+import type { ConsoleEnvironment, SeparateCommand } from './comando.ts'
 import { conDeps } from './deps.ts'
-import { ErrorDeLinea } from './error.ts'
-import { contar, type Prueba, probarRespaldo } from './simulacro.ts'
+import { CommandLineError } from './error.ts'
+import { countRows, drillBackup, type Prueba } from './simulacro.ts'
 
 /**
  * Reads the passphrase from its file. The command line has no option for it, because other users of the machine can see
@@ -22,18 +22,18 @@ import { contar, type Prueba, probarRespaldo } from './simulacro.ts'
 function leerClave(archivo = ''): Passphrase {
   const clave = readPassphrase(archivo)
   if (clave) return clave
-  throw new ErrorDeLinea(
+  throw new CommandLineError(
     `--clave: ${archivo} debe ser un archivo con una clave de ${SHORTEST_PASSPHRASE} caracteres o más.`,
   )
 }
 
 /** Reads the configuration of an installation with the embedded database and local files. */
-function leerEmbebida(env: Entorno) {
+function readEmbeddedConfig(env: ConsoleEnvironment) {
   const config = readConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
-  if (config.baseDeDatos.tipo !== 'embebida')
-    throw new ErrorDeLinea('Con DATABASE_URL, respalde con las de PostgreSQL: docs/operacion/backing-up.md.')
-  if (config.almacenamiento.tipo !== 'local')
-    throw new ErrorDeLinea('Con STORAGE=s3 los archivos están en el bucket: respalde cada cosa por su lado.')
+  if (config.database.tipo !== 'embebida')
+    throw new CommandLineError('Con DATABASE_URL, respalde con las de PostgreSQL: docs/operacion/backing-up.md.')
+  if (config.storage.tipo !== 'local')
+    throw new CommandLineError('Con STORAGE=s3 los archivos están en el bucket: respalde cada cosa por su lado.')
   return config
 }
 
@@ -41,21 +41,21 @@ function leerEmbebida(env: Entorno) {
  * Entries of a backup. The database is copied before the files, so that the copy has every file that the copied
  * database names.
  */
-async function* entradasDe(dataDir: string, urlDeSuperusuario: string): AsyncGenerator<ArchiveEntry> {
-  yield* backupCluster(urlDeSuperusuario)
+async function* backupEntries(dataDir: string, superuserUrl: string): AsyncGenerator<ArchiveEntry> {
+  yield* backupCluster(superuserUrl)
   yield* keysOf(dataDir)
-  for await (const { clave: archivo } of localStoreIn(dataDir).listar()) {
-    const ruta = `archivos/${archivo.slice(-2)}/${archivo}`
-    if (existsSync(join(dataDir, ruta))) yield { ruta, contenido: contentsOf(join(dataDir, ruta)) }
+  for await (const { clave: archivo } of localStoreIn(dataDir).list()) {
+    const path = `archivos/${archivo.slice(-2)}/${archivo}`
+    if (existsSync(join(dataDir, path))) yield { path, contenido: contentsOf(join(dataDir, path)) }
   }
 }
 
-async function respaldar(dataDir: string, archivo: string, clave: Passphrase): Promise<void> {
-  const { urlDeSuperusuario, soltar } = await acquirePostgres({ dataDir, exclusivo: false })
+async function backUp(dataDir: string, archivo: string, clave: Passphrase): Promise<void> {
+  const { superuserUrl, release } = await acquirePostgres({ dataDir, exclusive: false })
   try {
-    await writeArchive(archivo, clave, entradasDe(dataDir, urlDeSuperusuario))
+    await writeArchive(archivo, clave, backupEntries(dataDir, superuserUrl))
   } finally {
-    await soltar()
+    await release()
   }
 }
 
@@ -70,61 +70,66 @@ interface Origen {
  * Restores into an empty folder. Then raises the event order, so that new events come after all cursors that clients
  * already have.
  */
-async function restaurar(env: Entorno, { archivo, clave, hasta }: Origen, carpeta: string) {
-  if (statSync(archivo).isDirectory()) await restoreContinuous(archivo, clave, carpeta, hasta)
-  else await restoreInto(carpeta, readArchive(archivo, clave))
-  return conDeps({ ...env, BACKUP_DIR: '', DATA_DIR: carpeta }, false, async (deps) => {
-    const cliente = await deps.db.pool.connect()
-    await resumeOrder(cliente).finally(() => cliente.release())
-    return contar(deps)
+async function restore(env: ConsoleEnvironment, { archivo, clave, hasta }: Origen, folder: string) {
+  if (statSync(archivo).isDirectory()) await restoreContinuous(archivo, clave, folder, hasta)
+  else await restoreInto(folder, readArchive(archivo, clave))
+  return conDeps({ ...env, BACKUP_DIR: '', DATA_DIR: folder }, false, async (deps) => {
+    const client = await deps.db.pool.connect()
+    await resumeOrder(client).finally(() => client.release())
+    return countRows(deps)
   })
 }
 
-function leerInstante(texto: string): Date {
-  const instante = readInstant(texto)
-  if (instante) return instante
-  throw new ErrorDeLinea('--hasta: debe ser un instante con su zona, AAAA-MM-DDThh:mm:ssZ o AAAA-MM-DDThh:mm:ss-06:00.')
+function requireInstant(texto: string): Date {
+  const instant = readInstant(texto)
+  if (instant) return instant
+  throw new CommandLineError(
+    '--hasta: debe ser un instante con su zona, AAAA-MM-DDThh:mm:ssZ o AAAA-MM-DDThh:mm:ss-06:00.',
+  )
 }
 
 function leerOrigen(archivo: string, clave: string | undefined, hasta: string | undefined): Origen {
-  if (!existsSync(archivo)) throw new ErrorDeLinea(`--archivo: no existe ${archivo}.`)
+  if (!existsSync(archivo)) throw new CommandLineError(`--archivo: no existe ${archivo}.`)
   if (hasta !== undefined && !statSync(archivo).isDirectory())
-    throw new ErrorDeLinea('--hasta: vale con la carpeta de BACKUP_DIR. Un archivo tiene un solo instante: el suyo.')
-  return { archivo, clave: leerClave(clave), ...(hasta !== undefined && { hasta: leerInstante(hasta) }) }
+    throw new CommandLineError(
+      '--hasta: vale con la carpeta de BACKUP_DIR. Un archivo tiene un solo instante: el suyo.',
+    )
+  return { archivo, clave: leerClave(clave), ...(hasta !== undefined && { hasta: requireInstant(hasta) }) }
 }
 
 /** Commands for backups of the embedded database and its files. */
-export const COMANDOS_DE_RESPALDO: Record<string, ComandoAparte> = {
+export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
   'respaldo crear': {
-    exige: ['archivo', 'clave'],
-    async aparte(env, { archivo = '', clave }) {
-      const { dataDir } = leerEmbebida(env)
-      if (existsSync(archivo)) throw new ErrorDeLinea(`--archivo: ${archivo} ya existe.`)
-      await respaldar(dataDir, archivo, leerClave(clave))
+    requires: ['archivo', 'clave'],
+    async separate(env, { archivo = '', clave }) {
+      const { dataDir } = readEmbeddedConfig(env)
+      if (existsSync(archivo)) throw new CommandLineError(`--archivo: ${archivo} ya existe.`)
+      await backUp(dataDir, archivo, leerClave(clave))
       return { archivo, bytes: statSync(archivo).size }
     },
   },
   'respaldo restaurar': {
-    exige: ['archivo', 'clave', 'carpeta'],
-    admite: ['hasta'],
-    async aparte(env, { archivo = '', clave, carpeta = '', hasta }) {
+    requires: ['archivo', 'clave', 'carpeta'],
+    allows: ['hasta'],
+    async separate(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
       const origen = leerOrigen(archivo, clave, hasta)
-      const cuentas = await restaurar(env, origen, carpeta)
+      const counts = await restore(env, origen, folder)
       const deAntes = statSync(archivo).isDirectory()
         ? '' // The folder of a continuous backup contains the later erasures, so there is nothing to copy.
-        : `si queda algo de la carpeta archivos de antes, cópielo en ${carpeta}/archivos: así el arranque repite los borrados posteriores al respaldo. Después, `
-      return { carpeta, ...cuentas, siguiente: `${deAntes}arranque con DATA_DIR=${carpeta}` }
+        : `si queda algo de la carpeta archivos de antes, cópielo en ${folder}/archivos: así el arranque repite los borrados posteriores al respaldo. Después, `
+      return { carpeta: folder, ...counts, siguiente: `${deAntes}arranque con DATA_DIR=${folder}` }
     },
   },
   'respaldo probar': {
-    exige: ['clave'],
-    aparte(env, { clave }) {
-      const { dataDir, respaldo } = leerEmbebida(env)
-      const suya = leerClave(clave)
-      return probarRespaldo(env, {
-        continuo: respaldo?.carpeta,
-        respaldar: (archivo) => respaldar(dataDir, archivo, suya),
-        restaurar: (archivo, carpeta, otra = suya) => restaurar(env, { archivo, clave: otra }, carpeta),
+    requires: ['clave'],
+    separate(env, { clave }) {
+      const { dataDir, backup } = readEmbeddedConfig(env)
+      const passphrase = leerClave(clave)
+      return drillBackup(env, {
+        continuo: backup?.folder,
+        backUp: (archivo) => backUp(dataDir, archivo, passphrase),
+        restore: (archivo, folder, restorePassphrase = passphrase) =>
+          restore(env, { archivo, clave: restorePassphrase }, folder),
       })
     },
     falla: ({ faltas }: Prueba) => faltas.length > 0,

@@ -5,40 +5,40 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { readStatus } from '../../server/data/embedded/continuous/folder.ts'
 import { keepContinuousBackup } from '../../server/data/embedded/continuous/keep.ts'
 import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
 import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
-import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
-import type { DepsDeOperacion } from '../../server/domain/deps.ts'
+import { verifyChains } from '../../server/domain/bitacora/verificar.ts'
+import type { OperacionDeps } from '../../server/domain/deps.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 import { createLog } from '../../server/platform/log.ts'
-import type { Entorno } from './comando.ts'
+import type { ConsoleEnvironment } from './comando.ts'
 import { conDeps } from './deps.ts'
 
 /** Numbers of rows in an installation's tables. */
-export interface Cuentas {
+export interface RowCounts {
   guias: number
   eventos: number
   lineas: number
 }
 
-const CUENTAS = `select (select count(*)::int from guia where creado_en <= $1) as guias,
+const COUNT_ROWS = `select (select count(*)::int from guia where creado_en <= $1) as guias,
   (select count(*)::int from evento where registrado_en <= $1) as eventos,
   (select count(*)::int from bitacora where creado_en <= $1) as lineas`
 
 /** Counts the rows that existed at an instant. */
-export const contar = async ({ db }: DepsDeOperacion, hasta = new Date('9999-01-01')): Promise<Cuentas> =>
-  (await db.pool.query<Cuentas>(CUENTAS, [hasta])).rows[0]!
+export const countRows = async ({ db }: OperacionDeps, hasta = new Date('9999-01-01')): Promise<RowCounts> =>
+  (await db.pool.query<RowCounts>(COUNT_ROWS, [hasta])).rows[0]!
 
 /** Result of a drill. */
-export interface Prueba extends Cuentas {
+export interface Prueba extends RowCounts {
   archivos: number
   eslabones: number
   /** Path of the backup that was tested. */
-  respaldo: string
+  backup: string
   /** Age of the backup in seconds, compared with the installation. */
   atraso_s: number
   /** Seconds of work before the disaster that were lost (RPO). */
@@ -50,67 +50,70 @@ export interface Prueba extends Cuentas {
 }
 
 /** Functions of the backup commands that a drill uses. */
-interface Medios {
+interface BackupFunctions {
   /** Folder of the installation's continuous backup. Undefined: the drill makes a backup of its own. */
   continuo: string | undefined
-  respaldar: (archivo: string) => Promise<void>
-  restaurar: (archivo: string, carpeta: string, clave?: Passphrase) => Promise<Cuentas>
+  backUp: (archivo: string) => Promise<void>
+  restore: (archivo: string, folder: string, clave?: Passphrase) => Promise<RowCounts>
 }
 
 /** Time for which the copy works before its disaster, in milliseconds. */
-const TRABAJO = 5_000
+const WORK_MS = 5_000
 
 /** Maximum time until the copy's continuous backup is complete, in milliseconds. */
-const PLAZO = 600_000
+const BACKUP_DEADLINE_MS = 600_000
 
 const segundos = (desde: number, hasta: number) => Math.round((hasta - desde) / 10) / 100
 
 /**
  * Restores a backup into a temporary copy, destroys the copy while it works, restores it again, and compares the two.
  */
-export async function probarRespaldo(env: Entorno, { continuo, respaldar, restaurar }: Medios): Promise<Prueba> {
-  const carpeta = mkdtempSync(join(tmpdir(), 'guias-simulacro-'))
-  chmodSync(carpeta, 0o711) // PostgreSQL's user must be able to pass through this folder.
-  const [archivo, copia, respaldo, restaurada] = ['guias.respaldo', 'copia', 'respaldo', 'restaurada'].map((uno) =>
-    join(carpeta, uno),
+export async function drillBackup(
+  env: ConsoleEnvironment,
+  { continuo, backUp, restore }: BackupFunctions,
+): Promise<Prueba> {
+  const folder = mkdtempSync(join(tmpdir(), 'guias-simulacro-'))
+  chmodSync(folder, 0o711) // PostgreSQL's user must be able to pass through this folder.
+  const [archivo, copy, backup, restored] = ['guias.respaldo', 'copia', 'respaldo', 'restaurada'].map((fileName) =>
+    join(folder, fileName),
   ) as [string, string, string, string]
-  const enCopia = (dataDir: string) => ({ ...env, BACKUP_DIR: '', DATA_DIR: dataDir })
+  const inCopy = (dataDir: string) => ({ ...env, BACKUP_DIR: '', DATA_DIR: dataDir })
   try {
-    const instante = new Date((continuo && readStatus(continuo)?.al_dia) || Date.now())
-    if (!continuo) await respaldar(archivo)
-    await restaurar(continuo ?? archivo, copia)
-    const atraso_s = segundos(instante.getTime(), Date.now())
-    const [viva, copiada] = [
-      await conDeps(env, false, (deps) => contar(deps, instante)),
-      await conDeps(enCopia(copia), false, (deps) => contar(deps, instante)),
+    const instant = new Date((continuo && readStatus(continuo)?.al_dia) || Date.now())
+    if (!continuo) await backUp(archivo)
+    await restore(continuo ?? archivo, copy)
+    const atraso_s = segundos(instant.getTime(), Date.now())
+    const [viva, copiedCounts] = [
+      await conDeps(env, false, (deps) => countRows(deps, instant)),
+      await conDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
     ]
     const clave = new Passphrase(randomBytes(24).toString('base64url'))
-    const { ultima, falla, huellas } = await destruir(copia, respaldo, clave)
-    await restaurar(respaldo, restaurada, clave)
+    const { ultima, falla, huellas } = await destroy(copy, backup, clave)
+    await restore(backup, restored, clave)
     const listo = Date.now()
-    return await conDeps(enCopia(restaurada), true, async (deps) => {
-      const { eslabones, faltas } = await verificarCadenas(deps, { desde: new Date(0), hasta: new Date('9999-01-01') })
-      const deArchivos = await archivosQueDifieren(deps)
+    return await conDeps(inCopy(restored), true, async (deps) => {
+      const { eslabones, faltas } = await verifyChains(deps, { desde: new Date(0), hasta: new Date('9999-01-01') })
+      const archivoFindings = await findChangedArchivos(deps)
       return {
-        ...(await contar(deps)),
-        archivos: deArchivos.archivos,
+        ...(await countRows(deps)),
+        archivos: archivoFindings.archivos,
         eslabones,
-        respaldo: continuo ?? 'uno hecho ahora',
+        backup: continuo ?? 'uno hecho ahora',
         atraso_s,
         perdida_s: segundos(await ultimaEn(deps, ultima), falla),
         restauracion_s: segundos(falla, listo),
         faltas: [
-          ...(Object.keys(viva) as (keyof Cuentas)[])
-            .filter((una) => copiada[una] < viva[una])
-            .map((una) => `${una}: el respaldo tiene ${copiada[una]} de ${viva[una]}`),
-          ...tablasQueDifieren(huellas, await huellasDe(deps.db.pool)),
+          ...(Object.keys(viva) as (keyof RowCounts)[])
+            .filter((countName) => copiedCounts[countName] < viva[countName])
+            .map((countName) => `${countName}: el respaldo tiene ${copiedCounts[countName]} de ${viva[countName]}`),
+          ...findChangedTables(huellas, await readTableDigests(deps.db.pool)),
           ...faltas,
-          ...deArchivos.faltas,
+          ...archivoFindings.faltas,
         ],
       }
     })
   } finally {
-    rmSync(carpeta, { recursive: true, force: true, maxRetries: 10 })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 
@@ -118,29 +121,29 @@ export async function probarRespaldo(env: Entorno, { continuo, respaldar, restau
  * Runs the copy with a continuous backup, and then destroys it: kills PostgreSQL, and removes its folder.
  * @returns fingerprints of its tables, the instant of the disaster, and the instant of the last committed row
  */
-async function destruir(dataDir: string, folder: string, passphrase: Passphrase) {
-  const { urlDeSuperusuario: url, pgdata, soltar } = await acquirePostgres({ dataDir, exclusivo: true })
+async function destroy(dataDir: string, folder: string, passphrase: Passphrase) {
+  const { superuserUrl: url, pgdata, release } = await acquirePostgres({ dataDir, exclusive: true })
   const archivos = { files: join(dataDir, 'archivos'), log: createLog('silent') }
   const { abandon } = await keepContinuousBackup({ folder, passphrase, days: 1, dataDir, url, ...archivos })
-  const cliente = new pg.Client({ connectionString: url })
-  cliente.on('error', () => {}) // The disaster ends this connection; an unhandled error would end the process.
-  await cliente.connect()
-  for (const fin = Date.now() + PLAZO; !readStatus(folder)?.al_dia; await dormir(100))
-    if (Date.now() > fin) throw new Error('The continuous backup of the copy is not ready after ten minutes.')
-  const huellas = await huellasDe(cliente)
-  await cliente.query('create table simulacro (creado_en timestamptz not null); grant select on simulacro to public')
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // The disaster ends this connection; an unhandled error would end the process.
+  await client.connect()
+  for (const deadline = Date.now() + BACKUP_DEADLINE_MS; !readStatus(folder)?.al_dia; await sleep(100))
+    if (Date.now() > deadline) throw new Error('The continuous backup of the copy is not ready after ten minutes.')
+  const huellas = await readTableDigests(client)
+  await client.query('create table simulacro (creado_en timestamptz not null); grant select on simulacro to public')
   let ultima = 0
-  for (const fin = Date.now() + TRABAJO; Date.now() < fin; await dormir(10)) {
-    const { rows } = await cliente.query<{ ms: string }>(
+  for (const deadline = Date.now() + WORK_MS; Date.now() < deadline; await sleep(10)) {
+    const { rows } = await client.query<{ ms: string }>(
       'insert into simulacro values (clock_timestamp()) returning extract(epoch from creado_en) * 1000 as ms',
     )
     ultima = Number(rows[0]!.ms)
   }
   const falla = Date.now()
-  const abandonado = abandon()
+  const abandonment = abandon()
   process.kill(readPostmaster(pgdata)!.pid, 'SIGKILL')
-  await abandonado
-  await soltar()
+  await abandonment
+  await release()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
   return { huellas, falla, ultima }
 }
@@ -149,50 +152,51 @@ async function destruir(dataDir: string, folder: string, passphrase: Passphrase)
  * Returns the instant of the last restored row of the drill's table, in milliseconds. If the table itself was lost,
  * returns the instant at which the drill's work began.
  */
-async function ultimaEn({ db }: DepsDeOperacion, ultima: number): Promise<number> {
-  const { rows } = await db.pool.query<{ hay: boolean }>(`select to_regclass('public.simulacro') is not null as hay`)
-  if (!rows[0]!.hay) return ultima - TRABAJO
-  const { rows: restauradas } = await db.pool.query<{ ms: string | null }>(
+async function ultimaEn({ db }: OperacionDeps, ultima: number): Promise<number> {
+  const { rows } = await db.pool.query<{ exists: boolean }>(
+    `select to_regclass('public.simulacro') is not null as exists`,
+  )
+  if (!rows[0]!.exists) return ultima - WORK_MS
+  const { rows: restoredRows } = await db.pool.query<{ ms: string | null }>(
     'select extract(epoch from max(creado_en)) * 1000 as ms from simulacro',
   )
-  return Number(restauradas[0]!.ms ?? ultima - TRABAJO)
+  return Number(restoredRows[0]!.ms ?? ultima - WORK_MS)
 }
 
-type Huellas = Record<string, string>
+type TableDigests = Record<string, string>
 
 /** Returns a fingerprint of the rows of each table. */
-async function huellasDe(cliente: Pick<pg.Client, 'query'>): Promise<Huellas> {
-  const { rows } = await cliente.query<{ tabla: string; consulta: string }>(
+async function readTableDigests(client: Pick<pg.Client, 'query'>): Promise<TableDigests> {
+  const { rows } = await client.query<{ tabla: string; query: string }>(
     `select relname as tabla, format(
        'select count(*) || '' '' || coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) as huella from public.%I t',
-       relname) as consulta
+       relname) as query
      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'simulacro' order by 1`,
   )
-  const huellas: Huellas = {}
-  for (const { tabla, consulta } of rows)
-    huellas[tabla] = (await cliente.query<{ huella: string }>(consulta)).rows[0]!.huella
+  const huellas: TableDigests = {}
+  for (const { tabla, query } of rows) huellas[tabla] = (await client.query<{ huella: string }>(query)).rows[0]!.huella
   return huellas
 }
 
-const tablasQueDifieren = (antes: Huellas, despues: Huellas) =>
+const findChangedTables = (antes: TableDigests, despues: TableDigests) =>
   Object.keys(antes)
     .filter((tabla) => antes[tabla] !== despues[tabla])
     .map((tabla) => `tabla ${tabla}: cambió al restaurar`)
 
 /** Returns the names of files that are missing, or whose contents differ from the digests in the database. */
-async function archivosQueDifieren({ db, almacen }: DepsDeOperacion): Promise<{ archivos: number; faltas: string[] }> {
-  const { rows: filas } = await db.pool.query<{ archivo: string; sha256: Uint8Array }>(
+async function findChangedArchivos({ db, store }: OperacionDeps): Promise<{ archivos: number; faltas: string[] }> {
+  const { rows: archivoRows } = await db.pool.query<{ archivo: string; sha256: Uint8Array }>(
     'select archivo, sha256 from archivo order by archivo',
   )
   const faltas: string[] = []
-  for (const { archivo, sha256 } of filas) {
+  for (const { archivo, sha256 } of archivoRows) {
     const huella = createHash('sha256')
     try {
-      for await (const trozo of await almacen.leer(archivo)) huella.update(trozo)
+      for await (const chunk of await store.leer(archivo)) huella.update(chunk)
       if (!huella.digest().equals(sha256)) faltas.push(`archivo ${archivo}: cambió`)
     } catch {
       faltas.push(`archivo ${archivo}: falta`)
     }
   }
-  return { archivos: filas.length, faltas }
+  return { archivos: archivoRows.length, faltas }
 }

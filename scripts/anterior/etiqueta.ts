@@ -10,7 +10,7 @@ export const git = async (...args: string[]) => (await promisify(execFile)('git'
  * shallow clone).
  */
 export async function etiquetaAnterior(): Promise<string | undefined> {
-  const salida = await git(
+  const output = await git(
     'tag',
     '--list',
     'v*',
@@ -20,18 +20,18 @@ export async function etiquetaAnterior(): Promise<string | undefined> {
     'HEAD',
     '--sort=-v:refname',
   ).catch(() => '')
-  return salida.split('\n')[0] || undefined
+  return output.split('\n')[0] || undefined
 }
 
 /**
  * Extracts files of a commit or tag into a folder.
- * @param rutas paths to extract; all files if empty
+ * @param paths paths to extract; all files if empty
  * @throws if git or tar fails
  */
-export async function extraer(etiqueta: string, carpeta: string, rutas: readonly string[] = []): Promise<void> {
-  const archivar = spawn('git', ['archive', etiqueta, ...rutas], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const desempacar = spawn('tar', ['-x', '-C', carpeta], { stdio: [archivar.stdout, 'ignore', 'inherit'] })
-  for (const [codigo] of await Promise.all([once(archivar, 'exit'), once(desempacar, 'exit')])) {
+export async function extractTag(etiqueta: string, folder: string, paths: readonly string[] = []): Promise<void> {
+  const archiving = spawn('git', ['archive', etiqueta, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const unpacking = spawn('tar', ['-x', '-C', folder], { stdio: [archiving.stdout, 'ignore', 'inherit'] })
+  for (const [codigo] of await Promise.all([once(archiving, 'exit'), once(unpacking, 'exit')])) {
     if (codigo !== 0) throw new Error(`${etiqueta}: its files could not be read`)
   }
 }

@@ -12,7 +12,7 @@
  *  - `~other`: another name that people write;
  *  - `@lat,lng`: an approximate centre, entered by hand because GeoNames has no place.
  */
-export interface TablaDePais {
+export interface CountryTable {
   pais: string
   /** Bounding box of the country: south, north, west, east, in degrees. */
   caja: readonly [number, number, number, number]
@@ -28,7 +28,7 @@ export interface TablaDePais {
   desde?: number
 }
 
-const GT: TablaDePais = {
+const GT: CountryTable = {
   pais: 'GT',
   caja: [13.7, 17.9, -92.3, -88.2],
   departamentos: `
@@ -129,7 +129,7 @@ const GT: TablaDePais = {
 
 // El Salvador's 262 municipalities before the reform of 2024. Addresses still use them, although they are districts
 // now.
-const SV: TablaDePais = {
+const SV: CountryTable = {
   pais: 'SV',
   caja: [13.1, 14.5, -90.2, -87.6],
   departamentos: `
@@ -195,7 +195,7 @@ const SV: TablaDePais = {
   },
 }
 
-const HN: TablaDePais = {
+const HN: CountryTable = {
   pais: 'HN',
   caja: [12.9, 17.5, -89.4, -83.1],
   departamentos: `
@@ -267,7 +267,7 @@ const HN: TablaDePais = {
   },
 }
 
-const NI: TablaDePais = {
+const NI: CountryTable = {
   pais: 'NI',
   caja: [10.6, 15.1, -87.8, -82.5],
   departamentos: `
@@ -322,7 +322,7 @@ const NI: TablaDePais = {
 }
 
 // Costa Rica's 84 cantons, which addresses use as municipalities.
-const CR: TablaDePais = {
+const CR: CountryTable = {
   pais: 'CR',
   caja: [5.4, 11.3, -87.2, -82.4],
   departamentos: `
@@ -355,7 +355,7 @@ const CR: TablaDePais = {
   },
 }
 
-const PA: TablaDePais = {
+const PA: CountryTable = {
   pais: 'PA',
   caja: [7.1, 9.7, -83.1, -77.1],
   departamentos: `
@@ -395,7 +395,7 @@ const PA: TablaDePais = {
   },
 }
 
-const CO: TablaDePais = {
+const CO: CountryTable = {
   pais: 'CO',
   caja: [-4.3, 13.6, -82, -66.8],
   departamentos: `
@@ -469,7 +469,7 @@ const CO: TablaDePais = {
     CO-TOL: Santiago Pérez =`,
 }
 
-const MX: TablaDePais = {
+const MX: CountryTable = {
   pais: 'MX',
   caja: [14.5, 32.8, -118.5, -86.6],
   departamentos: `
@@ -549,4 +549,4 @@ const MX: TablaDePais = {
 }
 
 /** Countries in the order of the catalogue. The lookup of a name that exists in two countries uses the same order. */
-export const PAISES: readonly TablaDePais[] = [GT, SV, HN, NI, CR, PA, CO, MX]
+export const COUNTRY_TABLES: readonly CountryTable[] = [GT, SV, HN, NI, CR, PA, CO, MX]

@@ -1,26 +1,26 @@
-import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
+import { NO_BROWSER, withPhone } from './navegador.ts'
 
-const LUGAR = { latitude: 14.70811, longitude: -90.50042, accuracy: 12 }
+const PLACE = { latitude: 14.70811, longitude: -90.50042, accuracy: 12 }
 
 /**
  * Confirms the location as the recipient does, with the link in the recipient's message.
  * @returns description of the way used, in Spanish
  */
-export async function confirmarComoDestinatario(direccion: string): Promise<string> {
-  if (SIN_NAVEGADOR) {
+export async function confirmAsDestinatario(direccion: string): Promise<string> {
+  if (NO_BROWSER) {
     const campos = {
-      lat: `${LUGAR.latitude}`,
-      lng: `${LUGAR.longitude}`,
+      lat: `${PLACE.latitude}`,
+      lng: `${PLACE.longitude}`,
       precision_m: '12',
       metodo: 'gps',
       seguro: '1',
     }
     const body = new URLSearchParams({ ...campos, referencia: 'Portón verde' })
     await fetch(direccion, { method: 'POST', redirect: 'manual', body })
-    return `${SIN_NAVEGADOR}, con el mismo formulario`
+    return `${NO_BROWSER}, con el mismo formulario`
   }
-  return conUnTelefono(LUGAR, async (pagina) => {
-    const inicio = performance.now()
+  return withPhone(PLACE, async (pagina) => {
+    const startedAt = performance.now()
     await pagina.goto(direccion)
     await pagina.getByRole('button', { name: 'Estoy ahí ahora' }).tap()
     await pagina
@@ -35,6 +35,6 @@ export async function confirmarComoDestinatario(direccion: string): Promise<stri
     await pagina.getByLabel('¿Cómo se reconoce la puerta?').fill('Portón verde')
     await pagina.getByRole('button', { name: 'Guardar las señas' }).tap()
     await pagina.getByText('Cambiar las señas').waitFor()
-    return `en Chromium, como en un teléfono, en ${((performance.now() - inicio) / 1000).toFixed(1)} s`
+    return `en Chromium, como en un teléfono, en ${((performance.now() - startedAt) / 1000).toFixed(1)} s`
   })
 }

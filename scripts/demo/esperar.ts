@@ -3,9 +3,9 @@
  * @returns the last value
  */
 export async function leerHasta<T>(leer: () => Promise<T>, listo: (valor: T) => boolean): Promise<T> {
-  const fin = Date.now() + 10_000
+  const deadline = Date.now() + 10_000
   for (let valor = await leer(); ; valor = await leer()) {
-    if (listo(valor) || Date.now() > fin) return valor
+    if (listo(valor) || Date.now() > deadline) return valor
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -1,32 +1,32 @@
 import { type BrowserContext, chromium, devices, type Page } from 'playwright-core'
-import { ARGUMENTOS, buscarNavegador } from '../navegador.ts'
+import { BROWSER_ARGUMENTS, findBrowser } from '../navegador.ts'
 
-const RUTA = buscarNavegador()
+const BROWSER_PATH = findBrowser()
 
 /**
  * Message in Spanish if no browser is installed, else undefined. Without a browser the demo sends the same requests
  * itself.
  */
-export const SIN_NAVEGADOR = RUTA ? undefined : 'sin navegador (no se encontró ninguno; CHROMIUM dice dónde está)'
+export const NO_BROWSER = BROWSER_PATH ? undefined : 'sin navegador (no se encontró ninguno; CHROMIUM dice dónde está)'
 
 /**
- * Runs `hacer` with a page of an emulated phone at a location. Closes the browser afterwards.
+ * Runs `perform` with a page of an emulated phone at a location. Closes the browser afterwards.
  * @param donde latitude and longitude in degrees, accuracy in metres
  */
-export async function conUnTelefono<T>(
+export async function withPhone<T>(
   donde: { latitude: number; longitude: number; accuracy: number },
-  hacer: (pagina: Page, contexto: BrowserContext) => Promise<T>,
+  perform: (pagina: Page, context: BrowserContext) => Promise<T>,
 ): Promise<T> {
-  const navegador = await chromium.launch({ executablePath: RUTA!, args: ARGUMENTOS })
+  const browser = await chromium.launch({ executablePath: BROWSER_PATH!, args: BROWSER_ARGUMENTS })
   try {
-    const contexto = await navegador.newContext({
+    const context = await browser.newContext({
       ...devices['Galaxy S9+'],
       locale: 'es-GT',
       permissions: ['geolocation'],
       geolocation: donde,
     })
-    return await hacer(await contexto.newPage(), contexto)
+    return await perform(await context.newPage(), context)
   } finally {
-    await navegador.close()
+    await browser.close()
   }
 }

@@ -4,7 +4,7 @@
  */
 
 /** Pieces of Redoc, by name: the code to find, and the code to put in its place. */
-const CAMBIOS: Readonly<Record<string, readonly [RegExp, string]>> = {
+const CHANGES: Readonly<Record<string, readonly [RegExp, string]>> = {
   /** The menu becomes a landmark, so that screen readers can go to it and past it. */
   menu: [
     /className:[\w$]+,(?=\$collapsedSidebar:\w+,\$open:\w+,onClick:)/,
@@ -19,15 +19,15 @@ const CAMBIOS: Readonly<Record<string, readonly [RegExp, string]>> = {
     '(()=>null,',
   ],
   /** The name of the button that chooses an example is its text, which describes the example. */
-  ejemplo: [/"aria-label":(["`])Example\1,(?=options:)/, ''],
+  example: [/"aria-label":(["`])Example\1,(?=options:)/, ''],
 }
 
 /**
  * Makes the changes in Redoc's program.
  * @throws if one of the places to change no longer exists in the program
  */
-export function accesible(codigo: string): string {
-  return Object.entries(CAMBIOS).reduce((texto, [nombre, [que, por]]) => {
+export function makeAccessible(codigo: string): string {
+  return Object.entries(CHANGES).reduce((texto, [nombre, [que, por]]) => {
     if (!que.test(texto)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/accesible.ts`)
     return texto.replace(que, por)
   }, codigo)

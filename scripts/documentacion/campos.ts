@@ -2,10 +2,10 @@
  * Flattens the members of a schema into a list. The name of a nested member contains its path: `recogida.lat`,
  * `guias[].telefono`.
  */
-import { type Json, type Objeto, seguirRef } from './contrato.ts'
+import { type Json, type JsonObject, resolveRef } from './contrato.ts'
 
 /** Member of a schema, with its path, type and description for readers. */
-export interface CampoDocumentado {
+export interface DocumentedField {
   nombre: string
   tipo: string
   obligatorio: boolean
@@ -16,7 +16,7 @@ export interface CampoDocumentado {
 const HONDO = 4
 
 /** Spanish names of JSON's types. */
-const TIPOS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'texto',
   integer: 'entero',
   number: 'número',
@@ -27,42 +27,42 @@ const TIPOS: Readonly<Record<string, string>> = {
 }
 
 /** Returns a schema merged with the schemas of its `allOf`. */
-function entero(contrato: Objeto, valor: Json | undefined): Objeto {
-  const { allOf = [], ...propio } = seguirRef(contrato, valor)
-  const partes = [...(allOf as Json[]).map((parte) => entero(contrato, parte)), propio]
+function mergeSchema(contract: JsonObject, valor: Json | undefined): JsonObject {
+  const { allOf = [], ...ownSchema } = resolveRef(contract, valor)
+  const parts = [...(allOf as Json[]).map((parte) => mergeSchema(contract, parte)), ownSchema]
   return {
-    ...Object.assign({}, ...partes),
-    properties: Object.assign({}, ...partes.map(({ properties }) => properties)),
-    required: partes.flatMap(({ required }) => (required ?? []) as Json[]),
+    ...Object.assign({}, ...parts),
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required }) => (required ?? []) as Json[]),
   }
 }
 
-const variantes = (esquema: Objeto) => (esquema.oneOf ?? esquema.anyOf) as Json[] | undefined
+const variantsOf = (schema: JsonObject) => (schema.oneOf ?? schema.anyOf) as Json[] | undefined
 
 /** Bounds that follow from whole numbers of 32 or 53 bits. They are left out, because they say nothing else. */
 const SIN_TOPE: ReadonlySet<Json | undefined> = new Set([undefined, 2_147_483_647, Number.MAX_SAFE_INTEGER])
 
 /** Returns the bounds in Spanish, such as ` de 1 a 100` or ` de hasta 40`; an empty text if there are none. */
 function entre(desde: Json | undefined, hasta: Json | undefined): string {
-  const [minimo, maximo] = [desde, hasta].map((uno) => (SIN_TOPE.has(uno) ? undefined : String(uno)))
-  if (minimo === maximo) return minimo === undefined ? '' : ` de ${minimo}`
-  if (maximo === undefined) return ` desde ${minimo}`
-  return minimo === undefined ? ` de hasta ${maximo}` : ` de ${minimo} a ${maximo}`
+  const [min, max] = [desde, hasta].map((value) => (SIN_TOPE.has(value) ? undefined : String(value)))
+  if (min === max) return min === undefined ? '' : ` de ${min}`
+  if (max === undefined) return ` desde ${min}`
+  return min === undefined ? ` de hasta ${max}` : ` de ${min} a ${max}`
 }
 
 /** Formats of strings that imply a length. */
-const FORMAS: Readonly<Record<string, string>> = { 'date-time': 'fecha y hora', date: 'día', uri: 'dirección' }
+const FORMAT_NAMES: Readonly<Record<string, string>> = { 'date-time': 'fecha y hora', date: 'día', uri: 'dirección' }
 
 /** Describes the restrictions of a schema besides its type: format, length, range and number of elements. */
-function limitesDe(esquema: Objeto): string {
-  const forma = FORMAS[String(esquema.format)]
-  const letras = esquema.enum || forma ? '' : entre(esquema.minLength || undefined, esquema.maxLength)
-  const miembros = entre(esquema.minProperties, esquema.maxProperties)
+function describeLimits(schema: JsonObject): string {
+  const forma = FORMAT_NAMES[String(schema.format)]
+  const lengthText = schema.enum || forma ? '' : entre(schema.minLength || undefined, schema.maxLength)
+  const memberText = entre(schema.minProperties, schema.maxProperties)
   return [
     forma && ` (${forma})`,
-    letras && `${letras} ${letras === ' de 1' ? 'carácter' : 'caracteres'}`,
-    entre(esquema.minimum, esquema.maximum),
-    miembros && `${miembros} miembros`,
+    lengthText && `${lengthText} ${lengthText === ' de 1' ? 'carácter' : 'caracteres'}`,
+    entre(schema.minimum, schema.maximum),
+    memberText && `${memberText} miembros`,
   ]
     .filter(Boolean)
     .join('')
@@ -72,60 +72,60 @@ function limitesDe(esquema: Objeto): string {
  * Returns the type of a schema in Spanish, with its lengths and ranges, such as `lista de 1 a 100: texto` or
  * `texto de 1 a 40 caracteres o nulo`.
  */
-export function tipoDe(contrato: Objeto, valor: Json | undefined): string {
-  const esquema = entero(contrato, valor)
-  const suyas = variantes(esquema)
-  const deVariantes = [...new Set(suyas?.map((una) => tipoDe(contrato, una)).filter(Boolean))]
-  if (deVariantes.length > 0) return deVariantes.join(' o ')
-  if (esquema.items) {
-    const cuantos = entre(esquema.minItems || undefined, esquema.maxItems)
-    return `lista${cuantos}${cuantos ? ':' : ' de'} ${tipoDe(contrato, esquema.items)}`
+export function schemaTypeOf(contract: JsonObject, valor: Json | undefined): string {
+  const schema = mergeSchema(contract, valor)
+  const ownVariants = variantsOf(schema)
+  const variantTypes = [...new Set(ownVariants?.map((variant) => schemaTypeOf(contract, variant)).filter(Boolean))]
+  if (variantTypes.length > 0) return variantTypes.join(' o ')
+  if (schema.items) {
+    const itemCount = entre(schema.minItems || undefined, schema.maxItems)
+    return `lista${itemCount}${itemCount ? ':' : ' de'} ${schemaTypeOf(contract, schema.items)}`
   }
   const tipos = [
-    esquema.type ??
-      (Object.keys(esquema.properties as Objeto).length > 0
+    schema.type ??
+      (Object.keys(schema.properties as JsonObject).length > 0
         ? 'object'
-        : esquema.const === undefined
+        : schema.const === undefined
           ? []
-          : typeof esquema.const),
+          : typeof schema.const),
   ]
-  const limites = limitesDe(esquema)
+  const limits = describeLimits(schema)
   return tipos
     .flat()
-    .map((tipo) => `${TIPOS[String(tipo)] ?? String(tipo)}${tipo === 'null' ? '' : limites}`)
+    .map((tipo) => `${TYPE_NAMES[String(tipo)] ?? String(tipo)}${tipo === 'null' ? '' : limits}`)
     .join(' o ')
 }
 
 /** Describes the values that a schema, or the elements of its list, allows, and the default of an absent member. */
-export function valoresDe(contrato: Objeto, valor: Json | undefined): string {
-  const esquema = entero(contrato, valor)
-  const deUno = esquema.items ? entero(contrato, esquema.items) : esquema
-  const valores = (deUno.enum ?? (deUno.const === undefined ? [] : [deUno.const])) as Json[]
-  const admitidos = valores.length > 0 ? ` Valores: ${valores.map((uno) => `\`${String(uno)}\``).join(', ')}.` : ''
-  const omitido = esquema.default === undefined ? '' : ` Si falta, \`${JSON.stringify(esquema.default)}\`.`
-  return `${admitidos}${omitido}`
+export function describeValues(contract: JsonObject, valor: Json | undefined): string {
+  const schema = mergeSchema(contract, valor)
+  const itemSchema = schema.items ? mergeSchema(contract, schema.items) : schema
+  const values = (itemSchema.enum ?? (itemSchema.const === undefined ? [] : [itemSchema.const])) as Json[]
+  const allowedText = values.length > 0 ? ` Valores: ${values.map((value) => `\`${String(value)}\``).join(', ')}.` : ''
+  const defaultText = schema.default === undefined ? '' : ` Si falta, \`${JSON.stringify(schema.default)}\`.`
+  return `${allowedText}${defaultText}`
 }
 
 /** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
-export function camposDe(contrato: Objeto, valor: Json | undefined, prefijo = '', nivel = 0): CampoDocumentado[] {
-  const esquema = entero(contrato, valor)
-  const dentro = [
-    ...(esquema.items ? camposDe(contrato, esquema.items, `${prefijo}[]`, nivel) : []),
-    ...(variantes(esquema) ?? []).flatMap((una) => camposDe(contrato, una, prefijo, nivel)),
+export function camposDe(contract: JsonObject, valor: Json | undefined, prefix = '', level = 0): DocumentedField[] {
+  const schema = mergeSchema(contract, valor)
+  const nestedFields = [
+    ...(schema.items ? camposDe(contract, schema.items, `${prefix}[]`, level) : []),
+    ...(variantsOf(schema) ?? []).flatMap((variant) => camposDe(contract, variant, prefix, level)),
   ]
-  const propios = Object.entries((esquema.properties ?? {}) as Objeto).flatMap(
-    ([clave, miembro]): CampoDocumentado[] => {
-      const nombre = [prefijo, clave].filter(Boolean).join('.')
-      const suyo = entero(contrato, miembro)
+  const ownFields = Object.entries((schema.properties ?? {}) as JsonObject).flatMap(
+    ([clave, member]): DocumentedField[] => {
+      const nombre = [prefix, clave].filter(Boolean).join('.')
+      const memberSchema = mergeSchema(contract, member)
       const campo = {
         nombre,
-        tipo: tipoDe(contrato, miembro),
-        obligatorio: ((esquema.required ?? []) as Json[]).includes(clave),
-        descripcion: `${String(suyo.description ?? '').trim()}${valoresDe(contrato, suyo)}`.trim(),
+        tipo: schemaTypeOf(contract, member),
+        obligatorio: ((schema.required ?? []) as Json[]).includes(clave),
+        descripcion: `${String(memberSchema.description ?? '').trim()}${describeValues(contract, memberSchema)}`.trim(),
       }
-      return [campo, ...(nivel < HONDO ? camposDe(contrato, miembro, nombre, nivel + 1) : [])]
+      return [campo, ...(level < HONDO ? camposDe(contract, member, nombre, level + 1) : [])]
     },
   )
-  const vistos = new Set<string>()
-  return [...propios, ...dentro].filter(({ nombre }) => !vistos.has(nombre) && vistos.add(nombre))
+  const seen = new Set<string>()
+  return [...ownFields, ...nestedFields].filter(({ nombre }) => !seen.has(nombre) && seen.add(nombre))
 }

@@ -3,17 +3,17 @@
  * request.
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
-import { ejemplosDe, type Objeto, type OperacionDeContrato, operacionesDe, parametrosDe } from './contrato.ts'
-import { claveDe, consultaDe } from './muestras.ts'
-import { antesDe, DESPUES, type Necesidad } from './preparacion.ts'
+import { type ContractOperacion, examplesOf, type JsonObject, operacionesOf, parametersOf } from './contrato.ts'
+import { claveDe, sampleQuery } from './muestras.ts'
+import { AFTER_REQUEST, antesDe, type Need } from './preparacion.ts'
 
-const ESQUEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
+const SCHEMA_URL = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
 /**
  * Preconditions of operations, or of single request examples (`operation.example`), which the collection's scripts
  * fulfil. All other requests need only a key.
  */
-const NECESIDADES: Readonly<Record<string, Necesidad>> = {
+const NEEDS: Readonly<Record<string, Need>> = {
   obtenerGuia: 'aceptada',
   listarEventosDeGuia: 'aceptada',
   corregirGuia: 'aceptada',
@@ -57,57 +57,57 @@ const VARIABLES: readonly (readonly [escrito: string, variable: string])[] = [
   ['0000-12-31T12:00:00.000Z', '{{hasta}}'],
 ]
 const conVariables = (texto: string) =>
-  VARIABLES.reduce((hecho, [escrito, variable]) => hecho.replaceAll(escrito, variable), texto)
+  VARIABLES.reduce((replaced, [written, variable]) => replaced.replaceAll(written, variable), texto)
 
-function direccion(contrato: Objeto, operacion: OperacionDeContrato): Objeto {
-  const camino = operacion.ruta.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
-  const parametros = parametrosDe(contrato, operacion).filter((uno) => uno.in === 'query')
-  const propios = consultaDe(parametros)
-  const query = parametros.flatMap((parametro) =>
-    [parametro.example ?? ''].flat().map((valor) => ({
-      key: parametro.name ?? '',
+function direccion(contract: JsonObject, operacion: ContractOperacion): JsonObject {
+  const path = operacion.path.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
+  const parameters = parametersOf(contract, operacion).filter((entry) => entry.in === 'query')
+  const shownParameters = sampleQuery(parameters)
+  const query = parameters.flatMap((parameter) =>
+    [parameter.example ?? ''].flat().map((valor) => ({
+      key: parameter.name ?? '',
       value: String(valor),
-      description: parametro.description ?? '',
-      ...(propios.includes(parametro) ? {} : { disabled: true }),
+      description: parameter.description ?? '',
+      ...(shownParameters.includes(parameter) ? {} : { disabled: true }),
     })),
   )
   const texto = new URLSearchParams()
-  for (const uno of query) if (!('disabled' in uno)) texto.append(String(uno.key), uno.value)
+  for (const entry of query) if (!('disabled' in entry)) texto.append(String(entry.key), entry.value)
   return {
-    raw: `{{GUIAS_URL}}/${camino}${texto.size > 0 ? `?${texto}` : ''}`,
+    raw: `{{GUIAS_URL}}/${path}${texto.size > 0 ? `?${texto}` : ''}`,
     host: ['{{GUIAS_URL}}'],
-    path: camino.split('/'),
+    path: path.split('/'),
     ...(query.length > 0 ? { query } : {}),
   }
 }
 
-interface Solicitud {
+interface CollectionRequest {
   name: string
-  request: Objeto
+  request: JsonObject
   /** Precondition of the request; undefined if it needs only a key. */
-  necesita: Necesidad | undefined
+  need: Need | undefined
 }
 
-function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Solicitud[] {
-  const { id, metodo, definicion } = operacion
+function solicitudes(contract: JsonObject, operacion: ContractOperacion): CollectionRequest[] {
+  const { id, method, definition } = operacion
   const request = {
-    method: metodo.toUpperCase(),
-    description: definicion.description ?? '',
-    url: direccion(contrato, operacion),
+    method: method.toUpperCase(),
+    description: definition.description ?? '',
+    url: direccion(contract, operacion),
   }
-  const deClave = claveDe(contrato, operacion) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
-  const ejemplos = ejemplosDe(contrato, definicion.requestBody)
-  const name = String(definicion.summary)
-  if (ejemplos.length === 0) return [{ name, request: { ...request, header: deClave }, necesita: NECESIDADES[id] }]
-  return ejemplos.map(([nombre, ejemplo]) => ({
-    name: ejemplos.length > 1 ? `${name}: ${ejemplo.summary}` : name,
-    necesita: NECESIDADES[`${id}.${nombre}`] ?? NECESIDADES[id],
+  const deClave = claveDe(contract, operacion) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
+  const examples = examplesOf(contract, definition.requestBody)
+  const name = String(definition.summary)
+  if (examples.length === 0) return [{ name, request: { ...request, header: deClave }, need: NEEDS[id] }]
+  return examples.map(([nombre, example]) => ({
+    name: examples.length > 1 ? `${name}: ${example.summary}` : name,
+    need: NEEDS[`${id}.${nombre}`] ?? NEEDS[id],
     request: {
       ...request,
       header: [...deClave, { key: 'Content-Type', value: 'application/json' }],
       body: {
         mode: 'raw',
-        raw: conVariables(JSON.stringify(ejemplo.value, null, 2)),
+        raw: conVariables(JSON.stringify(example.value, null, 2)),
         options: { raw: { language: 'json' } },
       },
     },
@@ -115,56 +115,54 @@ function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Solicitu
 }
 
 /** Returns the collection of a contract, in the format v2.1.0 of Postman. */
-export function coleccionDe(contrato: Objeto): Objeto {
-  const operaciones = operacionesDe(contrato)
-  const info = contrato.info as Objeto
-  const enRutas = operaciones
-    .flatMap((operacion) => parametrosDe(contrato, operacion))
-    .filter((parametro) => parametro.in === 'path')
-  const ejemplos = new Map(enRutas.map(({ name, example }) => [name, example]))
-  const carpetas = ((contrato.tags ?? []) as Objeto[]).map(({ name = '', description = '' }) => ({
+export function collectionOf(contract: JsonObject): JsonObject {
+  const operaciones = operacionesOf(contract)
+  const info = contract.info as JsonObject
+  const pathParameters = operaciones
+    .flatMap((operacion) => parametersOf(contract, operacion))
+    .filter((parameter) => parameter.in === 'path')
+  const examples = new Map(pathParameters.map(({ name, example }) => [name, example]))
+  const folders = ((contract.tags ?? []) as JsonObject[]).map(({ name = '', description = '' }) => ({
     name,
     description,
     item: operaciones
-      .filter(({ definicion }) => (definicion.tags as string[])[0] === name)
-      .flatMap((operacion) => solicitudes(contrato, operacion)),
+      .filter(({ definition }) => (definition.tags as string[])[0] === name)
+      .flatMap((operacion) => solicitudes(contract, operacion)),
   }))
-  const necesidades = carpetas.flatMap(({ item }) =>
-    item.flatMap(({ name, necesita }) => (necesita ? [[name, necesita] as const] : [])),
-  )
+  const needs = folders.flatMap(({ item }) => item.flatMap(({ name, need }) => (need ? [[name, need] as const] : [])))
   return {
     info: {
       name: info.title ?? '',
       version: info.version ?? '',
-      description: DESCRIPCION,
-      schema: ESQUEMA,
+      description: DESCRIPTION,
+      schema: SCHEMA_URL,
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{GUIAS_LLAVE}}', type: 'string' }] },
     variable: [
       { key: 'GUIAS_URL', value: DIRECCION },
       { key: 'GUIAS_LLAVE', value: 'guia_test_…' },
       { key: 'RECEPTOR', value: '{{GUIAS_URL}}/coleccion' },
-      ...[...ejemplos].map(([key = '', value = '']) => ({ key, value })),
+      ...[...examples].map(([key = '', value = '']) => ({ key, value })),
       { key: 'otra_guia', value: '2Q9ZT4C7XK0Y' },
       { key: 'unico', value: '1' },
       { key: 'clave', value: 'coleccion-1' },
       { key: 'desde', value: '0000-12-31T02:00:00.000Z' },
       { key: 'hasta', value: '0000-12-31T12:00:00.000Z' },
     ],
-    event: [guion('prerequest', antesDe(Object.fromEntries(necesidades))), guion('test', DESPUES)],
-    item: carpetas.map(({ item, ...carpeta }) => ({
-      ...carpeta,
+    event: [toScript('prerequest', antesDe(Object.fromEntries(needs))), toScript('test', AFTER_REQUEST)],
+    item: folders.map(({ item, ...folder }) => ({
+      ...folder,
       item: item.map(({ name, request }) => ({ name, request })),
     })),
   }
 }
 
-const DESCRIPCION = `Ponga \`GUIAS_URL\` y \`GUIAS_LLAVE\` en las variables de la colección. Con una llave de prueba se puede enviar entera, de
+const DESCRIPTION = `Ponga \`GUIAS_URL\` y \`GUIAS_LLAVE\` en las variables de la colección. Con una llave de prueba se puede enviar entera, de
 arriba abajo y cuantas veces quiera: antes de cada solicitud, un guion mira si \`guia\`, \`webhook\` y lo demás están como
 ella los necesita, y si no, los prepara. Con una de producción no prepara nada. \`RECEPTOR\` es la dirección a la que van los webhooks; ponga
 la de su servidor.`
 
-const guion = (listen: string, texto: string): Objeto => ({
+const toScript = (listen: string, texto: string): JsonObject => ({
   listen,
   script: { type: 'text/javascript', exec: texto.trim().split('\n') },
 })

@@ -1,8 +1,8 @@
 /**
  * Spanish texts of Redoc's user interface, by the English text. Redoc calls a function with a key and the English text.
- * In the free edition the function returns the English text; {@link enEspanol} makes it search this table first.
+ * In the free edition the function returns the English text; {@link translateRedoc} makes it search this table first.
  */
-const PALABRAS: Record<string, string> = {
+const TRANSLATIONS: Record<string, string> = {
   'Search ': 'Buscar ',
   Search: 'Buscar',
   'Loading...': 'Cargando…',
@@ -103,7 +103,7 @@ const PALABRAS: Record<string, string> = {
 }
 
 /** Texts that Redoc does not pass to its translation function. */
-const LITERALES: Record<string, string> = {
+const LITERALS: Record<string, string> = {
   'One of:': 'Uno de:',
   'Value:': 'Valor:',
   'Enum:': 'Valores:',
@@ -127,20 +127,21 @@ const LITERALES: Record<string, string> = {
 }
 
 /** Translation function in the program of Redoc's free edition. */
-export const TRADUCE = /translate:\(e,t\)=>\(typeof t==["`]string["`]\?t:t\?\.defaultValue\)\|\|e\|\|(?:""|``)/
+export const TRANSLATE_FUNCTION =
+  /translate:\(e,t\)=>\(typeof t==["`]string["`]\?t:t\?\.defaultValue\)\|\|e\|\|(?:""|``)/
 
 /**
  * Code in Redoc that collects the words for a value's type, such as «string or null, (uri)», before it adds the limits.
  */
-const TIPO = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?=,\2\.push\(\.\.\.\w+\))/
+const TYPE_WORDS = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?=,\2\.push\(\.\.\.\w+\))/
 /** Code in Redoc that returns the words for a value's limits, such as «[ 1 .. 40 ] characters». */
-const LIMITES = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
+const LIMIT_WORDS = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
 /** Code in Redoc that names one of several variants, such as «string (date-time)». */
 const FORMA = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
 /** Label of Redoc's switch between light and dark mode, which Redoc names after the current mode. */
 const CLARO = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
 
-const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
+const TYPE_TRANSLATIONS: readonly (readonly [RegExp, string])[] = [
   [/\bArray of any\b/, 'lista'],
   [/\bArray of /, 'lista de '],
   [/\bstring(s?)\b/, 'texto$1'],
@@ -171,40 +172,40 @@ const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
   [/^= /, ''],
 ]
 
-const deTipos = `(t=>[${DE_TIPOS.map(([que, por]) => `[${new RegExp(que, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
+const typeTranslatorCode = `(t=>[${TYPE_TRANSLATIONS.map(([que, por]) => `[${new RegExp(que, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
 
 /** Texts that Redoc writes without its translation function, as children or for screen readers. */
-const ESCRITAS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
+const WRITTEN_TEXTS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
 
-const PIEZAS = { TRADUCE, TIPO, LIMITES, FORMA, CLARO }
+const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA, CLARO }
 
 /**
  * Translates Redoc's program into Spanish.
  * @throws if one of the places to change no longer exists in the program
  */
-export function enEspanol(codigo: string): string {
-  for (const [nombre, pieza] of Object.entries(PIEZAS)) {
-    if (!pieza.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/espanol.ts`)
+export function translateRedoc(codigo: string): string {
+  for (const [nombre, piece] of Object.entries(PIECES)) {
+    if (!piece.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/espanol.ts`)
   }
-  const busca = `translate:(e,t)=>{let i=(typeof t=="string"?t:t?.defaultValue)||e||"";return(${JSON.stringify(PALABRAS)})[i]??i}`
-  const escrito = codigo.replace(ESCRITAS, (todo, donde: string, comilla: string, ingles: string) => {
-    const espanol = PALABRAS[ingles]
-    return espanol ? `${donde}:${comilla}${espanol}${comilla}` : todo
+  const lookupCode = `translate:(e,t)=>{let i=(typeof t=="string"?t:t?.defaultValue)||e||"";return(${JSON.stringify(TRANSLATIONS)})[i]??i}`
+  const translatedCode = codigo.replace(WRITTEN_TEXTS, (todo, donde: string, quote: string, ingles: string) => {
+    const espanol = TRANSLATIONS[ingles]
+    return espanol ? `${donde}:${quote}${espanol}${quote}` : todo
   })
-  return Object.entries(LITERALES)
+  return Object.entries(LITERALS)
     .reduce(
       (texto, [ingles, espanol]) =>
         texto.replaceAll(new RegExp(`(["\`])${RegExp.escape(ingles)}\\1`, 'g'), `$1${espanol}$1`),
-      escrito,
+      translatedCode,
     )
     .replaceAll('`link to ${', '`Enlace a ${')
     .replace(CLARO, '$1"Cambiar entre claro y oscuro",')
-    .replace(LIMITES, (_, antes: string, lista: string) => `${antes}${lista}.map(${deTipos})}`)
-    .replace(FORMA, (todo, _formato: string, nombre: string) => `${todo}${nombre}=${deTipos}(${nombre}),`)
+    .replace(LIMIT_WORDS, (_, antes: string, list: string) => `${antes}${list}.map(${typeTranslatorCode})}`)
+    .replace(FORMA, (todo, _format: string, nombre: string) => `${todo}${nombre}=${typeTranslatorCode}(${nombre}),`)
     .replace(
-      TIPO,
-      (todo, _formato: string, lista: string) =>
-        `${todo},${lista}.splice(0,9,...${lista}.map(${deTipos}).filter(Boolean))`,
+      TYPE_WORDS,
+      (todo, _format: string, list: string) =>
+        `${todo},${list}.splice(0,9,...${list}.map(${typeTranslatorCode}).filter(Boolean))`,
     )
-    .replace(TRADUCE, () => busca)
+    .replace(TRANSLATE_FUNCTION, () => lookupCode)
 }

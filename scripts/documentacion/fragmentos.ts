@@ -2,40 +2,40 @@
  * Fragments of text generated from the contract. They replace `{{name}}` in descriptions and in the guide's chapters,
  * so that no text repeats the contract's values. An unknown name is an error, and so is an unused fragment.
  */
-import { ejemplosDe, esquemasDe, type Json, type Objeto, operacionesDe } from './contrato.ts'
+import { examplesOf, type Json, type JsonObject, operacionesOf, schemasOf } from './contrato.ts'
 
-interface Maquina {
+interface StateMachine {
   iniciales: string[]
   finales: string[]
   rectificables?: string[]
   desvios?: string[]
   transiciones: Record<string, string[]>
 }
-type Textos = Record<string, string>
+type Texts = Record<string, string>
 
 const codigo = (texto: string) => `\`${texto}\``
-const codigos = (textos: readonly string[]) => textos.map(codigo).join(', ')
+const codigos = (texts: readonly string[]) => texts.map(codigo).join(', ')
 /** Returns a Markdown table. */
-export const tabla = (cabecera: readonly string[], filas: readonly (readonly string[])[]) =>
-  [cabecera, cabecera.map(() => '---'), ...filas].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
+export const tabla = (header: readonly string[], rows: readonly (readonly string[])[]) =>
+  [header, header.map(() => '---'), ...rows].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
 /** Formats a duration in seconds, minutes or hours: 64800 gives «18 h». */
-export function duracion(segundos: number): string {
-  const [unidad, tamano] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
-  return `${(segundos / (tamano as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
+export function formatDuration(segundos: number): string {
+  const [unidad, size] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
+  return `${(segundos / (size as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
 }
 
-const maquinaDe = (contrato: Objeto, esquema: string) =>
-  (esquemasDe(contrato)[esquema] as Objeto)['x-transiciones'] as unknown as Maquina
+const machineOf = (contract: JsonObject, schemaName: string) =>
+  (schemasOf(contract)[schemaName] as JsonObject)['x-transiciones'] as unknown as StateMachine
 
-function tablaDeEstados(contrato: Objeto): string {
-  const { Estado = {} } = esquemasDe(contrato)
-  const { transiciones } = maquinaDe(contrato, 'Estado')
-  const significados = Estado['x-significados'] as Textos
+function renderEstadoTable(contract: JsonObject): string {
+  const { Estado = {} } = schemasOf(contract)
+  const { transiciones } = machineOf(contract, 'Estado')
+  const meanings = Estado['x-significados'] as Texts
   return tabla(
     ['estado', 'significa', 'puede pasar a'],
     Object.entries(transiciones).map(([estado, siguientes]) => [
       codigo(estado),
-      significados[estado] ?? '',
+      meanings[estado] ?? '',
       codigos(siguientes) || 'nada: es final',
     ]),
   )
@@ -45,23 +45,23 @@ function tablaDeEstados(contrato: Objeto): string {
  * Returns the state diagram of a schema in Mermaid, for readers of the contract itself. The documentation shows it as
  * an image (`diagrama.ts`).
  */
-function diagrama(contrato: Objeto, esquema: string): string {
-  const { iniciales, finales, desvios = [], transiciones } = maquinaDe(contrato, esquema)
-  const flechas = [
+function renderDiagram(contract: JsonObject, schemaName: string): string {
+  const { iniciales, finales, desvios = [], transiciones } = machineOf(contract, schemaName)
+  const arrows = [
     ...iniciales.map((estado) => `[*] --> ${estado}`),
-    ...Object.entries(transiciones).flatMap(([de, hacia]) => hacia.map((a) => `${de} --> ${a}`)),
+    ...Object.entries(transiciones).flatMap(([de, targets]) => targets.map((a) => `${de} --> ${a}`)),
     ...finales.map((estado) => `${estado} --> [*]`),
     ...(desvios.length > 0 ? ['classDef desvio stroke-dasharray:5', `class ${desvios.join(',')} desvio`] : []),
   ]
-  return ['```mermaid', 'stateDiagram-v2', ...flechas.map((flecha) => `  ${flecha}`), '```'].join('\n')
+  return ['```mermaid', 'stateDiagram-v2', ...arrows.map((arrow) => `  ${arrow}`), '```'].join('\n')
 }
 
-function tablaDeMotivos(contrato: Objeto): string {
-  const motivos = esquemasDe(contrato).Estado?.['x-motivos'] as Record<string, Record<string, Objeto>>
+function renderReasonTable(contract: JsonObject): string {
+  const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
   return tabla(
     ['estado', 'motivo', 'significa', '`requiere_accion`'],
-    Object.entries(motivos).flatMap(([estado, suyos]) =>
-      Object.entries(suyos).map(([motivo, { significa, requiere_accion }]) => [
+    Object.entries(motivos).flatMap(([estado, ownEntries]) =>
+      Object.entries(ownEntries).map(([motivo, { significa, requiere_accion }]) => [
         codigo(estado),
         codigo(motivo),
         String(significa),
@@ -71,48 +71,48 @@ function tablaDeMotivos(contrato: Objeto): string {
   )
 }
 
-function tablaDeEventos(contrato: Objeto): string {
-  const { TipoDeEvento = {}, Estado = {} } = esquemasDe(contrato)
-  const propias = TipoDeEvento['x-descripciones'] as Textos
-  const deEstado = Estado['x-descripciones'] as Textos
+function renderEventoTable(contract: JsonObject): string {
+  const { TipoDeEvento = {}, Estado = {} } = schemasOf(contract)
+  const ownDescriptions = TipoDeEvento['x-descripciones'] as Texts
+  const estadoDescriptions = Estado['x-descripciones'] as Texts
   return tabla(
     ['tipo', 'qué pasó'],
     (TipoDeEvento.enum as string[]).map((tipo) => [
       codigo(tipo),
-      propias[tipo] ?? deEstado[tipo.replace(/^guia\./, '')] ?? '',
+      ownDescriptions[tipo] ?? estadoDescriptions[tipo.replace(/^guia\./, '')] ?? '',
     ]),
   )
 }
 
-const reintentosDe = (contrato: Objeto) =>
-  esquemasDe(contrato).EstadoDeAvisoDeWebhook?.['x-reintentos'] as unknown as {
+const retriesOf = (contract: JsonObject) =>
+  schemasOf(contract).EstadoDeAvisoDeWebhook?.['x-reintentos'] as unknown as {
     esperas_s: number[]
     variacion: number
     retry_after_maximo_s: number
   }
 
-function tablaDeReintentos(contrato: Objeto): string {
+function renderRetryTable(contract: JsonObject): string {
   let total = 0
-  const filas = reintentosDe(contrato).esperas_s.map((espera, i) => {
-    total += espera
-    return [String(i + 1), espera === 0 ? 'enseguida' : duracion(espera), duracion(total)]
+  const rows = retriesOf(contract).esperas_s.map((waitSeconds, i) => {
+    total += waitSeconds
+    return [String(i + 1), waitSeconds === 0 ? 'enseguida' : formatDuration(waitSeconds), formatDuration(total)]
   })
-  return tabla(['intento', 'espera tras el anterior', 'desde el evento'], filas)
+  return tabla(['intento', 'espera tras el anterior', 'desde el evento'], rows)
 }
 
 /** Returns one table of errors per status. Each code has the anchor that an error's `documentacion` links to. */
-function tablasDeErrores(contrato: Objeto): string {
-  const problemas = Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
-  const propios = problemas.filter(([, { ajeno }]) => ajeno !== true)
-  const porStatus = Map.groupBy(propios, ([, { status }]) => Number(status))
-  return [...porStatus]
+function renderErrorTables(contract: JsonObject): string {
+  const problemas = Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
+  const merchantProblemas = problemas.filter(([, { ajeno }]) => ajeno !== true)
+  const problemasByStatus = Map.groupBy(merchantProblemas, ([, { status }]) => Number(status))
+  return [...problemasByStatus]
     .sort(([a], [b]) => a - b)
-    .map(([status, suyos]) =>
+    .map(([status, ownEntries]) =>
       [
         `## ${status}`,
         tabla(
           ['`codigo`', 'por qué', 'qué hacer'],
-          suyos.map(([nombre, { causa, remedio }]) => [
+          ownEntries.map(([nombre, { causa, remedio }]) => [
             `<a id="error-${nombre}"></a>${codigo(nombre)}`,
             String(causa),
             String(remedio),
@@ -124,79 +124,79 @@ function tablasDeErrores(contrato: Objeto): string {
 }
 
 /** Returns a complete error: the contract's first example of the most common response. */
-function ejemploDeError(contrato: Objeto): string {
-  const respuestas = (contrato.components as Objeto).responses as Objeto
-  const [[, ejemplo] = []] = ejemplosDe(contrato, respuestas.DatosNoValidos)
-  return ['```json', JSON.stringify(ejemplo?.value, null, 2), '```'].join('\n')
+function renderErrorExample(contract: JsonObject): string {
+  const responses = (contract.components as JsonObject).responses as JsonObject
+  const [[, example] = []] = examplesOf(contract, responses.DatosNoValidos)
+  return ['```json', JSON.stringify(example?.value, null, 2), '```'].join('\n')
 }
 
-function tablaDeAlcances(contrato: Objeto): string {
-  const pares = operacionesDe(contrato).flatMap(({ definicion }) =>
-    ((definicion.security ?? []) as Record<string, string[]>[])
-      .flatMap((una) => Object.values(una).flat())
-      .map((alcance) => ({ alcance, resumen: definicion.summary as string })),
+function renderAlcanceTable(contract: JsonObject): string {
+  const pares = operacionesOf(contract).flatMap(({ definition }) =>
+    ((definition.security ?? []) as Record<string, string[]>[])
+      .flatMap((requirement) => Object.values(requirement).flat())
+      .map((alcance) => ({ alcance, summary: definition.summary as string })),
   )
   return tabla(
     ['alcance', 'permite'],
-    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, suyos]) => [
+    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, ownEntries]) => [
       codigo(alcance),
-      suyos.map(({ resumen }) => resumen[0]?.toLowerCase() + resumen.slice(1)).join(' · '),
+      ownEntries.map(({ summary }) => summary[0]?.toLowerCase() + summary.slice(1)).join(' · '),
     ]),
   )
 }
 
-function vectores(contrato: Objeto): string {
-  const casos = esquemasDe(contrato).FirmaDeWebhook?.['x-vectores'] as Json
-  return ['```json', JSON.stringify(casos, null, 2), '```'].join('\n')
+function renderVectors(contract: JsonObject): string {
+  const vectors = schemasOf(contract).FirmaDeWebhook?.['x-vectores'] as Json
+  return ['```json', JSON.stringify(vectors, null, 2), '```'].join('\n')
 }
 
-const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
-  estados: tablaDeEstados,
-  'estados.rectificables': (contrato) => codigos(maquinaDe(contrato, 'Estado').rectificables ?? []),
-  'estados.diagrama': (contrato) => diagrama(contrato, 'Estado'),
-  'ubicacion.diagrama': (contrato) => diagrama(contrato, 'EstadoDeUbicacion'),
-  motivos: tablaDeMotivos,
-  eventos: tablaDeEventos,
-  alcances: tablaDeAlcances,
-  errores: tablasDeErrores,
-  'errores.ejemplo': ejemploDeError,
-  reintentos: tablaDeReintentos,
-  'reintentos.intentos': (contrato) => String(reintentosDe(contrato).esperas_s.length),
-  'reintentos.duracion': (contrato) => duracion(reintentosDe(contrato).esperas_s.reduce((a, b) => a + b, 0)),
-  'reintentos.variacion': (contrato) => `${reintentosDe(contrato).variacion * 100} %`,
-  'reintentos.retry_after': (contrato) => duracion(reintentosDe(contrato).retry_after_maximo_s),
-  'webhooks.vectores': vectores,
-  version: (contrato) => String((contrato.info as Objeto).version),
+const FRAGMENTS: Record<string, (contract: JsonObject) => string> = {
+  estados: renderEstadoTable,
+  'estados.rectificables': (contract) => codigos(machineOf(contract, 'Estado').rectificables ?? []),
+  'estados.diagrama': (contract) => renderDiagram(contract, 'Estado'),
+  'ubicacion.diagrama': (contract) => renderDiagram(contract, 'EstadoDeUbicacion'),
+  motivos: renderReasonTable,
+  eventos: renderEventoTable,
+  alcances: renderAlcanceTable,
+  errores: renderErrorTables,
+  'errores.ejemplo': renderErrorExample,
+  reintentos: renderRetryTable,
+  'reintentos.intentos': (contract) => String(retriesOf(contract).esperas_s.length),
+  'reintentos.duracion': (contract) => formatDuration(retriesOf(contract).esperas_s.reduce((a, b) => a + b, 0)),
+  'reintentos.variacion': (contract) => `${retriesOf(contract).variacion * 100} %`,
+  'reintentos.retry_after': (contract) => formatDuration(retriesOf(contract).retry_after_maximo_s),
+  'webhooks.vectores': renderVectors,
+  version: (contract) => String((contract.info as JsonObject).version),
 }
 
-const usados = new Set<string>()
+const usedFragments = new Set<string>()
 
 /**
  * Returns the contract with all fragments replaced in its descriptions and in the guide.
  * @throws if a fragment is unknown
  */
-export function conFragmentos(contrato: Objeto): Objeto {
-  const escribir = (texto: string) =>
+export function withFragments(contract: JsonObject): JsonObject {
+  const fillIn = (texto: string) =>
     texto.replace(/\{\{([\w.]+)\}\}/g, (_, nombre: string) => {
-      const fragmento = FRAGMENTOS[nombre]
-      if (!fragmento) throw new Error(`unknown fragment {{${nombre}}}: see scripts/documentacion/fragmentos.ts`)
-      usados.add(nombre)
-      return fragmento(contrato)
+      const renderFragment = FRAGMENTS[nombre]
+      if (!renderFragment) throw new Error(`unknown fragment {{${nombre}}}: see scripts/documentacion/fragmentos.ts`)
+      usedFragments.add(nombre)
+      return renderFragment(contract)
     })
-  const recorrer = (valor: Json, clave = ''): Json => {
-    if (typeof valor === 'string') return clave === 'description' || clave === 'x-guia' ? escribir(valor) : valor
-    if (Array.isArray(valor)) return valor.map((uno) => recorrer(uno))
+  const walk = (valor: Json, clave = ''): Json => {
+    if (typeof valor === 'string') return clave === 'description' || clave === 'x-guia' ? fillIn(valor) : valor
+    if (Array.isArray(valor)) return valor.map((item) => walk(item))
     if (valor === null || typeof valor !== 'object') return valor
-    return Object.fromEntries(Object.entries(valor).map(([k, v]) => [k, recorrer(v, k)]))
+    return Object.fromEntries(Object.entries(valor).map(([k, v]) => [k, walk(v, k)]))
   }
-  return recorrer(contrato) as Objeto
+  return walk(contract) as JsonObject
 }
 
 /**
- * Checks that each fragment is used. Call this after {@link conFragmentos} has processed all documents.
+ * Checks that each fragment is used. Call this after {@link withFragments} has processed all documents.
  * @throws if a fragment is unused
  */
-export function exigirFragmentosUsados() {
-  const sobran = Object.keys(FRAGMENTOS).filter((nombre) => !usados.has(nombre))
-  if (sobran.length > 0) throw new Error(`unused fragments: ${sobran.join(', ')}`)
+export function requireUsedFragments() {
+  const unusedFragments = Object.keys(FRAGMENTS).filter((nombre) => !usedFragments.has(nombre))
+  if (unusedFragments.length > 0) throw new Error(`unused fragments: ${unusedFragments.join(', ')}`)
 }

@@ -4,57 +4,60 @@
  * has only the introduction, because generators write the description at the top of each file.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Objeto } from './contrato.ts'
+import type { JsonObject } from './contrato.ts'
 
-const CARPETA = new URL('../../openapi/comercios/guia/', import.meta.url)
+const CHAPTERS_FOLDER = new URL('../../openapi/comercios/guia/', import.meta.url)
 
-const EJEMPLOS = new URL('../../sdk/ejemplos/', import.meta.url)
+const EXAMPLES_FOLDER = new URL('../../sdk/ejemplos/', import.meta.url)
 
 /**
  * Replaces `{{ejemplos/receptor.py}}` with the contents of that file. The guide thus shows the examples that the SDK
  * contains and the tests run.
  */
-const conEjemplos = (texto: string) =>
+const withExamples = (texto: string) =>
   texto.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, archivo: string) =>
-    readFileSync(new URL(archivo, EJEMPLOS), 'utf8').trimEnd(),
+    readFileSync(new URL(archivo, EXAMPLES_FOLDER), 'utf8').trimEnd(),
   )
 
 /** Reads the source files of the chapters, with the examples inserted. */
-export const leerCapitulos = () =>
-  readdirSync(CARPETA)
+export const readChapters = () =>
+  readdirSync(CHAPTERS_FOLDER)
     .filter((archivo) => archivo.endsWith('.md'))
     .sort()
-    .map((archivo) => ({ archivo, texto: conEjemplos(readFileSync(new URL(archivo, CARPETA), 'utf8').trim()) }))
+    .map((archivo) => ({
+      archivo,
+      texto: withExamples(readFileSync(new URL(archivo, CHAPTERS_FOLDER), 'utf8').trim()),
+    }))
 
 /** Returns the contract with the chapters of the guide, and a group for the operations in the menu. */
-export function conGuia(contrato: Objeto): Objeto {
-  const guia = leerCapitulos()
+export function withGuide(contract: JsonObject): JsonObject {
+  const guia = readChapters()
     .map(({ texto }) => texto)
     .join('\n\n')
-  const tags = (contrato.tags as Objeto[]).map(({ name }) => name ?? '')
+  const tags = (contract.tags as JsonObject[]).map(({ name }) => name ?? '')
   return {
-    ...contrato,
-    info: { ...(contrato.info as Objeto), 'x-guia': guia },
+    ...contract,
+    info: { ...(contract.info as JsonObject), 'x-guia': guia },
     'x-tagGroups': [{ name: 'Operaciones', tags }],
   }
 }
 
 /** Chapter of the guide, or one of its parts, as read from the bundled contract. */
-export interface Apartado {
+export interface Section {
   titulo: string
   /** Address of the part in the page, such as `section/lotes/que-hacer-con-las-que-fallan`, as Redoc forms it. */
   lugar: string
   /** Text of the chapter or part, without its heading and without its parts. */
   texto: string
 }
-export interface Capitulo extends Apartado {
+export interface GuideChapter extends Section {
   /** Name of the chapter in addresses, such as `recibir-webhooks`. */
   nombre: string
-  partes: Apartado[]
+  parts: Section[]
 }
 
 /** Returns a title in the form that Redoc uses in addresses. */
-export const enDireccion = (titulo: string) =>
+export const toSlug = (titulo: string) =>
   titulo
     .normalize('NFD')
     .replace(/[^\w\s.-]/g, '')
@@ -66,38 +69,38 @@ export const enDireccion = (titulo: string) =>
  * Splits a text at the headings of one level. The first part, with an empty title, is the text before the first
  * heading. A `#` within a code block is no heading.
  */
-function partir(texto: string, marca: string): { titulo: string; texto: string }[] {
-  const partes = [{ titulo: '', texto: '' }]
-  let enCodigo = false
+function splitAtHeadings(texto: string, mark: string): { titulo: string; texto: string }[] {
+  const parts = [{ titulo: '', texto: '' }]
+  let inCode = false
   for (const linea of texto.split('\n')) {
-    if (linea.startsWith('```')) enCodigo = !enCodigo
-    if (!enCodigo && linea.startsWith(`${marca} `)) partes.push({ titulo: linea.slice(marca.length + 1), texto: '' })
-    else partes.at(-1)!.texto += `${linea}\n`
+    if (linea.startsWith('```')) inCode = !inCode
+    if (!inCode && linea.startsWith(`${mark} `)) parts.push({ titulo: linea.slice(mark.length + 1), texto: '' })
+    else parts.at(-1)!.texto += `${linea}\n`
   }
-  return partes.map(({ titulo, texto }) => ({ titulo, texto: texto.trim() }))
+  return parts.map(({ titulo, texto }) => ({ titulo, texto: texto.trim() }))
 }
 
 /** Reads the guide from a bundled contract, with all fragments replaced. */
-export function leerGuiaDelContrato(contrato: Objeto): { introduccion: string; capitulos: Capitulo[] } {
-  const info = contrato.info as Objeto
-  const [, ...chapters] = partir(String(info['x-guia']), '#')
-  const capitulos = chapters.map(({ titulo, texto }) => {
-    const nombre = enDireccion(titulo)
+export function readContractGuide(contract: JsonObject): { introduction: string; guideChapters: GuideChapter[] } {
+  const info = contract.info as JsonObject
+  const [, ...chapters] = splitAtHeadings(String(info['x-guia']), '#')
+  const guideChapters = chapters.map(({ titulo, texto }) => {
+    const nombre = toSlug(titulo)
     const lugar = `section/${nombre}`
-    const [propio, ...partes] = partir(texto, '##')
+    const [ownPart, ...parts] = splitAtHeadings(texto, '##')
     return {
       titulo,
       nombre,
       lugar,
-      texto: propio!.texto,
-      partes: partes.map((parte) => ({ ...parte, lugar: `${lugar}/${enDireccion(parte.titulo)}` })),
+      texto: ownPart!.texto,
+      parts: parts.map((parte) => ({ ...parte, lugar: `${lugar}/${toSlug(parte.titulo)}` })),
     }
   })
-  return { introduccion: String(info.description).trim(), capitulos }
+  return { introduction: String(info.description).trim(), guideChapters }
 }
 
 /** Returns a text without Markdown marks, table lines and code blocks. */
-export const sinMarcas = (texto: string) =>
+export const stripMarks = (texto: string) =>
   texto
     .replace(/^```[\s\S]*?^```$/gm, ' ')
     .replace(/<\/?(?:a|img)\b[^>]*>/g, '')

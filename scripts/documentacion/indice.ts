@@ -1,12 +1,12 @@
 /** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
 import type { SearchPart } from '../../server/pages/docs/browser/buscar.ts'
 import { camposDe } from './campos.ts'
-import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
-import { enDireccion, leerGuiaDelContrato, sinMarcas } from './guia.ts'
-import { OBJETOS } from './lectura.ts'
+import { type JsonObject, operacionesOf, parametersOf, schemasOf } from './contrato.ts'
+import { readContractGuide, stripMarks, toSlug } from './guia.ts'
+import { SCHEMAS_GROUP } from './lectura.ts'
 
 /** Other words for a chapter or a part (`chapter/part`) that users of other services search for. */
-const TAMBIEN: Readonly<Record<string, string>> = {
+const SYNONYMS: Readonly<Record<string, string>> = {
   sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript',
   'linea-de-ordenes': 'cli, npx, terminal, consola, comando, comandos, csv, importar pedidos, subir archivo',
   'hoja-de-calculo': 'hoja, hojas, planilla, libreoffice, sheets, archivo de ejemplo, plantilla, columnas, comillas',
@@ -35,50 +35,50 @@ const NO_HAY: Readonly<Record<string, string>> = {
   'recoleccion-programada': 'pickup, programar recogida, agendar recolección',
 }
 
-const deLaGuia = (contrato: Objeto): SearchPart[] =>
-  leerGuiaDelContrato(contrato).capitulos.flatMap(({ titulo, nombre, lugar, texto, partes }) => [
-    { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: TAMBIEN[nombre] ?? '', texto: sinMarcas(texto) },
-    ...partes.map(
+const guideParts = (contract: JsonObject): SearchPart[] =>
+  readContractGuide(contract).guideChapters.flatMap(({ titulo, nombre, lugar, texto, parts }) => [
+    { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: SYNONYMS[nombre] ?? '', texto: stripMarks(texto) },
+    ...parts.map(
       (parte): SearchPart => ({
         clase: 'Apartado',
         titulo: parte.titulo,
         lugar: `/${parte.lugar}`,
         de: titulo,
         claves: nombre === 'lo-que-no-hay' ? (NO_HAY[parte.lugar.split('/').at(-1)!] ?? '') : '',
-        // The tables of errors are left out, because each error has an index entry of its own (`deErrores`).
-        texto: nombre === 'errores' ? '' : sinMarcas(parte.texto),
+        // The tables of errors are left out, because each error has an index entry of its own (`errorParts`).
+        texto: nombre === 'errores' ? '' : stripMarks(parte.texto),
       }),
     ),
   ])
 
-const deOperaciones = (contrato: Objeto): SearchPart[] =>
-  operacionesDe(contrato).map((operacion) => {
-    const { id, metodo, ruta, definicion } = operacion
+const operacionParts = (contract: JsonObject): SearchPart[] =>
+  operacionesOf(contract).map((operacion) => {
+    const { id, method, path, definition } = operacion
     return {
       clase: 'Operación',
-      titulo: String(definicion.summary),
-      lugar: `/${enDireccion(String((definicion.tags as string[])[0]))}/${id.toLowerCase()}`,
-      de: `${metodo.toUpperCase()} ${ruta}`,
-      claves: [id, ...parametrosDe(contrato, operacion).map(({ name }) => name)].join(' '),
-      texto: sinMarcas(String(definicion.description)),
+      titulo: String(definition.summary),
+      lugar: `/${toSlug(String((definition.tags as string[])[0]))}/${id.toLowerCase()}`,
+      de: `${method.toUpperCase()} ${path}`,
+      claves: [id, ...parametersOf(contract, operacion).map(({ name }) => name)].join(' '),
+      texto: stripMarks(String(definition.description)),
     }
   })
 
-const deObjetos = (contrato: Objeto): SearchPart[] =>
-  Object.entries(esquemasDe(contrato)).map(([nombre, esquema]) => ({
+const schemaParts = (contract: JsonObject): SearchPart[] =>
+  Object.entries(schemasOf(contract)).map(([nombre, schema]) => ({
     clase: 'Objeto',
-    titulo: String(esquema.title ?? nombre),
-    lugar: `/${OBJETOS.toLowerCase()}/${nombre.toLowerCase()}`,
-    ...(esquema.title ? { de: nombre } : {}),
-    claves: camposDe(contrato, esquema)
+    titulo: String(schema.title ?? nombre),
+    lugar: `/${SCHEMAS_GROUP.toLowerCase()}/${nombre.toLowerCase()}`,
+    ...(schema.title ? { de: nombre } : {}),
+    claves: camposDe(contract, schema)
       .map((campo) => campo.nombre)
       .filter((campo) => !/[.[]/.test(campo))
       .join(' '),
-    texto: sinMarcas(String(esquema.description ?? '')),
+    texto: stripMarks(String(schema.description ?? '')),
   }))
 
-const deErrores = (contrato: Objeto): SearchPart[] =>
-  Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
+const errorParts = (contract: JsonObject): SearchPart[] =>
+  Object.entries(schemasOf(contract).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>)
     .filter(([, { ajeno }]) => ajeno !== true)
     .map(([codigo, { status, titulo, causa, remedio }]) => ({
       clase: 'Error',
@@ -86,9 +86,9 @@ const deErrores = (contrato: Objeto): SearchPart[] =>
       lugar: `error-${codigo}`,
       de: `${status} · ${titulo}`,
       claves: '',
-      texto: sinMarcas(`${causa} ${remedio}`),
+      texto: stripMarks(`${causa} ${remedio}`),
     }))
 
 /** Returns the search index of a contract. */
-export const indiceDe = (contrato: Objeto): SearchPart[] =>
-  [deLaGuia, deOperaciones, deObjetos, deErrores].flatMap((partes) => partes(contrato))
+export const searchIndexOf = (contract: JsonObject): SearchPart[] =>
+  [guideParts, operacionParts, schemaParts, errorParts].flatMap((parts) => parts(contract))

@@ -3,116 +3,119 @@
  * `/llms.txt`, and all of them in `/llms-full.txt`.
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
-import { camposDe, tipoDe, valoresDe } from './campos.ts'
+import { camposDe, describeValues, schemaTypeOf } from './campos.ts'
 import {
-  ejemplosDe,
+  type ContractOperacion,
+  examplesOf,
   type Json,
-  type Objeto,
-  type OperacionDeContrato,
-  operacionesDe,
-  parametrosDe,
-  seguirRef,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  resolveRef,
 } from './contrato.ts'
 import { tabla } from './fragmentos.ts'
-import { type Capitulo, enDireccion, leerGuiaDelContrato, sinMarcas } from './guia.ts'
+import { type GuideChapter, readContractGuide, stripMarks, toSlug } from './guia.ts'
 
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
-export type Textos = Map<string, string>
+export type MarkdownFiles = Map<string, string>
 
-const enDocs = (ruta: string) => `${DIRECCION}/docs/${ruta}.md`
+const enDocs = (path: string) => `${DIRECCION}/docs/${path}.md`
 
 /**
  * Returns the Markdown address for an address of the reading view: a chapter, a part of it, a group of operations or an
  * operation.
  * @throws if it does not exist
  */
-function enlaceDe(contrato: Objeto, lugar: string): string {
-  const [grupo = '', nombre, parte] = lugar.split('/')
-  if (grupo === 'section') {
-    const capitulo = leerGuiaDelContrato(contrato).capitulos.find((uno) => uno.nombre === nombre)
-    const apartado = capitulo?.partes.find((una) => una.lugar === lugar)
-    if (capitulo && (parte === undefined || apartado)) return enDocs(`guia/${nombre}`) + (parte ? `#${parte}` : '')
+function enlaceDe(contract: JsonObject, lugar: string): string {
+  const [group = '', nombre, parte] = lugar.split('/')
+  if (group === 'section') {
+    const chapter = readContractGuide(contract).guideChapters.find((candidate) => candidate.nombre === nombre)
+    const section = chapter?.parts.find((entry) => entry.lugar === lugar)
+    if (chapter && (parte === undefined || section)) return enDocs(`guia/${nombre}`) + (parte ? `#${parte}` : '')
   } else if (nombre === undefined) {
-    if (gruposDe(contrato).some(({ name }) => enDireccion(String(name)) === grupo)) return enDocs(`grupos/${grupo}`)
+    if (groupsOf(contract).some(({ name }) => toSlug(String(name)) === group)) return enDocs(`grupos/${group}`)
   } else {
-    const operacion = operacionesDe(contrato).find(({ id }) => id.toLowerCase() === nombre)
+    const operacion = operacionesOf(contract).find(({ id }) => id.toLowerCase() === nombre)
     if (operacion) return enDocs(`operaciones/${operacion.id}`)
   }
   throw new Error(`the documentation links to #/${lugar}, which does not exist`)
 }
 
-const gruposDe = (contrato: Objeto) => (contrato.tags ?? []) as Objeto[]
+const groupsOf = (contract: JsonObject) => (contract.tags ?? []) as JsonObject[]
 
 /** Makes links absolute and changes links to the reading view into links to Markdown. */
-const conEnlaces = (contrato: Objeto, texto: string) =>
+const conEnlaces = (contract: JsonObject, texto: string) =>
   texto
-    .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contrato, lugar)})`)
+    .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contract, lugar)})`)
     .replace(/\]\(#error-(\w+)\)/g, (_, codigo: string) => `](${enDocs('guia/errores')}#error-${codigo})`)
     .replace(/\]\(\//g, `](${DIRECCION}/`)
 
-const juntar = (...partes: (string | undefined)[]) => partes.filter(Boolean).join('\n\n')
-const bloque = (lengua: string, codigo: string) => `\`\`\`${lengua}\n${codigo}\n\`\`\``
-const enJson = (valor: Json | undefined) => bloque('json', JSON.stringify(valor, null, 2))
-const enCelda = (texto: string) =>
+const joinParts = (...parts: (string | undefined)[]) => parts.filter(Boolean).join('\n\n')
+const codeBlock = (language: string, codigo: string) => `\`\`\`${language}\n${codigo}\n\`\`\``
+const enJson = (valor: Json | undefined) => codeBlock('json', JSON.stringify(valor, null, 2))
+const toCell = (texto: string) =>
   texto
     .trim()
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')
 /** Returns the first sentence of a text, cut at 180 characters. */
-function enFrase(texto: string): string {
-  const llano = sinMarcas(texto)
-  const frase = /^.*?\.(?=\s|$)/.exec(llano)?.[0] ?? llano
-  return frase.length <= 180 ? frase : `${frase.slice(0, 180).replace(/\s+\S*$/, '')}…`
+function firstSentence(texto: string): string {
+  const llano = stripMarks(texto)
+  const sentence = /^.*?\.(?=\s|$)/.exec(llano)?.[0] ?? llano
+  return sentence.length <= 180 ? sentence : `${sentence.slice(0, 180).replace(/\s+\S*$/, '')}…`
 }
 
-const deCapitulo = ({ titulo, texto, partes }: Capitulo) =>
-  juntar(`# ${titulo}`, texto, ...partes.map((parte) => `## ${parte.titulo}\n\n${parte.texto}`))
+const renderChapter = ({ titulo, texto, parts }: GuideChapter) =>
+  joinParts(`# ${titulo}`, texto, ...parts.map((parte) => `## ${parte.titulo}\n\n${parte.texto}`))
 
-function tablaDeCampos(contrato: Objeto, esquema: Json | undefined): string {
-  const filas = camposDe(contrato, esquema).map(({ nombre, tipo, obligatorio, descripcion }) => [
+function tablaDeCampos(contract: JsonObject, schema: Json | undefined): string {
+  const rows = camposDe(contract, schema).map(({ nombre, tipo, obligatorio, descripcion }) => [
     `\`${nombre}\``,
     obligatorio ? `${tipo}, obligatorio` : tipo,
-    enCelda(descripcion),
+    toCell(descripcion),
   ])
-  return filas.length > 0 ? tabla(['campo', 'tipo', 'qué es'], filas) : ''
+  return rows.length > 0 ? tabla(['campo', 'tipo', 'qué es'], rows) : ''
 }
 
-function parametros(contrato: Objeto, operacion: OperacionDeContrato): string | undefined {
-  const DONDE: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
-  const filas = parametrosDe(contrato, operacion).map((uno) => [
-    `\`${uno.name}\``,
-    DONDE[String(uno.in)] ?? '',
-    [tipoDe(contrato, uno.schema), ...(uno.required ? ['obligatorio'] : [])].join(', '),
-    enCelda(
-      String(uno.description ?? seguirRef(contrato, uno.schema).description ?? '') + valoresDe(contrato, uno.schema),
+function renderParameters(contract: JsonObject, operacion: ContractOperacion): string | undefined {
+  const PLACES: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
+  const rows = parametersOf(contract, operacion).map((candidate) => [
+    `\`${candidate.name}\``,
+    PLACES[String(candidate.in)] ?? '',
+    [schemaTypeOf(contract, candidate.schema), ...(candidate.required ? ['obligatorio'] : [])].join(', '),
+    toCell(
+      String(candidate.description ?? resolveRef(contract, candidate.schema).description ?? '') +
+        describeValues(contract, candidate.schema),
     ),
   ])
-  return filas.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], filas)}` : undefined
+  return rows.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], rows)}` : undefined
 }
 
-function cuerpo(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
-  const json = ((seguirRef(contrato, definicion.requestBody).content ?? {}) as Objeto)['application/json'] as Objeto
+function cuerpo(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
+  const json = ((resolveRef(contract, definition.requestBody).content ?? {}) as JsonObject)[
+    'application/json'
+  ] as JsonObject
   if (!json) return undefined
-  const ejemplos = ejemplosDe(contrato, definicion.requestBody).map(
+  const examples = examplesOf(contract, definition.requestBody).map(
     ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${enJson(value)}`,
   )
-  return ['## Cuerpo', tablaDeCampos(contrato, json.schema), ...ejemplos].join('\n\n')
+  return ['## Cuerpo', tablaDeCampos(contract, json.schema), ...examples].join('\n\n')
 }
 
-function respuestas(contrato: Objeto, { definicion }: OperacionDeContrato): string {
-  const todas = Object.entries(definicion.responses as Objeto).map(([status, una]) => {
-    const respuesta = seguirRef(contrato, una)
-    const [primero] = ejemplosDe(contrato, una)
-    const esquema = (((respuesta.content ?? {}) as Objeto)['application/json'] as Objeto | undefined)?.schema
+function renderResponses(contract: JsonObject, { definition }: ContractOperacion): string {
+  const todas = Object.entries(definition.responses as JsonObject).map(([status, entry]) => {
+    const respuesta = resolveRef(contract, entry)
+    const [primero] = examplesOf(contract, entry)
+    const schema = (((respuesta.content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined)?.schema
     const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
     if (Number(status) >= 400) {
-      const codigos = ejemplosDe(contrato, una).map(([, { value }]) => (value as Objeto).codigo)
+      const codigos = examplesOf(contract, entry).map(([, { value }]) => (value as JsonObject).codigo)
       const enlaces = [...new Set(codigos)].map((codigo) => `[\`${codigo}\`](#error-${codigo})`)
       return `${titulo}\n\n\`codigo\`: ${enlaces.join(', ')}.`
     }
     return [
       titulo,
-      ...(esquema ? [tablaDeCampos(contrato, esquema)] : []),
+      ...(schema ? [tablaDeCampos(contract, schema)] : []),
       ...(primero ? [enJson(primero[1].value)] : []),
     ].join('\n\n')
   })
@@ -123,56 +126,56 @@ function respuestas(contrato: Objeto, { definicion }: OperacionDeContrato): stri
   ].join('\n\n')
 }
 
-function deOperacion(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const { metodo, ruta, definicion } = operacion
-  const muestras = (definicion['x-codeSamples'] as Record<string, string>[]).map(
-    ({ label, lang, source }) => `### ${label}\n\n${bloque(lang!.toLowerCase(), source!)}`,
+function renderOperacion(contract: JsonObject, operacion: ContractOperacion): string {
+  const { method, path, definition } = operacion
+  const samples = (definition['x-codeSamples'] as Record<string, string>[]).map(
+    ({ label, lang, source }) => `### ${label}\n\n${codeBlock(lang!.toLowerCase(), source!)}`,
   )
-  return juntar(
-    `# ${definicion.summary}`,
-    `\`${metodo.toUpperCase()} ${DIRECCION}${ruta}\``,
-    String(definicion.description),
-    parametros(contrato, operacion),
-    cuerpo(contrato, operacion),
-    respuestas(contrato, operacion),
+  return joinParts(
+    `# ${definition.summary}`,
+    `\`${method.toUpperCase()} ${DIRECCION}${path}\``,
+    String(definition.description),
+    renderParameters(contract, operacion),
+    cuerpo(contract, operacion),
+    renderResponses(contract, operacion),
     '## Muestras',
-    ...muestras,
+    ...samples,
   )
 }
 
-const enlace = (titulo: string, ruta: string, que: string) => `- [${titulo}](${ruta}): ${que}`
+const enlace = (titulo: string, path: string, que: string) => `- [${titulo}](${path}): ${que}`
 
 /** Returns the description of a group of operations and the list of its operations. */
-const deGrupo = (contrato: Objeto, { name, description }: Objeto) =>
-  juntar(
+const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
+  joinParts(
     String(description),
-    operacionesDe(contrato)
-      .filter(({ definicion }) => (definicion.tags as Json[]).includes(name!))
-      .map(({ id, metodo, ruta, definicion }) =>
+    operacionesOf(contract)
+      .filter(({ definition }) => (definition.tags as Json[]).includes(name!))
+      .map(({ id, method, path, definition }) =>
         enlace(
-          String(definicion.summary),
+          String(definition.summary),
           enDocs(`operaciones/${id}`),
-          `\`${metodo.toUpperCase()} ${ruta}\`. ${enFrase(String(definicion.description))}`,
+          `\`${method.toUpperCase()} ${path}\`. ${firstSentence(String(definition.description))}`,
         ),
       )
       .join('\n'),
   )
 
 /** Returns `/llms.txt` as llmstxt.org defines it: a title, a summary, the introduction, and lists of links. */
-function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: string): string {
-  const { title, summary } = contrato.info as Objeto
-  return juntar(
+function indice(contract: JsonObject, guideChapters: readonly GuideChapter[], introduction: string): string {
+  const { title, summary } = contract.info as JsonObject
+  return joinParts(
     `# ${title}`,
     `> ${summary}`,
-    introduccion,
+    introduction,
     `La API está en ${DIRECCION}/api/v1 y se llama con \`Authorization: Bearer\` y su llave.`,
     '## Guía',
-    capitulos
-      .map(({ titulo, nombre, texto, partes }) =>
-        enlace(titulo, enDocs(`guia/${nombre}`), enFrase(texto || (partes[0]?.texto ?? ''))),
+    guideChapters
+      .map(({ titulo, nombre, texto, parts }) =>
+        enlace(titulo, enDocs(`guia/${nombre}`), firstSentence(texto || (parts[0]?.texto ?? ''))),
       )
       .join('\n'),
-    ...gruposDe(contrato).flatMap((grupo) => [`## ${grupo.name}`, deGrupo(contrato, grupo)]),
+    ...groupsOf(contract).flatMap((group) => [`## ${group.name}`, renderGroup(contract, group)]),
     '## Contrato',
     [
       enlace('Todo en un archivo', `${DIRECCION}/llms-full.txt`, 'la guía y las operaciones, una tras otra.'),
@@ -184,22 +187,24 @@ function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: 
 }
 
 /** Returns all Markdown files of the documentation. */
-export function enMarkdown(contrato: Objeto): Textos {
-  const { introduccion, capitulos } = leerGuiaDelContrato(contrato)
-  const deLaGuia = capitulos.map((uno) => [`docs/guia/${uno.nombre}.md`, deCapitulo(uno)] as const)
-  const deOperaciones = operacionesDe(contrato).map(
-    (una) => [`docs/operaciones/${una.id}.md`, deOperacion(contrato, una)] as const,
+export function enMarkdown(contract: JsonObject): MarkdownFiles {
+  const { introduction, guideChapters } = readContractGuide(contract)
+  const guideFiles = guideChapters.map(
+    (candidate) => [`docs/guia/${candidate.nombre}.md`, renderChapter(candidate)] as const,
   )
-  const lista = indice(contrato, capitulos, introduccion)
-  const textos = [
-    ['llms.txt', lista],
-    ['llms-full.txt', [lista, ...[...deLaGuia, ...deOperaciones].map(([, texto]) => texto)].join('\n\n---\n\n')],
-    ...deLaGuia,
-    ...gruposDe(contrato).map((grupo) => [
-      `docs/grupos/${enDireccion(String(grupo.name))}.md`,
-      `# ${grupo.name}\n\n${deGrupo(contrato, grupo)}`,
+  const operacionFiles = operacionesOf(contract).map(
+    (entry) => [`docs/operaciones/${entry.id}.md`, renderOperacion(contract, entry)] as const,
+  )
+  const linkList = indice(contract, guideChapters, introduction)
+  const files = [
+    ['llms.txt', linkList],
+    ['llms-full.txt', [linkList, ...[...guideFiles, ...operacionFiles].map(([, texto]) => texto)].join('\n\n---\n\n')],
+    ...guideFiles,
+    ...groupsOf(contract).map((group) => [
+      `docs/grupos/${toSlug(String(group.name))}.md`,
+      `# ${group.name}\n\n${renderGroup(contract, group)}`,
     ]),
-    ...deOperaciones,
+    ...operacionFiles,
   ] as [string, string][]
-  return new Map(textos.map(([ruta, texto]) => [ruta, `${conEnlaces(contrato, texto).trim()}\n`]))
+  return new Map(files.map(([path, texto]) => [path, `${conEnlaces(contract, texto).trim()}\n`]))
 }

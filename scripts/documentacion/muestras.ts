@@ -4,41 +4,43 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import {
-  ejemplosDe,
+  type ContractOperacion,
+  examplesOf,
   type Json,
-  type Objeto,
-  type OperacionDeContrato,
-  operacionesDe,
-  parametrosDe,
-  pideLlave,
-  seguirRef,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  requiresLlave,
+  resolveRef,
 } from './contrato.ts'
 
-const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
+const SAMPLES_FOLDER = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
 /** Parameters that samples never show: a cursor of another list, and what depends on a header. */
-const SIN_MUESTRA = ['cursor', 'ppp']
+const UNSHOWN_PARAMETERS = ['cursor', 'ppp']
 
 /**
  * Returns the query parameters of a sample: the required ones and the first optional one. A sample need not show every
  * parameter.
  */
-export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
-  const deConsulta = parametros.filter((uno) => uno.in === 'query' && !SIN_MUESTRA.includes(String(uno.name)))
-  const obligatorios = deConsulta.filter(({ required }) => required === true)
-  return [...obligatorios, ...deConsulta.filter((uno) => !obligatorios.includes(uno)).slice(0, 1)]
+export function sampleQuery(parameters: readonly JsonObject[]): JsonObject[] {
+  const queryParameters = parameters.filter(
+    (item) => item.in === 'query' && !UNSHOWN_PARAMETERS.includes(String(item.name)),
+  )
+  const requiredParameters = queryParameters.filter(({ required }) => required === true)
+  return [...requiredParameters, ...queryParameters.filter((item) => !requiredParameters.includes(item)).slice(0, 1)]
 }
 
-const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
+const quoteForShell = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
 /**
  * Returns the first media type of a successful response that is not JSON. Its sample saves the file, because a terminal
  * cannot show it.
  */
-function tipoDeArchivo(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
-  for (const [status, respuesta] of Object.entries(definicion.responses as Objeto)) {
-    const tipos = Object.keys((seguirRef(contrato, respuesta).content ?? {}) as Objeto)
-    const tipo = tipos.find((uno) => uno !== 'application/json')
+function fileTypeOf(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
+  for (const [status, respuesta] of Object.entries(definition.responses as JsonObject)) {
+    const tipos = Object.keys((resolveRef(contract, respuesta).content ?? {}) as JsonObject)
+    const tipo = tipos.find((item) => item !== 'application/json')
     if (status.startsWith('2') && tipo) return tipo
   }
   return undefined
@@ -48,63 +50,63 @@ function tipoDeArchivo(contrato: Objeto, { definicion }: OperacionDeContrato): s
  * Returns the example of a key, if a sample of the operation shows one; undefined if the operation takes none, or if its
  * references are enough.
  */
-export const claveDe = (contrato: Objeto, operacion: OperacionDeContrato): string | undefined => {
-  const parametro = parametrosDe(contrato, operacion).find(({ name }) => name === 'Idempotency-Key')
-  return parametro && operacion.definicion['x-repetible'] === 'clave' ? String(parametro.example) : undefined
+export const claveDe = (contract: JsonObject, operacion: ContractOperacion): string | undefined => {
+  const parameter = parametersOf(contract, operacion).find(({ name }) => name === 'Idempotency-Key')
+  return parameter && operacion.definition['x-repetible'] === 'clave' ? String(parameter.example) : undefined
 }
 
 /**
  * Returns the parts of a sample request, from the operation's own examples, for the generators of each language.
  * @throws if the operation has a body without an example
  */
-function llamadaDe(contrato: Objeto, operacion: OperacionDeContrato) {
-  const { id, metodo, ruta, definicion } = operacion
-  const parametros = parametrosDe(contrato, operacion)
-  const camino = ruta.replace(/\{(\w+)\}/g, (_, nombre) =>
-    String(parametros.find((uno) => uno.in === 'path' && uno.name === nombre)?.example),
+function callOf(contract: JsonObject, operacion: ContractOperacion) {
+  const { id, method, path: template, definition } = operacion
+  const parameters = parametersOf(contract, operacion)
+  const path = template.replace(/\{(\w+)\}/g, (_, nombre) =>
+    String(parameters.find((item) => item.in === 'path' && item.name === nombre)?.example),
   )
-  const consulta = consultaDe(parametros).flatMap(({ name, example }) =>
+  const query = sampleQuery(parameters).flatMap(({ name, example }) =>
     [example].flat().map((valor): [string, string] => [String(name), String(valor)]),
   )
-  const [ejemplo] = ejemplosDe(contrato, definicion.requestBody)
-  if (definicion.requestBody && !ejemplo) throw new Error(`${id}: its request body has no example`)
-  const tipo = tipoDeArchivo(contrato, operacion)
-  const clave = claveDe(contrato, operacion)
+  const [bodyExample] = examplesOf(contract, definition.requestBody)
+  if (definition.requestBody && !bodyExample) throw new Error(`${id}: its request body has no example`)
+  const tipo = fileTypeOf(contract, operacion)
+  const clave = claveDe(contract, operacion)
   return {
-    metodo: metodo.toUpperCase(),
+    method: method.toUpperCase(),
     cabeceras: [
       ...(tipo ? [['Accept', tipo] as const] : []),
       ...(clave ? [['Idempotency-Key', clave] as const] : []),
-      ...(ejemplo ? [['Content-Type', 'application/json'] as const] : []),
+      ...(bodyExample ? [['Content-Type', 'application/json'] as const] : []),
     ],
-    conLlave: pideLlave(contrato, definicion),
-    camino,
-    consulta,
-    cuerpo: ejemplo?.[1].value,
-    archivo: tipo && `${ruta.split('/').at(-1)}.${tipo.split('/')[1]}`,
+    needsLlave: requiresLlave(contract, definition),
+    path,
+    query,
+    cuerpo: bodyExample?.[1].value,
+    archivo: tipo && `${template.split('/').at(-1)}.${tipo.split('/')[1]}`,
   }
 }
 
 /** Returns the curl sample of an operation. */
-export function muestraDeCurl(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const { metodo, conLlave, cabeceras, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
-  const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
+export function writeCurlSample(contract: JsonObject, operacion: ContractOperacion): string {
+  const { method, needsLlave, cabeceras, path, query, cuerpo, archivo } = callOf(contract, operacion)
+  const methodOption = method === 'GET' ? (query.length > 0 ? '-G ' : '') : `-X ${method} `
   return [
-    `curl --fail-with-body ${verbo}"$GUIAS_URL${camino}"`,
-    ...(conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
-    ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
+    `curl --fail-with-body ${methodOption}"$GUIAS_URL${path}"`,
+    ...(needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
+    ...query.map((par) => `--data-urlencode ${quoteForShell(par.join('='))}`),
     ...cabeceras.map(([nombre, valor]) => `-H "${nombre}: ${valor}"`),
-    ...(cuerpo === undefined ? [] : [`-d ${entreComillas(JSON.stringify(cuerpo, null, 2))}`]),
+    ...(cuerpo === undefined ? [] : [`-d ${quoteForShell(JSON.stringify(cuerpo, null, 2))}`]),
     ...(archivo ? [`-o ${archivo}`] : []),
   ].join(' \\\n  ')
 }
 
-const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
-  consulta.length > 0 ? `${camino}?${new URLSearchParams(consulta)}` : camino
+const pathWithQuery = ({ path, query }: ReturnType<typeof callOf>) =>
+  query.length > 0 ? `${path}?${new URLSearchParams(query)}` : path
 
-function muestraDePython(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cabeceras, cuerpo, archivo } = llamada
+function writePythonSample(contract: JsonObject, operacion: ContractOperacion): string {
+  const call = callOf(contract, operacion)
+  const { method, needsLlave, cabeceras, cuerpo, archivo } = call
   return `import json
 import os
 import sys
@@ -112,9 +114,9 @@ import urllib.error
 import urllib.request
 
 solicitud = urllib.request.Request(
-    os.environ['GUIAS_URL'] + '${rutaConConsulta(llamada)}',
-    method='${metodo}',
-    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}': '${valor}',`).join('')}
+    os.environ['GUIAS_URL'] + '${pathWithQuery(call)}',
+    method='${method}',
+    headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}': '${valor}',`).join('')}
     },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
 )
 try:
@@ -125,13 +127,13 @@ except urllib.error.HTTPError as error:
 ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)` : "print(json.loads(leido or 'null'))"}`
 }
 
-function muestraDePhp(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cabeceras, cuerpo, archivo } = llamada
+function writePhpSample(contract: JsonObject, operacion: ContractOperacion): string {
+  const call = callOf(contract, operacion)
+  const { method, needsLlave, cabeceras, cuerpo, archivo } = call
   return `<?php
-$leido = file_get_contents(getenv('GUIAS_URL') . '${rutaConConsulta(llamada)}', false, stream_context_create(['http' => [
-    'method' => '${metodo}',
-    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}: ${valor}',`).join('')}
+$leido = file_get_contents(getenv('GUIAS_URL') . '${pathWithQuery(call)}', false, stream_context_create(['http' => [
+    'method' => '${method}',
+    'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}: ${valor}',`).join('')}
     ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,
@@ -143,55 +145,55 @@ if ($leido === false || !preg_match('/ 2\\d\\d\\b/', $http_response_header[0])) 
 ${archivo ? `file_put_contents('${archivo}', $leido);` : 'print_r(json_decode($leido, true));'}`
 }
 
-interface Lengua {
-  objeto: (partes: string[], sangria: string) => string
-  flecha: string
-  palabras: Record<string, string>
+interface Language {
+  object: (parts: string[], sangria: string) => string
+  arrow: string
+  words: Record<string, string>
 }
-const entre = (abre: string, partes: string[], cierra: string, sangria: string) =>
-  [abre, ...partes.map((parte) => `${sangria}    ${parte},`), sangria + cierra].join('\n')
-const PARA_PYTHON: Lengua = {
-  objeto: (partes, sangria) => entre('{', partes, '}', sangria),
-  flecha: ': ',
-  palabras: { true: 'True', false: 'False', null: 'None' },
+const entre = (opening: string, parts: string[], closing: string, sangria: string) =>
+  [opening, ...parts.map((parte) => `${sangria}    ${parte},`), sangria + closing].join('\n')
+const PARA_PYTHON: Language = {
+  object: (parts, sangria) => entre('{', parts, '}', sangria),
+  arrow: ': ',
+  words: { true: 'True', false: 'False', null: 'None' },
 }
-const PARA_PHP: Lengua = {
+const PARA_PHP: Language = {
   // PHP encodes an empty array as a JSON list, so an empty object needs a cast.
-  objeto: (partes, sangria) => (partes.length > 0 ? entre('[', partes, ']', sangria) : '(object) []'),
-  flecha: ' => ',
-  palabras: {},
+  object: (parts, sangria) => (parts.length > 0 ? entre('[', parts, ']', sangria) : '(object) []'),
+  arrow: ' => ',
+  words: {},
 }
 
 /**
  * Writes a JSON value as a literal of Python or PHP, whose single-quoted strings escape `'` and `\` with a backslash.
  */
-function comoLiteral(valor: Json, lengua: Lengua, nivel: number): string {
+function comoLiteral(valor: Json, language: Language, level: number): string {
   if (typeof valor === 'string') return `'${valor.replace(/[\\']/g, '\\$&')}'`
-  if (valor === null || typeof valor !== 'object') return lengua.palabras[String(valor)] ?? String(valor)
-  const sangria = '    '.repeat(nivel)
-  const dentro = (uno: Json) => comoLiteral(uno, lengua, nivel + 1)
-  if (Array.isArray(valor)) return entre('[', valor.map(dentro), ']', sangria)
-  const partes = Object.entries(valor).map(([clave, uno]) => `'${clave}'${lengua.flecha}${dentro(uno)}`)
-  return lengua.objeto(partes, sangria)
+  if (valor === null || typeof valor !== 'object') return language.words[String(valor)] ?? String(valor)
+  const sangria = '    '.repeat(level)
+  const nested = (item: Json) => comoLiteral(item, language, level + 1)
+  if (Array.isArray(valor)) return entre('[', valor.map(nested), ']', sangria)
+  const parts = Object.entries(valor).map(([clave, item]) => `'${clave}'${language.arrow}${nested(item)}`)
+  return language.object(parts, sangria)
 }
 
 /**
  * Adds `x-codeSamples` to every operation of a contract, and returns the contract.
  * @throws if an operation has no sample file
  */
-export function conMuestras(contrato: Objeto): Objeto {
-  for (const operacion of operacionesDe(contrato)) {
-    const archivo = new URL(`${operacion.id}.ts`, CARPETA)
+export function withSamples(contract: JsonObject): JsonObject {
+  for (const operacion of operacionesOf(contract)) {
+    const archivo = new URL(`${operacion.id}.ts`, SAMPLES_FOLDER)
     if (!existsSync(archivo)) {
       throw new Error(`${operacion.id} has no sample: write openapi/comercios/muestras/${operacion.id}.ts`)
     }
-    operacion.definicion['x-codeSamples'] = [
-      { lang: 'bash', label: 'curl', source: muestraDeCurl(contrato, operacion) },
+    operacion.definition['x-codeSamples'] = [
+      { lang: 'bash', label: 'curl', source: writeCurlSample(contract, operacion) },
       // Redoc hides samples in a language whose name it does not know.
-      { lang: 'Python', label: 'Python', source: muestraDePython(contrato, operacion) },
-      { lang: 'PHP', label: 'PHP', source: muestraDePhp(contrato, operacion) },
+      { lang: 'Python', label: 'Python', source: writePythonSample(contract, operacion) },
+      { lang: 'PHP', label: 'PHP', source: writePhpSample(contract, operacion) },
       { lang: 'TypeScript', label: 'Node.js', source: readFileSync(archivo, 'utf8').trimEnd() },
     ]
   }
-  return contrato
+  return contract
 }

@@ -4,18 +4,18 @@
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { comprimir } from '../generar/comprimir.ts'
-import { accesible } from './accesible.ts'
-import type { Objeto } from './contrato.ts'
-import { conDiagramas } from './diagrama.ts'
-import { enEspanol } from './espanol.ts'
-import { leerGuiaDelContrato } from './guia.ts'
+import { compressFiles } from '../generar/comprimir.ts'
+import { makeAccessible } from './accesible.ts'
+import type { JsonObject } from './contrato.ts'
+import { withDiagrams } from './diagrama.ts'
+import { translateRedoc } from './espanol.ts'
+import { readContractGuide } from './guia.ts'
 import { paraLeer } from './lectura.ts'
 
-type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
+type Run = (program: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
 /** Images in Redoc's program, of its link to its own site, that would be loaded from another host. */
-const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
+const FOREIGN_IMAGES = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
 /**
  * Last script of Redoc's page. The groups are Redoc's program (up to the line that exports `hydrate`), the contract,
  * and Redoc's options. The page is split here, so that the browser loads program and contract as separate files.
@@ -26,9 +26,9 @@ const FINAL =
 /**
  * Returns a style sheet that gives a chapter's parts smaller headings than chapters, because Redoc writes both as `h2`.
  */
-const tamanos = (contrato: Objeto) => {
-  const partes = leerGuiaDelContrato(contrato).capitulos.map(({ lugar }) => `h2[id^="${lugar}/"]`)
-  return `<style>:is(${partes}){font-size:1.3em!important}</style>\n`
+const sizeStyles = (contract: JsonObject) => {
+  const selectors = readContractGuide(contract).guideChapters.map(({ lugar }) => `h2[id^="${lugar}/"]`)
+  return `<style>:is(${selectors}){font-size:1.3em!important}</style>\n`
 }
 
 /**
@@ -37,54 +37,54 @@ const tamanos = (contrato: Objeto) => {
  */
 const SU_COLOR = / style="color: var\((\$\{\w+\})\)"/
 /** Names of the colours that Redoc uses for the words of samples. */
-const COLORES = /`(--code-block-tokens-[a-z-]+-color)`/g
+const COLOR_NAMES = /`(--code-block-tokens-[a-z-]+-color)`/g
 
 /**
  * Returns a style sheet that colours the words of samples by the attribute `data-color`, which replaces Redoc's
  * `style`.
  */
-const colores = (programa: string) => {
-  const nombres = new Set([...programa.matchAll(COLORES)].map(([, nombre]) => nombre))
-  return `<style>${[...nombres].map((nombre) => `[data-color="${nombre}"]{color:var(${nombre})}`).join('')}</style>\n`
+const colorStyles = (program: string) => {
+  const names = new Set([...program.matchAll(COLOR_NAMES)].map(([, nombre]) => nombre))
+  return `<style>${[...names].map((nombre) => `[data-color="${nombre}"]{color:var(${nombre})}`).join('')}</style>\n`
 }
 
 /**
  * Code in Redoc that builds the index of its own search when the browser is idle. The page has another search, so this
  * code is removed.
  */
-const SU_INDICE = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
+const REDOC_INDEX = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
 
 /**
  * Writes `base.html`, `redoc.js` and `contrato.json` of the reading view into a folder.
  * @throws if Redoc's page no longer has the expected form
  */
-export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Correr) {
-  await mkdir(carpeta, { recursive: true })
-  const entrada = new URL('entrada.json', carpeta)
-  const pagina = new URL('base.html', carpeta)
-  const info = contrato.info as Objeto
-  const guia = await conDiagramas(String(info['x-guia']))
-  await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, 'x-guia': guia } })))
-  const [desde, hacia] = [entrada, pagina].map((url) => fileURLToPath(url)) as [string, string]
-  const plantilla = ['--template', 'server/pages/docs/plantilla.hbs']
+export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
+  await mkdir(folder, { recursive: true })
+  const inputUrl = new URL('entrada.json', folder)
+  const pagina = new URL('base.html', folder)
+  const info = contract.info as JsonObject
+  const guia = await withDiagrams(String(info['x-guia']))
+  await writeFile(inputUrl, JSON.stringify(paraLeer({ ...contract, info: { ...info, 'x-guia': guia } })))
+  const [desde, target] = [inputUrl, pagina].map((url) => fileURLToPath(url)) as [string, string]
+  const templateOption = ['--template', 'server/pages/docs/plantilla.hbs']
   // The HTML rendered here and the program in the browser must have the same Spanish texts.
-  await correr('redocly', ['build-docs', desde, '--output', hacia, '--inlineBundle', ...plantilla], {
+  await run('redocly', ['build-docs', desde, '--output', target, '--inlineBundle', ...templateOption], {
     NODE_OPTIONS: `--import ${new URL('traducirRedoc.mjs', import.meta.url).href}`,
   })
-  const html = enEspanol(accesible((await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,')))
-  const [guion, programa, definicion, opciones] = FINAL.exec(html) ?? []
-  const esSuyo = programa && SU_INDICE.test(programa) && SU_COLOR.test(programa)
-  if (!guion || !esSuyo || !definicion || !opciones) {
+  const html = translateRedoc(makeAccessible((await readFile(pagina, 'utf8')).replace(FOREIGN_IMAGES, 'data:,')))
+  const [script, program, definition, opciones] = FINAL.exec(html) ?? []
+  const isExpected = program && REDOC_INDEX.test(program) && SU_COLOR.test(program)
+  if (!script || !isExpected || !definition || !opciones) {
     throw new Error("Redoc's page has changed: update scripts/documentacion/pagina.ts")
   }
-  const estilos = tamanos(contrato) + colores(programa)
-  const base = html.replace(guion, () => '').replace('</head>', () => `${estilos}</head>`)
+  const styles = sizeStyles(contract) + colorStyles(program)
+  const base = html.replace(script, () => '').replace('</head>', () => `${styles}</head>`)
   await writeFile(pagina, base)
   await writeFile(
-    new URL('redoc.js', carpeta),
-    programa.replace(SU_INDICE, '$1()=>{}$3').replace(SU_COLOR, ' data-color="$1"'),
+    new URL('redoc.js', folder),
+    program.replace(REDOC_INDEX, '$1()=>{}$3').replace(SU_COLOR, ' data-color="$1"'),
   )
-  await writeFile(new URL('contrato.json', carpeta), `{"definicion":${definicion},"opciones":${opciones}}`)
-  await comprimir(carpeta, ['redoc.js', 'contrato.json'])
-  await rm(entrada)
+  await writeFile(new URL('contrato.json', folder), `{"definicion":${definition},"opciones":${opciones}}`)
+  await compressFiles(folder, ['redoc.js', 'contrato.json'])
+  await rm(inputUrl)
 }

@@ -7,7 +7,7 @@
  * Precondition of a request, which the collection's variables must fulfil: a guide in a certain state, or an object of
  * webhooks.
  */
-export type Necesidad =
+export type Need =
   | 'aceptada'
   | 'nueva'
   | 'dos'
@@ -24,10 +24,10 @@ export type Necesidad =
 /**
  * Returns the script that runs before each request. With a test key, it checks that the variables fulfil the request's
  * precondition, and otherwise creates what is missing. The text is one constant, because Postman runs it as one script.
- * @param necesidades preconditions by the name of the request
+ * @param needs preconditions by the name of the request
  */
-export const antesDe = (necesidades: Readonly<Record<string, Necesidad>>) => `
-const necesita = ${JSON.stringify(necesidades)}[pm.info.requestName]
+export const antesDe = (needs: Readonly<Record<string, Need>>) => `
+const necesita = ${JSON.stringify(needs)}[pm.info.requestName]
 const base = pm.variables.replaceIn('{{GUIAS_URL}}') + '/api/v1'
 const llave = pm.variables.replaceIn('{{GUIAS_LLAVE}}')
 const unico = Date.now().toString(36) + Math.random().toString(36).slice(2, 8)
@@ -130,7 +130,7 @@ if (necesita && llave.startsWith('guia_test_'))
  * Script that runs after each request. It stores the codes that the response contains in variables, so that later
  * requests use them.
  */
-export const DESPUES = `
+export const AFTER_REQUEST = `
 const hecho = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {}
 for (const clase of ['guia', 'webhook', 'aviso', 'recuperacion'])
   if (typeof hecho[clase] === 'string') pm.collectionVariables.set(clase, hecho[clase])

@@ -5,25 +5,25 @@
 
 import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
 import type { Problema } from '../../server/generado/contrato/tipos/index.ts'
-import { ejemplosDe, type Json, type Objeto } from './contrato.ts'
+import { examplesOf, type Json, type JsonObject } from './contrato.ts'
 
 /** Returns the contract with examples for application/problem+json. */
-export function conRfc9457(contrato: Objeto): Objeto {
-  const recorrer = (valor: Json): Json => {
-    if (Array.isArray(valor)) return valor.map(recorrer)
+export function conRfc9457(contract: JsonObject): JsonObject {
+  const walk = (valor: Json): Json => {
+    if (Array.isArray(valor)) return valor.map(walk)
     if (valor === null || typeof valor !== 'object') return valor
-    const content = valor.content as Objeto | undefined
+    const content = valor.content as JsonObject | undefined
     if (!content?.['application/problem+json']) {
-      return Object.fromEntries(Object.entries(valor).map(([clave, dentro]) => [clave, recorrer(dentro)]))
+      return Object.fromEntries(Object.entries(valor).map(([clave, inner]) => [clave, walk(inner)]))
     }
     const examples = Object.fromEntries(
-      ejemplosDe(contrato, valor).map(([nombre, { value, ...demas }]) => [
+      examplesOf(contract, valor).map(([nombre, { value, ...rest }]) => [
         nombre,
-        { ...demas, value: asRfc9457(value as unknown as Problema) as unknown as Json },
+        { ...rest, value: asRfc9457(value as unknown as Problema) as unknown as Json },
       ]),
     )
-    const problema = { ...(content['application/problem+json'] as Objeto), examples }
+    const problema = { ...(content['application/problem+json'] as JsonObject), examples }
     return { ...valor, content: { ...content, 'application/problem+json': problema } }
   }
-  return recorrer(contrato) as Objeto
+  return walk(contract) as JsonObject
 }

@@ -12,12 +12,12 @@ const GRANDE = 500_000
  * start.
  * @throws if a file is empty
  */
-export async function comprimir(carpeta: URL, archivos: readonly string[]) {
+export async function compressFiles(folder: URL, archivos: readonly string[]) {
   for (const archivo of archivos) {
-    const entero = await readFile(new URL(archivo, carpeta))
-    if (entero.length === 0) throw new Error(`${archivo} was generated empty`)
-    const params = { [constants.BROTLI_PARAM_QUALITY]: entero.length > GRANDE ? 9 : 11 }
-    await writeFile(new URL(`${archivo}.br`, carpeta), brotliCompressSync(entero, { params }))
-    await writeFile(new URL(`${archivo}.gz`, carpeta), gzipSync(entero, { level: 9 }))
+    const content = await readFile(new URL(archivo, folder))
+    if (content.length === 0) throw new Error(`${archivo} was generated empty`)
+    const params = { [constants.BROTLI_PARAM_QUALITY]: content.length > GRANDE ? 9 : 11 }
+    await writeFile(new URL(`${archivo}.br`, folder), brotliCompressSync(content, { params }))
+    await writeFile(new URL(`${archivo}.gz`, folder), gzipSync(content, { level: 9 }))
   }
 }

@@ -3,116 +3,118 @@
  * operations. It is a preprocessor, so lint rules, the bundles and everything generated from them read its output.
  */
 import {
-  CABECERAS_COMUNES,
-  CABECERAS_CONDICIONALES,
-  type Condicion,
-  CUERPOS_DE_ERROR,
-  RESPUESTAS_COMUNES,
+  COMMON_HEADERS,
+  COMMON_RESPONSES,
+  CONDITIONAL_HEADERS,
+  type Condition,
+  ERROR_BODIES,
 } from '../../openapi/componentes/comunes.ts'
-import type { Json, Objeto } from '../documentacion/contrato.ts'
+import type { Json, JsonObject } from '../documentacion/contrato.ts'
 
 /** Extension of an operation: statuses of common answers that the operation never sends. */
-const EXCEPCIONES = 'x-sin-respuestas'
+const EXCEPTIONS = 'x-sin-respuestas'
 /**
  * Pattern of the files to which common answers are added. The linter also reads the bundles, which already contain
  * them.
  */
 const ES_DE_PATHS = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/
 
-const componente = (archivo: string, nombre: string): Objeto => ({
+const componentRef = (archivo: string, nombre: string): JsonObject => ({
   $ref: `../../componentes/${archivo}.yaml#/${nombre}`,
 })
-const cabeceras = (nombres: Readonly<Record<string, string>>) =>
-  Object.entries(nombres).map(([cabecera, nombre]) => [cabecera, componente('respuestas/cabeceras', nombre)] as const)
+const cabeceras = (names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([header, nombre]) => [header, componentRef('respuestas/cabeceras', nombre)] as const)
 
 /** Returns the conditions that hold for an operation of a path file. */
-function condicionesDe(operacion: Objeto, seguridadDelDocumento: Json[]): ReadonlySet<Condicion> {
-  const condiciones: Condicion[] = ['siempre']
-  const cuerpo = operacion.requestBody as Objeto | undefined
-  if (cuerpo) condiciones.push('cuerpo')
-  condiciones.push('application/json' in ((cuerpo?.content ?? {}) as Objeto) ? 'cuerpoJson' : 'sinCuerpoJson')
-  const parametros = (operacion.parameters ?? []) as Objeto[]
-  if (parametros.some(({ $ref }) => String($ref).endsWith('#/SiNoCoincide'))) condiciones.push('condicional')
-  const [esquemas = {}] = (operacion.security ?? seguridadDelDocumento) as Objeto[]
-  for (const [esquema, alcances] of Object.entries(esquemas)) {
-    if (esquema.startsWith('llaveDe')) {
-      condiciones.push('llave')
-      if ((alcances as Json[]).length === 0) condiciones.push('llaveSinAlcance')
+function conditionsOf(operacion: JsonObject, documentSecurity: Json[]): ReadonlySet<Condition> {
+  const conditions: Condition[] = ['siempre']
+  const cuerpo = operacion.requestBody as JsonObject | undefined
+  if (cuerpo) conditions.push('cuerpo')
+  conditions.push('application/json' in ((cuerpo?.content ?? {}) as JsonObject) ? 'cuerpoJson' : 'sinCuerpoJson')
+  const parameters = (operacion.parameters ?? []) as JsonObject[]
+  if (parameters.some(({ $ref }) => String($ref).endsWith('#/SiNoCoincide'))) conditions.push('condicional')
+  const [schemes = {}] = (operacion.security ?? documentSecurity) as JsonObject[]
+  for (const [scheme, alcances] of Object.entries(schemes)) {
+    if (scheme.startsWith('llaveDe')) {
+      conditions.push('llave')
+      if ((alcances as Json[]).length === 0) conditions.push('llaveSinAlcance')
     }
-    if (esquema.startsWith('sesionDe')) condiciones.push('sesion')
-    if (esquema.startsWith('firmaDe')) condiciones.push('firma')
+    if (scheme.startsWith('sesionDe')) conditions.push('sesion')
+    if (scheme.startsWith('firmaDe')) conditions.push('firma')
   }
-  return new Set(condiciones)
+  return new Set(conditions)
 }
 
 /**
  * Adds the common headers to an answer, and the schemas to an error answer that has only examples. Leaves an answer
  * that is a `$ref` as it is.
  */
-function completar(respuesta: Objeto, estado: string, esCondicional: boolean): Objeto {
+function completeResponse(respuesta: JsonObject, estado: string, isConditional: boolean): JsonObject {
   if ('$ref' in respuesta) return respuesta
-  const suyas = (respuesta.headers ?? {}) as Objeto
-  const comunes = [
-    ...cabeceras(CABECERAS_COMUNES),
-    ...(esCondicional && estado === '200' ? cabeceras(CABECERAS_CONDICIONALES) : []),
-  ].filter(([cabecera]) => !(cabecera in suyas))
-  const headers = 'X-Request-Id' in suyas ? suyas : { ...Object.fromEntries(comunes), ...suyas }
+  const ownEntries = (respuesta.headers ?? {}) as JsonObject
+  const commonEntries = [
+    ...cabeceras(COMMON_HEADERS),
+    ...(isConditional && estado === '200' ? cabeceras(CONDITIONAL_HEADERS) : []),
+  ].filter(([header]) => !(header in ownEntries))
+  const headers = 'X-Request-Id' in ownEntries ? ownEntries : { ...Object.fromEntries(commonEntries), ...ownEntries }
   // Members of the contract keep one order, in which the headers stand before the content.
-  const { content, headers: _, ...demas } = respuesta
-  const json = ((content ?? {}) as Objeto)['application/json'] as Objeto | undefined
-  if (Number(estado) < 400 || !json || 'schema' in json) return { ...demas, headers, ...(content && { content }) }
-  const conEsquema = Object.entries(CUERPOS_DE_ERROR).map(([tipo, esquema]) => [
+  const { content, headers: _, ...rest } = respuesta
+  const json = ((content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined
+  if (Number(estado) < 400 || !json || 'schema' in json) return { ...rest, headers, ...(content && { content }) }
+  const contentWithSchema = Object.entries(ERROR_BODIES).map(([tipo, scheme]) => [
     tipo,
-    { schema: componente('schemas/problemas', esquema), ...(tipo === 'application/json' ? json : {}) },
+    { schema: componentRef('schemas/problemas', scheme), ...(tipo === 'application/json' ? json : {}) },
   ])
-  return { ...demas, headers, content: Object.fromEntries(conEsquema) as Objeto }
+  return { ...rest, headers, content: Object.fromEntries(contentWithSchema) as JsonObject }
 }
 
 /**
  * Adds the common answers and headers to an operation of a path file.
  * @throws if an exception names a status that no rule gives, or one that the operation writes
  */
-export function conComunes(operacion: Objeto, seguridadDelDocumento: Json[] = []): Objeto {
-  const { [EXCEPCIONES]: excepciones = [], responses, ...demas } = operacion
-  const condiciones = condicionesDe(operacion, seguridadDelDocumento)
-  const comunes = Object.assign(
+export function withCommonResponses(operacion: JsonObject, documentSecurity: Json[] = []): JsonObject {
+  const { [EXCEPTIONS]: exceptions = [], responses, ...rest } = operacion
+  const conditions = conditionsOf(operacion, documentSecurity)
+  const commonEntries = Object.assign(
     {},
-    ...RESPUESTAS_COMUNES.filter(([condicion]) => condiciones.has(condicion)).map(([, respuestas]) => respuestas),
+    ...COMMON_RESPONSES.filter(([condition]) => conditions.has(condition)).map(
+      ([, conditionResponses]) => conditionResponses,
+    ),
   ) as Record<string, string>
-  const suyas = (responses ?? {}) as Record<string, Objeto>
-  for (const estado of excepciones as string[]) {
-    if (!(estado in comunes) || estado in suyas)
-      throw new Error(`${operacion.operationId}: ${EXCEPCIONES} names ${estado}, which it would not have`)
-    delete comunes[estado]
+  const ownEntries = (responses ?? {}) as Record<string, JsonObject>
+  for (const estado of exceptions as string[]) {
+    if (!(estado in commonEntries) || estado in ownEntries)
+      throw new Error(`${operacion.operationId}: ${EXCEPTIONS} names ${estado}, which it would not have`)
+    delete commonEntries[estado]
   }
-  const todas: Record<string, Objeto> = {}
-  for (const [estado, ruta] of Object.entries(comunes)) {
-    const [archivo = '', nombre = ''] = ruta.split('/')
-    todas[estado] = componente(`respuestas/${archivo}`, nombre)
+  const todas: Record<string, JsonObject> = {}
+  for (const [estado, path] of Object.entries(commonEntries)) {
+    const [archivo = '', nombre = ''] = path.split('/')
+    todas[estado] = componentRef(`respuestas/${archivo}`, nombre)
   }
-  for (const [estado, respuesta] of Object.entries(suyas))
-    todas[estado] = completar(respuesta, estado, condiciones.has('condicional'))
-  return { ...demas, responses: todas }
+  for (const [estado, respuesta] of Object.entries(ownEntries))
+    todas[estado] = completeResponse(respuesta, estado, conditions.has('condicional'))
+  return { ...rest, responses: todas }
 }
 
-interface Contexto {
+interface VisitContext {
   location: { source: { absoluteRef: string } }
 }
 
-function agregar() {
-  let seguridad: Json[] = []
+function add() {
+  let security: Json[] = []
   return {
     Root: {
-      enter(contrato: Objeto) {
-        seguridad = (contrato.security ?? []) as Json[]
+      enter(contract: JsonObject) {
+        security = (contract.security ?? []) as Json[]
       },
     },
     Operation: {
-      enter(operacion: Objeto, { location }: Contexto) {
+      enter(operacion: JsonObject, { location }: VisitContext) {
         if (!ES_DE_PATHS.test(location.source.absoluteRef)) return
-        const completa = conComunes(operacion, seguridad)
-        delete operacion[EXCEPCIONES]
-        Object.assign(operacion, completa)
+        const completed = withCommonResponses(operacion, security)
+        delete operacion[EXCEPTIONS]
+        Object.assign(operacion, completed)
       },
     },
   }
@@ -122,4 +124,4 @@ function agregar() {
  * Plugin in the form that Redocly expects, as the default export of this module. Its preprocessor adds the responses
  * that all operations have to the contract.
  */
-export default () => ({ id: 'comunes', preprocessors: { oas3: { agregar } } })
+export default () => ({ id: 'comunes', preprocessors: { oas3: { add } } })

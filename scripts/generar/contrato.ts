@@ -1,56 +1,58 @@
 import { createClient } from '@hey-api/openapi-ts'
-import { coleccionDe } from '../documentacion/coleccion.ts'
-import type { Objeto } from '../documentacion/contrato.ts'
-import { conFragmentos, exigirFragmentosUsados } from '../documentacion/fragmentos.ts'
-import { conGuia } from '../documentacion/guia.ts'
-import { conMuestras } from '../documentacion/muestras.ts'
+import { collectionOf } from '../documentacion/coleccion.ts'
+import type { JsonObject } from '../documentacion/contrato.ts'
+import { requireUsedFragments, withFragments } from '../documentacion/fragmentos.ts'
+import { withGuide } from '../documentacion/guia.ts'
+import { withSamples } from '../documentacion/muestras.ts'
 import { conRfc9457 } from '../documentacion/rfc9457.ts'
-import { correrEnRaiz } from './correr.ts'
-import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
-import { CARPETA, escribir, exigirArchivo, leerBundle } from './lugares.ts'
-import { paraElServidor, paraPublicar, paraServir, sinProblemasAjenos } from './publicar.ts'
-import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
-import { vocabulario } from './vocabulario.ts'
+import { runInRoot } from './correr.ts'
+import { renderOperacionIndex } from './indiceDeOperaciones.ts'
+import { GENERATED_FOLDER, leerBundle, requireFile, writeGenerated } from './lugares.ts'
+import { toPublished, toServed, toServerContract, withoutForeignProblemas } from './publicar.ts'
+import { DOCUMENT_NAMES, mergeContracts } from './unirContratos.ts'
+import { renderVocabulary } from './vocabulario.ts'
 
 /**
  * Writes the bundles of the three APIs. Merges them into the server's contract, and writes its types and its
  * vocabulary.
  */
-export async function generarContrato() {
-  await correrEnRaiz('redocly', ['bundle'])
-  const completos: Objeto[] = []
-  for (const documento of DOCUMENTOS) {
+export async function generateContract() {
+  await runInRoot('redocly', ['bundle'])
+  const completeDocuments: JsonObject[] = []
+  for (const documento of DOCUMENT_NAMES) {
     const bundle = await leerBundle(documento)
-    const completo = conFragmentos(conRfc9457(documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle))
-    completos.push(completo)
-    const suyo = documento === 'comercios' ? sinProblemasAjenos(completo) : completo
-    await escribir(`${documento}.json`, JSON.stringify(paraPublicar(suyo), null, 2))
+    const completeDocument = withFragments(
+      conRfc9457(documento === 'comercios' ? withSamples(withGuide(bundle)) : bundle),
+    )
+    completeDocuments.push(completeDocument)
+    const ownDocument = documento === 'comercios' ? withoutForeignProblemas(completeDocument) : completeDocument
+    await writeGenerated(`${documento}.json`, JSON.stringify(toPublished(ownDocument), null, 2))
   }
-  exigirFragmentosUsados()
-  await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
-  await escribirServido(await leerBundle('comercios'))
-  const contrato = paraElServidor(unirContratos(completos))
-  await escribir('contrato.json', JSON.stringify(contrato))
-  await escribir('operaciones.ts', indiceDeOperaciones(contrato))
-  await escribir('vocabulario.ts', vocabulario(contrato))
-  await generarTipos(contrato)
+  requireUsedFragments()
+  await writeGenerated('coleccion.json', JSON.stringify(collectionOf(await leerBundle('comercios')), null, 2))
+  await writeServed(await leerBundle('comercios'))
+  const contract = toServerContract(mergeContracts(completeDocuments))
+  await writeGenerated('contrato.json', JSON.stringify(contract))
+  await writeGenerated('operaciones.ts', renderOperacionIndex(contract))
+  await writeGenerated('vocabulario.ts', renderVocabulary(contract))
+  await generateTypes(contract)
 }
 
 /** Writes the merchants' contract as the service serves it (`/openapi.json`, `/openapi.yaml`). */
-async function escribirServido(publicado: Objeto) {
-  await escribir('openapi.json', JSON.stringify(paraServir(publicado), null, 2))
-  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`openapi.${tipo}`, CARPETA).pathname)
-  await correrEnRaiz('redocly', ['bundle', json, '--output', yaml])
-  await exigirArchivo('server/generado/contrato/openapi.yaml')
+async function writeServed(published: JsonObject) {
+  await writeGenerated('openapi.json', JSON.stringify(toServed(published), null, 2))
+  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`openapi.${tipo}`, GENERATED_FOLDER).pathname)
+  await runInRoot('redocly', ['bundle', json, '--output', yaml])
+  await requireFile('server/generado/contrato/openapi.yaml')
 }
 
-async function generarTipos(contrato: Objeto) {
+async function generateTypes(contract: JsonObject) {
   const opciones = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
   await createClient({
     ...opciones,
-    input: contrato as never,
-    output: { path: new URL('tipos', CARPETA).pathname, module: { extension: '.ts' } },
+    input: contract as never,
+    output: { path: new URL('tipos', GENERATED_FOLDER).pathname, module: { extension: '.ts' } },
     plugins: ['@hey-api/typescript'],
   })
-  await exigirArchivo('server/generado/contrato/tipos/types.gen.ts')
+  await requireFile('server/generado/contrato/tipos/types.gen.ts')
 }

@@ -2,26 +2,26 @@ import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { RAIZ } from './lugares.ts'
+import { REPOSITORY_URL } from './lugares.ts'
 
-const ejecutar = promisify(execFile)
+const execute = promisify(execFile)
 
-const binarios = fileURLToPath(new URL('node_modules/.bin', RAIZ))
+const binaries = fileURLToPath(new URL('node_modules/.bin', REPOSITORY_URL))
 /**
  * Runs an installed program in the repository's root.
  * @throws with the program's whole output, if it fails
  */
-export const correrEnRaiz = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
+export const runInRoot = async (program: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
   try {
     // The programs start with `#!/usr/bin/env node`, which must find this repository's Node and not the system's.
-    const PATH = binarios + delimiter + (process.env.PATH ?? '')
-    await ejecutar(join(binarios, programa), args, {
-      cwd: RAIZ,
+    const PATH = binaries + delimiter + (process.env.PATH ?? '')
+    await execute(join(binaries, program), args, {
+      cwd: REPOSITORY_URL,
       env: { ...process.env, PATH, ...env },
       maxBuffer: 1 << 26,
     })
   } catch (causa) {
     const { stdout = '', stderr = '' } = causa as { stdout?: string; stderr?: string }
-    throw new Error(`${programa} ${args[0]} failed\n${stdout}${stderr}`)
+    throw new Error(`${program} ${args[0]} failed\n${stdout}${stderr}`)
   }
 }

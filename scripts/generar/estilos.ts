@@ -4,33 +4,37 @@ import { fileURLToPath } from 'node:url'
 import { bundle, type Targets, transform } from 'lightningcss'
 
 /** Oldest browsers that the pages support, from the year 2021. lightningcss writes versions as major × 2^16. */
-const NAVEGADORES: Targets = { chrome: 90 << 16, firefox: 91 << 16, ios_saf: 15 << 16, safari: 15 << 16 }
+const BROWSERS: Targets = { chrome: 90 << 16, firefox: 91 << 16, ios_saf: 15 << 16, safari: 15 << 16 }
 
-const nombres = (css: string, patron: RegExp) => new Set([...css.matchAll(patron)].map(([, nombre]) => nombre!))
+const namesIn = (css: string, patron: RegExp) => new Set([...css.matchAll(patron)].map(([, nombre]) => nombre!))
 
 /** Returns the names of the custom properties that a text uses. */
-export const nombresDeVariables = (texto: string) => nombres(texto, /var\(\s*(--[\w-]+)/g)
+export const variableNames = (texto: string) => namesIn(texto, /var\(\s*(--[\w-]+)/g)
 
-/** Lists the custom properties that a style sheet defines, and that neither it nor `ajenas` uses. */
-function sinUso(css: string, ajenas: ReadonlySet<string>): string[] {
-  const usadas = nombresDeVariables(css).union(ajenas)
-  return [...nombres(css, /(--[\w-]+):/g)].filter((nombre) => !usadas.has(nombre))
+/** Lists the custom properties that a style sheet defines, and that neither it nor `foreignVariables` uses. */
+function sinUso(css: string, foreignVariables: ReadonlySet<string>): string[] {
+  const usedVariables = variableNames(css).union(foreignVariables)
+  return [...namesIn(css, /(--[\w-]+):/g)].filter((nombre) => !usedVariables.has(nombre))
 }
 
 /**
  * Returns a style sheet with everything that it imports, minified. Leaves out the tokens that the page does not use. One
  * round is not enough: a token may be used by another unused token alone.
- * @param ajenas custom properties that other style sheets of the page use
+ * @param foreignVariables custom properties that other style sheets of the page use
  */
-export function unirEstilos(hoja: URL, ajenas: ReadonlySet<string> = new Set()): string {
-  const unir = (unusedSymbols: string[], targets?: Targets) =>
-    bundle({ filename: fileURLToPath(hoja), minify: true, unusedSymbols, ...(targets && { targets }) }).code.toString()
-  const sobran: string[] = []
-  for (let otros = sinUso(unir(sobran), ajenas); otros.length > 0; otros = sinUso(unir(sobran), ajenas))
-    sobran.push(...otros)
-  return unir(sobran, NAVEGADORES)
+export function bundleStyles(sheet: URL, foreignVariables: ReadonlySet<string> = new Set()): string {
+  const bundleSheet = (unusedSymbols: string[], targets?: Targets) =>
+    bundle({ filename: fileURLToPath(sheet), minify: true, unusedSymbols, ...(targets && { targets }) }).code.toString()
+  const unusedVariables: string[] = []
+  for (
+    let moreUnused = sinUso(bundleSheet(unusedVariables), foreignVariables);
+    moreUnused.length > 0;
+    moreUnused = sinUso(bundleSheet(unusedVariables), foreignVariables)
+  )
+    unusedVariables.push(...moreUnused)
+  return bundleSheet(unusedVariables, BROWSERS)
 }
 
 /** Returns a style sheet minified. */
-export const abreviar = (css: string) =>
-  transform({ filename: 'hoja.css', code: Buffer.from(css), minify: true, targets: NAVEGADORES }).code.toString()
+export const minifyStyles = (css: string) =>
+  transform({ filename: 'hoja.css', code: Buffer.from(css), minify: true, targets: BROWSERS }).code.toString()

@@ -1,8 +1,8 @@
 import type { Tool } from '../../server/pages/mcp/tool.ts'
-import { type Json, type Objeto, operacionesDe, parametrosDe, seguirRef } from '../documentacion/contrato.ts'
+import { type Json, type JsonObject, operacionesOf, parametersOf, resolveRef } from '../documentacion/contrato.ts'
 
 /** Members of a schema that assistants read. Other members would only make the list of tools longer. */
-const MIEMBROS = new Set([
+const READ_MEMBERS = new Set([
   'type',
   'enum',
   'const',
@@ -40,94 +40,106 @@ const llano = (texto: Json | undefined) =>
     .trim()
 
 /** Returns a schema with its references resolved and without members that only other readers need. */
-function esquema(contrato: Objeto, dado: Json): Json {
-  if (Array.isArray(dado)) return dado.map((uno) => esquema(contrato, uno))
+function toToolSchema(contract: JsonObject, dado: Json): Json {
+  if (Array.isArray(dado)) return dado.map((item) => toToolSchema(contract, item))
   if (dado === null || typeof dado !== 'object') return dado
-  const entero = seguirRef(contrato, dado)
-  const suyos = Object.entries(entero).filter(([clave]) => MIEMBROS.has(clave))
+  const resolved = resolveRef(contract, dado)
+  const keptMembers = Object.entries(resolved).filter(([clave]) => READ_MEMBERS.has(clave))
   return Object.fromEntries(
-    suyos.map(([clave, valor]) => {
+    keptMembers.map(([clave, valor]) => {
       if (clave === 'description') return [clave, llano(valor)]
       if (clave === 'examples') return [clave, (valor as Json[]).slice(0, 1)]
       if (clave !== 'properties')
-        return [clave, ['enum', 'default', 'required'].includes(clave) ? valor : esquema(contrato, valor)]
-      return [clave, Object.fromEntries(Object.entries(valor as Objeto).map(([n, v]) => [n, esquema(contrato, v)]))]
+        return [clave, ['enum', 'default', 'required'].includes(clave) ? valor : toToolSchema(contract, valor)]
+      return [
+        clave,
+        Object.fromEntries(Object.entries(valor as JsonObject).map(([n, v]) => [n, toToolSchema(contract, v)])),
+      ]
     }),
   )
 }
 
 /** Returns the schema of a request's body, with the parts of `allOf` merged; undefined without a body. */
-function cuerpoDe(contrato: Objeto, definicion: Objeto): Objeto | undefined {
-  const json = (seguirRef(contrato, definicion.requestBody).content as Objeto | undefined)?.['application/json']
+function bodySchemaOf(contract: JsonObject, definition: JsonObject): JsonObject | undefined {
+  const json = (resolveRef(contract, definition.requestBody).content as JsonObject | undefined)?.['application/json']
   if (!json) return undefined
-  const { allOf = [], properties = {}, required = [], ...resto } = esquema(contrato, (json as Objeto).schema!) as Objeto
-  const partes = [...(allOf as Objeto[]), { properties, required }]
+  const {
+    allOf = [],
+    properties = {},
+    required = [],
+    ...rest
+  } = toToolSchema(contract, (json as JsonObject).schema!) as JsonObject
+  const parts = [...(allOf as JsonObject[]), { properties, required }]
   return {
-    ...resto,
-    properties: Object.assign({}, ...partes.map((parte) => parte.properties ?? {})),
-    required: [...new Set(partes.flatMap((parte) => (parte.required ?? []) as string[]))],
+    ...rest,
+    properties: Object.assign({}, ...parts.map((parte) => parte.properties ?? {})),
+    required: [...new Set(parts.flatMap((parte) => (parte.required ?? []) as string[]))],
   }
 }
 
 /** Argument of the tools for `Idempotency-Key`. Assistants get names of one kind. */
 const CLAVE = 'clave_de_idempotencia'
 
-function entrada(contrato: Objeto, operacion: ReturnType<typeof operacionesDe>[number], confirma: string | undefined) {
-  const properties: Objeto = {}
+function input(
+  contract: JsonObject,
+  operacion: ReturnType<typeof operacionesOf>[number],
+  repeatedArgument: string | undefined,
+) {
+  const properties: JsonObject = {}
   const required: string[] = []
   const donde: Record<string, 'path' | 'query' | 'key'> = {}
-  const poner = (nombre: string, que: Json) => {
+  const addArgument = (nombre: string, que: Json) => {
     if (nombre in properties) throw new Error(`${operacion.id} has two arguments «${nombre}»`)
     properties[nombre] = que
   }
-  for (const { name, in: lugar, required: obligatorio, schema, description } of parametrosDe(contrato, operacion)) {
+  for (const { name, in: lugar, required: obligatorio, schema, description } of parametersOf(contract, operacion)) {
     const esClave = name === 'Idempotency-Key'
     if (lugar === 'header' && !esClave) continue
     const nombre = esClave ? CLAVE : String(name)
-    poner(nombre, {
-      ...(esquema(contrato, schema!) as Objeto),
+    addArgument(nombre, {
+      ...(toToolSchema(contract, schema!) as JsonObject),
       ...(description ? { description: llano(description) } : {}),
     })
     donde[nombre] = esClave ? 'key' : (lugar as 'path' | 'query')
     if (obligatorio) required.push(nombre)
   }
-  const cuerpo = cuerpoDe(contrato, operacion.definicion)
-  for (const [nombre, que] of Object.entries((cuerpo?.properties ?? {}) as Objeto)) poner(nombre, que)
+  const cuerpo = bodySchemaOf(contract, operacion.definition)
+  for (const [nombre, que] of Object.entries((cuerpo?.properties ?? {}) as JsonObject)) addArgument(nombre, que)
   required.push(...((cuerpo?.required ?? []) as string[]))
-  if (confirma) {
-    const description = `Repita el código de «${confirma}». Así consta que el cambio es de la que se quiere cambiar.`
-    poner('confirmar', { type: 'string', description })
+  if (repeatedArgument) {
+    const description = `Repita el código de «${repeatedArgument}». Así consta que el cambio es de la que se quiere cambiar.`
+    addArgument('confirmar', { type: 'string', description })
     required.push('confirmar')
   }
   // Some models take no alternatives (`anyOf`, `oneOf`) at the root. The operation itself refuses wrong combinations.
-  return { donde, esquema: { type: 'object', properties, required, additionalProperties: false } }
+  return { donde, schema: { type: 'object', properties, required, additionalProperties: false } }
 }
 
 /**
  * Returns the tools that assistants get: one for each operation that takes a merchant's key. Path, query and body of
  * the operation are the tool's arguments side by side.
  */
-export function herramientasDe(contrato: Objeto): Tool[] {
-  return operacionesDe(contrato).flatMap((operacion) => {
-    const { id, ruta, definicion } = operacion
-    const [seguridad] = (definicion.security ?? contrato.security) as Record<string, string[]>[]
-    const alcances = seguridad?.llaveDeComercio
+export function toolsOf(contract: JsonObject): Tool[] {
+  return operacionesOf(contract).flatMap((operacion) => {
+    const { id, path, definition } = operacion
+    const [security] = (definition.security ?? contract.security) as Record<string, string[]>[]
+    const alcances = security?.llaveDeComercio
     if (!alcances) return []
-    const escribe = definicion['x-bitacora'] === 'evento' || definicion['x-bitacora'] === 'cambio'
-    const confirma = escribe ? /\{(\w+)\}/.exec(ruta)?.[1] : undefined
-    const { donde, esquema: inputSchema } = entrada(contrato, operacion, confirma)
+    const escribe = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
+    const repeatedArgument = escribe ? /\{(\w+)\}/.exec(path)?.[1] : undefined
+    const { donde, schema: inputSchema } = input(contract, operacion, repeatedArgument)
     return {
       nombre: id as Tool['nombre'],
-      titulo: String(definicion.summary),
-      descripcion: `${String(definicion.summary)}. ${llano(definicion.description)}`,
+      titulo: String(definition.summary),
+      descripcion: `${String(definition.summary)}. ${llano(definition.description)}`,
       alcances,
       escribe,
-      repetible: definicion['x-repetible'] === true,
-      soloPruebas: ruta.includes('/simulador/'),
-      ...(confirma ? { confirma } : {}),
+      isRepeatable: definition['x-repetible'] === true,
+      soloPruebas: path.includes('/simulador/'),
+      ...(repeatedArgument ? { confirma: repeatedArgument } : {}),
       donde,
-      conCuerpo: definicion.requestBody !== undefined,
-      entrada: inputSchema as Tool['entrada'],
+      hasBody: definition.requestBody !== undefined,
+      input: inputSchema as Tool['input'],
     }
   })
 }

@@ -1,7 +1,7 @@
-import { type Objeto, operacionesDe, seguirRef } from '../documentacion/contrato.ts'
+import { type JsonObject, operacionesOf, resolveRef } from '../documentacion/contrato.ts'
 
 /** Returns a text with its first letter in upper case. */
-export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
+export const capitalize = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
 
 /**
  * Returns the source of the interface `Operaciones`, from which `Handler<'operationId'>` derives its types. For each
@@ -11,32 +11,32 @@ export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slic
  * a header with `required: false` ends with `?`, because not every answer has it. `oBytes` is true if the answer 200 has
  * other media types beside JSON; the types of hey-api have only the first one.
  */
-export function indiceDeOperaciones(contrato: Objeto): string {
-  const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>
-  const importados: string[] = []
-  const filas: string[] = []
-  for (const { id, definicion } of operacionesDe(contrato)) {
-    const tipo = mayuscula(id)
-    importados.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
-    const [seguridad] = (definicion.security ?? contrato.security ?? []) as Objeto[]
-    const esquema = Object.keys(seguridad ?? {}).find(
-      (nombre) => esquemas[nombre]?.type === 'http' || esquemas[nombre]?.in === 'cookie',
+export function renderOperacionIndex(contract: JsonObject): string {
+  const schemes = (contract.components as JsonObject).securitySchemes as Record<string, JsonObject>
+  const importedTypes: string[] = []
+  const rows: string[] = []
+  for (const { id, definition } of operacionesOf(contract)) {
+    const tipo = capitalize(id)
+    importedTypes.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
+    const [security] = (definition.security ?? contract.security ?? []) as JsonObject[]
+    const scheme = Object.keys(security ?? {}).find(
+      (nombre) => schemes[nombre]?.type === 'http' || schemes[nombre]?.in === 'cookie',
     )
-    const respuestas = definicion.responses as Record<string, Objeto>
-    const contenido = Object.keys((respuestas[200]?.content ?? {}) as Objeto)
-    const condicional = '304' in respuestas && contenido.join() === 'application/json'
-    const ajenas = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(condicional ? ['ETag'] : [])]
-    const propias = Object.entries(respuestas).filter(([status]) => !condicional || status !== '304')
-    const cabeceras = propias.map(([status, { headers }]) => {
-      const suyas = Object.entries((headers ?? {}) as Record<string, Objeto>)
-      const nombres = suyas
-        .filter(([nombre]) => !ajenas.includes(nombre))
-        .map(([nombre, cabecera]) => `'${nombre}${seguirRef(contrato, cabecera).required === false ? '?' : ''}'`)
-      return `${status}: ${nombres.join(' | ') || 'never'}`
+    const responses = definition.responses as Record<string, JsonObject>
+    const contenido = Object.keys((responses[200]?.content ?? {}) as JsonObject)
+    const isConditional = '304' in responses && contenido.join() === 'application/json'
+    const serverHeaders = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(isConditional ? ['ETag'] : [])]
+    const ownResponses = Object.entries(responses).filter(([status]) => !isConditional || status !== '304')
+    const cabeceras = ownResponses.map(([status, { headers }]) => {
+      const headerEntries = Object.entries((headers ?? {}) as Record<string, JsonObject>)
+      const names = headerEntries
+        .filter(([nombre]) => !serverHeaders.includes(nombre))
+        .map(([nombre, header]) => `'${nombre}${resolveRef(contract, header).required === false ? '?' : ''}'`)
+      return `${status}: ${names.join(' | ') || 'never'}`
     })
-    filas.push(
-      `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${esquema ? `'${esquema}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${definicion['x-cuerpo-en-flujo'] === true}; oBytes: ${contenido.length > 1 && contenido[0] === 'application/json'} }`,
+    rows.push(
+      `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${scheme ? `'${scheme}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${definition['x-cuerpo-en-flujo'] === true}; oBytes: ${contenido.length > 1 && contenido[0] === 'application/json'} }`,
     )
   }
-  return `import type { ${importados.join(', ')} } from './tipos/index.ts'\n\nexport interface Operaciones {\n${filas.join('\n')}\n}\n`
+  return `import type { ${importedTypes.join(', ')} } from './tipos/index.ts'\n\nexport interface Operaciones {\n${rows.join('\n')}\n}\n`
 }

@@ -1,45 +1,48 @@
 import {
-  type Objeto,
-  type OperacionDeContrato,
-  operacionesDe,
-  parametrosDe,
-  pideLlave,
-  seguirRef,
+  type ContractOperacion,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  requiresLlave,
+  resolveRef,
 } from '../documentacion/contrato.ts'
-import { mayuscula } from './indiceDeOperaciones.ts'
+import { capitalize } from './indiceDeOperaciones.ts'
 
 /**
  * Tells if a body has the member that `x-repetible` names. `guias/external_ref` is the `external_ref` of each entry of
  * `guias`.
  */
-function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: string[]): boolean {
-  if (miembro === undefined) return true
-  const partes = [esquema, ...((esquema.allOf ?? []) as Objeto[])].map((parte) => seguirRef(contrato, parte))
-  return partes.some((parte) => {
-    const suyo = seguirRef(contrato, ((parte.properties ?? {}) as Objeto)[miembro])
-    return Object.keys(suyo).length > 0 && hayMiembro(contrato, seguirRef(contrato, suyo.items ?? suyo), resto)
+function hasMember(contract: JsonObject, schema: JsonObject, [member, ...rest]: string[]): boolean {
+  if (member === undefined) return true
+  const parts = [schema, ...((schema.allOf ?? []) as JsonObject[])].map((parte) => resolveRef(contract, parte))
+  return parts.some((parte) => {
+    const memberSchema = resolveRef(contract, ((parte.properties ?? {}) as JsonObject)[member])
+    return (
+      Object.keys(memberSchema).length > 0 &&
+      hasMember(contract, resolveRef(contract, memberSchema.items ?? memberSchema), rest)
+    )
   })
 }
 
 /** Reports whether an operation takes a key for its repetition. */
-export const tomaClave = (contrato: Objeto, operacion: OperacionDeContrato): boolean =>
-  parametrosDe(contrato, operacion).some(({ name }) => name === 'Idempotency-Key')
+export const takesKey = (contract: JsonObject, operacion: ContractOperacion): boolean =>
+  parametersOf(contract, operacion).some(({ name }) => name === 'Idempotency-Key')
 
 /**
  * Returns the `x-repetible` of an operation: true, false, `clave`, or the member of its body that makes a repetition
  * safe. Without that member, the key does.
  * @throws if it is none of these
  */
-function repetible(contrato: Objeto, operacion: OperacionDeContrato): boolean | string {
-  const { id, definicion } = operacion
-  const dicho = definicion['x-repetible']
-  if (typeof dicho === 'boolean') return dicho
-  const tipos = (definicion.requestBody as Objeto | undefined)?.content as Record<string, Objeto> | undefined
-  const cuerpo = seguirRef(contrato, tipos?.['application/json']?.schema)
-  const vale = dicho === 'clave' || (typeof dicho === 'string' && hayMiembro(contrato, cuerpo, dicho.split('/')))
-  if (vale && tomaClave(contrato, operacion)) return dicho as string
+function readRepeatability(contract: JsonObject, operacion: ContractOperacion): boolean | string {
+  const { id, definition } = operacion
+  const stated = definition['x-repetible']
+  if (typeof stated === 'boolean') return stated
+  const tipos = (definition.requestBody as JsonObject | undefined)?.content as Record<string, JsonObject> | undefined
+  const cuerpo = resolveRef(contract, tipos?.['application/json']?.schema)
+  const vale = stated === 'clave' || (typeof stated === 'string' && hasMember(contract, cuerpo, stated.split('/')))
+  if (vale && takesKey(contract, operacion)) return stated as string
   throw new Error(
-    `${id}: x-repetible must be true or false, or, with Idempotency-Key, \`clave\` or a member of its body, and is ${JSON.stringify(dicho)}`,
+    `${id}: x-repetible must be true or false, or, with Idempotency-Key, \`clave\` or a member of its body, and is ${JSON.stringify(stated)}`,
   )
 }
 
@@ -48,20 +51,20 @@ function repetible(contrato: Objeto, operacion: OperacionDeContrato): boolean | 
  * differ from the default of their method.
  * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
  */
-export function operacionesDelSdk(contrato: Objeto): string {
-  const operaciones = operacionesDe(contrato)
-    .filter(({ definicion }) => pideLlave(contrato, definicion))
+export function renderSdkOperaciones(contract: JsonObject): string {
+  const operaciones = operacionesOf(contract)
+    .filter(({ definition }) => requiresLlave(contract, definition))
     .map((operacion) => {
-      const { id, metodo, ruta } = operacion
-      if (!ruta.startsWith('/api/v1/')) throw new Error(`${id}: ${ruta} isn't below /api/v1`)
-      const clave = `'${metodo.toUpperCase()} ${ruta.slice('/api/v1'.length)}'`
-      const porMetodo = metodo !== 'post' && metodo !== 'patch'
-      return { tipo: mayuscula(id), clave, dicho: repetible(contrato, operacion), porMetodo }
+      const { id, method, path } = operacion
+      if (!path.startsWith('/api/v1/')) throw new Error(`${id}: ${path} isn't below /api/v1`)
+      const clave = `'${method.toUpperCase()} ${path.slice('/api/v1'.length)}'`
+      const methodDefault = method !== 'post' && method !== 'patch'
+      return { tipo: capitalize(id), clave, stated: readRepeatability(contract, operacion), methodDefault }
     })
   const tipos = operaciones.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
-  const filas = operaciones
-    .filter(({ dicho, porMetodo }) => dicho !== porMetodo)
-    .map(({ clave, dicho }) => `  ${clave}: '${dicho}',`)
+  const rows = operaciones
+    .filter(({ stated, methodDefault }) => stated !== methodDefault)
+    .map(({ clave, stated }) => `  ${clave}: '${stated}',`)
   return `import type { ${tipos.join(', ')} } from './types.gen.js'
 
 /** Request and success answer of each operation, by its method and its path below \`/api/v1\`. */
@@ -74,7 +77,7 @@ ${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida
  * PATCH, and \`true\` for the other methods.
  */
 export const REPETIBLES: { readonly [O in keyof Operaciones]?: string } = {
-${filas.join('\n')}
+${rows.join('\n')}
 }
 `
 }

@@ -5,24 +5,29 @@ import { build } from 'tsdown'
 import { assetPath } from '../../server/pages/assets.ts'
 import { DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { paintIcons } from '../../server/platform/brand/icon.ts'
-import { comprimir } from './comprimir.ts'
-import { abreviar, nombresDeVariables, unirEstilos } from './estilos.ts'
-import { generarIconos } from './iconos.ts'
+import { compressFiles } from './comprimir.ts'
+import { bundleStyles, minifyStyles, variableNames } from './estilos.ts'
+import { generateIcons } from './iconos.ts'
 
-const raiz = new URL('../../', import.meta.url)
-const origen = new URL('server/pages/', raiz)
+const root = new URL('../../', import.meta.url)
+const origen = new URL('server/pages/', root)
 
 /** Empty image that Leaflet assigns to unused `img` elements. The Content Security Policy of the pages forbids it. */
-const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
+const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
 
 /** Bundles each module for browsers into a file of its own. */
-const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
+const bundleModules = (
+  entry: Record<string, string>,
+  outputUrl: URL,
+  format: 'esm' | 'iife',
+  extraOptions: object = {},
+) =>
   build({
     config: false,
     entry: Object.fromEntries(
-      Object.entries(entry).map(([nombre, ruta]) => [nombre, fileURLToPath(new URL(ruta, origen))]),
+      Object.entries(entry).map(([nombre, path]) => [nombre, fileURLToPath(new URL(path, origen))]),
     ),
-    outDir: fileURLToPath(salida),
+    outDir: fileURLToPath(outputUrl),
     format,
     // Annotations for bundlers make up 5 % of the courier's program, and browsers ignore them.
     outputOptions: { entryFileNames: '[name].js', chunkFileNames: '[name].js', comments: { annotation: false } },
@@ -33,134 +38,140 @@ const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 
     clean: false,
     logLevel: 'silent',
     deps: { alwaysBundle: [/.*/], onlyBundle: false },
-    ...partes,
+    ...extraOptions,
   })
 
 /** Writes a page's style sheet, with the components that it imports. */
-const escribirEstilo = (pagina: string, salida: URL) =>
-  writeFile(new URL('estilo.css', salida), unirEstilos(new URL(`${pagina}/style.css`, origen)))
+const writeStyle = (pagina: string, outputUrl: URL) =>
+  writeFile(new URL('estilo.css', outputUrl), bundleStyles(new URL(`${pagina}/style.css`, origen)))
 
 /**
  * Writes the files of the recipient's page. Bundles Leaflet from its ES module, so that unused parts are left out.
  * Removes the rules for images from its style sheet, because the service does not serve these images.
  */
-async function generarUbicacion(salida: URL) {
-  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
-  await empaquetar({ navegador: 'ubicacion/browser/main.ts', mapa: 'ubicacion/browser/mapa.ts' }, salida, 'esm', {
+async function generateUbicacion(outputUrl: URL) {
+  const leaflet = new URL('node_modules/leaflet/dist/', root)
+  await bundleModules({ navegador: 'ubicacion/browser/main.ts', mapa: 'ubicacion/browser/mapa.ts' }, outputUrl, 'esm', {
     alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
     plugins: [
       {
         name: 'sin-imagen-vacia',
         transform(codigo: string, id: string) {
           if (!id.includes('leaflet-src')) return undefined
-          if (!codigo.includes(IMAGEN_VACIA))
+          if (!codigo.includes(EMPTY_IMAGE))
             throw new Error('Leaflet no longer contains the empty image that this plugin removes')
-          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
+          return { code: codigo.replace(EMPTY_IMAGE, ''), map: null }
         },
       },
     ],
   })
   const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
-  const sinImagenes = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
-  await writeFile(new URL('mapa.css', salida), abreviar(sinImagenes))
-  await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
+  const withoutImages = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
+  await writeFile(new URL('mapa.css', outputUrl), minifyStyles(withoutImages))
+  await compressFiles(outputUrl, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
 }
 
 /**
  * Methods of signature_pad that read and write a signature as text. The page keeps strokes and encodes its own canvas,
  * so the plugin `sin-exportar` removes these methods: 2 % of the courier's program.
  */
-const EXPORTAN = ['fromDataURL', 'toDataURL', 'toSVG'].map(
-  (metodo) => new RegExp(`\\n {2}${metodo}\\([\\s\\S]*?\\n {2}\\}(?=\\n)`),
+const EXPORT_METHODS = ['fromDataURL', 'toDataURL', 'toSVG'].map(
+  (method) => new RegExp(`\\n {2}${method}\\([\\s\\S]*?\\n {2}\\}(?=\\n)`),
 )
 
 /**
  * Writes the files of the courier's page. The service worker is a classic script, because some browsers support no
  * module there.
  */
-async function generarRepartidor(salida: URL) {
+async function generateRepartidor(outputUrl: URL) {
   const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
-  await empaquetar({ navegador: 'repartidor/browser/main.tsx' }, salida, 'esm', {
+  await bundleModules({ navegador: 'repartidor/browser/main.tsx' }, outputUrl, 'esm', {
     ...jsx,
     plugins: [
       {
         name: 'sin-exportar',
         transform(codigo: string, id: string) {
           if (!id.includes('signature_pad')) return undefined
-          if (!EXPORTAN.every((metodo) => metodo.test(codigo)))
+          if (!EXPORT_METHODS.every((method) => method.test(codigo)))
             throw new Error('signature_pad no longer contains the methods that this plugin removes')
-          return { code: EXPORTAN.reduce((sin, metodo) => sin.replace(metodo, ''), codigo), map: null }
+          return {
+            code: EXPORT_METHODS.reduce((remaining, method) => remaining.replace(method, ''), codigo),
+            map: null,
+          }
         },
       },
     ],
   })
-  await empaquetar({ lector: 'repartidor/browser/lector.ts' }, salida, 'esm')
-  await empaquetar({ servicio: 'repartidor/browser/servicio.ts' }, salida, 'iife')
-  await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
-  const iconos = await paintIcons(DEFAULT_COLOR)
-  await Promise.all([...iconos].map(([nombre, png]) => writeFile(new URL(nombre, salida), png)))
-  await comprimir(salida, ['navegador.js', 'otras.js', 'lector.js', 'lector.wasm', 'estilo.css'])
+  await bundleModules({ lector: 'repartidor/browser/lector.ts' }, outputUrl, 'esm')
+  await bundleModules({ servicio: 'repartidor/browser/servicio.ts' }, outputUrl, 'iife')
+  await copyFile(
+    new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', root),
+    new URL('lector.wasm', outputUrl),
+  )
+  const icons = await paintIcons(DEFAULT_COLOR)
+  await Promise.all([...icons].map(([nombre, png]) => writeFile(new URL(nombre, outputUrl), png)))
+  await compressFiles(outputUrl, ['navegador.js', 'otras.js', 'lector.js', 'lector.wasm', 'estilo.css'])
 }
 
 /**
  * Writes the reading view: the HTML that Redoc rendered, with our style sheet and the addresses of the programs to
  * load. The HTML contains these addresses because they change with the files' contents.
  */
-async function generarLectura(destino: URL) {
-  const salida = new URL('docs/', destino)
-  const hecha = new URL('../documentacion/', destino)
-  await empaquetar({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/buscador.ts' }, salida, 'esm')
-  const ruta = async (archivo: URL) =>
+async function generateReadingView(destino: URL) {
+  const outputUrl = new URL('docs/', destino)
+  const documentationUrl = new URL('../documentacion/', destino)
+  await bundleModules({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/buscador.ts' }, outputUrl, 'esm')
+  const path = async (archivo: URL) =>
     assetPath('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
   const datos = {
-    src: new URL('navegador.js', salida),
-    'data-buscador': new URL('buscador.js', salida),
-    'data-redoc': new URL('redoc.js', hecha),
-    'data-contrato': new URL('contrato.json', hecha),
-    'data-indice': new URL('indice.json', hecha),
+    src: new URL('navegador.js', outputUrl),
+    'data-buscador': new URL('buscador.js', outputUrl),
+    'data-redoc': new URL('redoc.js', documentationUrl),
+    'data-contrato': new URL('contrato.json', documentationUrl),
+    'data-indice': new URL('indice.json', documentationUrl),
   }
-  const atributos = await Promise.all(
-    Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await ruta(archivo)}"`),
+  const attributes = await Promise.all(
+    Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await path(archivo)}"`),
   )
-  const guion = `<script id="programa" type="module" ${atributos.join(' ')}></script>`
+  const script = `<script id="programa" type="module" ${attributes.join(' ')}></script>`
   const [base = '', redoc = ''] = await Promise.all(
-    ['base.html', 'redoc.js'].map((archivo) => readFile(new URL(archivo, hecha), 'utf8')),
+    ['base.html', 'redoc.js'].map((archivo) => readFile(new URL(archivo, documentationUrl), 'utf8')),
   )
   // Redoc's own rules use the variables that this style sheet sets, so none of them counts as unused.
-  const suyas = nombresDeVariables(base + redoc)
-  const estilo = unirEstilos(new URL('docs/lectura.css', origen), suyas)
-  const html = base.replace('/*ESTILO*/', () => estilo).replace('</body>', () => `${guion}\n</body>`)
-  await writeFile(new URL('documentacion.html', salida), html)
-  await comprimir(salida, ['documentacion.html', 'navegador.js', 'buscador.js'])
+  const redocVariables = variableNames(base + redoc)
+  const style = bundleStyles(new URL('docs/lectura.css', origen), redocVariables)
+  const html = base.replace('/*ESTILO*/', () => style).replace('</body>', () => `${script}\n</body>`)
+  await writeFile(new URL('documentacion.html', outputUrl), html)
+  await compressFiles(outputUrl, ['documentacion.html', 'navegador.js', 'buscador.js'])
 }
 
 /** Pages with the common layout, each with the function that writes its files besides the style sheet. */
-const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
-  inicio: (salida) => empaquetar({ navegador: 'inicio/browser/main.ts' }, salida, 'esm'),
-  rastreo: (salida) => empaquetar({ navegador: 'rastreo/browser/main.ts' }, salida, 'esm'),
+const PAGE_GENERATORS: Readonly<Record<string, (outputUrl: URL) => Promise<unknown>>> = {
+  inicio: (outputUrl) => bundleModules({ navegador: 'inicio/browser/main.ts' }, outputUrl, 'esm'),
+  rastreo: (outputUrl) => bundleModules({ navegador: 'rastreo/browser/main.ts' }, outputUrl, 'esm'),
   buzon: async () => {},
-  decidir: (salida) => empaquetar({ navegador: 'decidir/browser/main.ts' }, salida, 'esm'),
-  entrar: (salida) => empaquetar({ navegador: 'entrar/browser/main.ts' }, salida, 'esm'),
-  central: (salida) => empaquetar({ navegador: 'central/browser/main.ts' }, salida, 'esm'),
+  decidir: (outputUrl) => bundleModules({ navegador: 'decidir/browser/main.ts' }, outputUrl, 'esm'),
+  entrar: (outputUrl) => bundleModules({ navegador: 'entrar/browser/main.ts' }, outputUrl, 'esm'),
+  central: (outputUrl) => bundleModules({ navegador: 'central/browser/main.ts' }, outputUrl, 'esm'),
   ui: async () => {},
-  consola: async (salida) => {
-    await empaquetar({ navegador: 'consola/browser/main.ts' }, salida, 'esm')
-    await comprimir(salida, ['navegador.js', 'estilo.css'])
+  consola: async (outputUrl) => {
+    await bundleModules({ navegador: 'consola/browser/main.ts' }, outputUrl, 'esm')
+    await compressFiles(outputUrl, ['navegador.js', 'estilo.css'])
   },
-  verificar: (salida) => empaquetar({ navegador: 'verificar/browser/main.ts' }, salida, 'esm'),
-  ubicacion: generarUbicacion,
-  repartidor: generarRepartidor,
+  verificar: (outputUrl) => bundleModules({ navegador: 'verificar/browser/main.ts' }, outputUrl, 'esm'),
+  ubicacion: generateUbicacion,
+  repartidor: generateRepartidor,
 }
 
 /** Writes the files of each page into a folder of its own below `destino`. */
-export async function generarPaginas(destino: URL) {
+export async function generatePages(destino: URL) {
   await rm(destino, { recursive: true, force: true })
-  await generarIconos()
-  for (const [pagina, generar] of Object.entries(PAGINAS)) {
-    const salida = new URL(`${pagina}/`, destino)
-    await mkdir(salida, { recursive: true })
-    await escribirEstilo(pagina, salida)
-    await generar(salida)
+  await generateIcons()
+  for (const [pagina, generate] of Object.entries(PAGE_GENERATORS)) {
+    const outputUrl = new URL(`${pagina}/`, destino)
+    await mkdir(outputUrl, { recursive: true })
+    await writeStyle(pagina, outputUrl)
+    await generate(outputUrl)
   }
-  await generarLectura(destino)
+  await generateReadingView(destino)
 }

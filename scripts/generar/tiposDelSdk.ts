@@ -1,10 +1,10 @@
-import { esquemasDe, type Json, type Objeto, operacionesDe } from '../documentacion/contrato.ts'
-import { mayuscula } from './indiceDeOperaciones.ts'
+import { type Json, type JsonObject, operacionesOf, schemasOf } from '../documentacion/contrato.ts'
+import { capitalize } from './indiceDeOperaciones.ts'
 
 /** Boundary between two declarations of the generated types. */
-const ENTRE_DECLARACIONES = /\n\n(?=\/\*\*|export )/
-type Textos = Readonly<Record<string, string>>
-const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaracion)?.[1] ?? ''
+const DECLARATION_BOUNDARY = /\n\n(?=\/\*\*|export )/
+type Texts = Readonly<Record<string, string>>
+const declaredName = (declaration: string) => /^export type (\w+) =/m.exec(declaration)?.[1] ?? ''
 
 /**
  * Adapts the generated types of the contract for the SDK. The contract's event is one flat object. The SDK's event is a
@@ -12,48 +12,48 @@ const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaraci
  * file.
  * @param texto output of the types' generator
  */
-export function tiposDelSdk(contrato: Objeto, texto: string): { evento: string; tipos: string } {
-  const abierto = distinguirAdvertencias(contrato, abrirEnums(contrato, texto))
-  const cerrado = exigirJuntos(contrato, admitirIndefinidos(cerrarSolicitudes(contrato, abierto)))
-  const delEvento = alcanzados(contrato, { $ref: '#/components/schemas/Evento' })
-  const partes = Map.groupBy(cerrado.split(ENTRE_DECLARACIONES), (una) => delEvento.has(nombreDe(una)))
-  const unir = (deCual: boolean) => partes.get(deCual)?.join('\n\n') ?? ''
-  const suyos = [...delEvento].filter((nombre) => nombre !== 'Evento').sort()
+export function renderSdkTypes(contract: JsonObject, texto: string): { evento: string; tipos: string } {
+  const openedText = discriminateAdvertencias(contract, openEnums(contract, texto))
+  const closedText = requireTogether(contract, admitUndefined(closeRequests(contract, openedText)))
+  const eventoSchemas = reachedSchemas(contract, { $ref: '#/components/schemas/Evento' })
+  const parts = Map.groupBy(closedText.split(DECLARATION_BOUNDARY), (entry) => eventoSchemas.has(declaredName(entry)))
+  const joinEntries = (isOfEvento: boolean) => parts.get(isOfEvento)?.join('\n\n') ?? ''
+  const included = [...eventoSchemas].filter((nombre) => nombre !== 'Evento').sort()
   return {
-    evento: `${reemplazar(unir(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${motivosDeEstado(contrato)}`,
+    evento: `${replaceMatch(joinEntries(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${renderEstadoReasons(contract)}`,
     tipos: `import type { Cerrado, Conocido, TipoDesconocido } from '../abierto.js'
 import type { Evento } from '../evento.js'
-import type { ${suyos.join(', ')} } from './evento.gen.js'
+import type { ${included.join(', ')} } from './evento.gen.js'
 
 export type * from './evento.gen.js'
 export type { Evento }
 
-${unir(false)}
+${joinEntries(false)}
 `,
   }
 }
 
-function reemplazar(texto: string, que: string | RegExp, por: string): string {
+function replaceMatch(texto: string, que: string | RegExp, por: string): string {
   const nuevo = texto.replace(que, por)
   if (nuevo === texto) throw new Error(`the generated types have no match for ${que}`)
   return nuevo
 }
 
-const extensiblesDe = (esquemas: Record<string, Objeto>) =>
-  Object.keys(esquemas).filter((nombre) => esquemas[nombre]?.['x-extensible'] === true)
+const extensibleNames = (schemas: Record<string, JsonObject>) =>
+  Object.keys(schemas).filter((nombre) => schemas[nombre]?.['x-extensible'] === true)
 
 /**
  * Opens the enums marked `x-extensible`, so that a value from a newer server is no type error. Each must be a named
  * schema, because an inline enum cannot be found in the generated types.
  */
-function abrirEnums(contrato: Objeto, texto: string): string {
-  const extensibles = extensiblesDe(esquemasDe(contrato))
-  const marcas = JSON.stringify(contrato).match(/"x-extensible":true/g)?.length ?? 0
-  if (marcas !== extensibles.length) throw new Error('an x-extensible enum is inline: move it to a named schema')
-  return extensibles.reduce(
-    (abierto, nombre) =>
-      reemplazar(
-        abierto,
+function openEnums(contract: JsonObject, texto: string): string {
+  const extensibleEnums = extensibleNames(schemasOf(contract))
+  const markCount = JSON.stringify(contract).match(/"x-extensible":true/g)?.length ?? 0
+  if (markCount !== extensibleEnums.length) throw new Error('an x-extensible enum is inline: move it to a named schema')
+  return extensibleEnums.reduce(
+    (openedText, nombre) =>
+      replaceMatch(
+        openedText,
         new RegExp(`(export type ${nombre} = (?:(?:'[^']+'|null)(?: \\| )?)+);`),
         '$1 | (string & {});',
       ),
@@ -62,23 +62,23 @@ function abrirEnums(contrato: Objeto, texto: string): string {
 }
 
 /** Closes the extensible enums in requests, because a request with an unknown value is a mistake. */
-function cerrarSolicitudes(contrato: Objeto, texto: string): string {
-  const operaciones = operacionesDe(contrato)
-  const enviados = alcanzados(
-    contrato,
-    operaciones.map(({ definicion: { requestBody = {}, parameters = {} } }) => [requestBody, parameters]),
+function closeRequests(contract: JsonObject, texto: string): string {
+  const operaciones = operacionesOf(contract)
+  const sentSchemas = reachedSchemas(
+    contract,
+    operaciones.map(({ definition: { requestBody = {}, parameters = {} } }) => [requestBody, parameters]),
   )
-  const respuestas = operaciones.map(({ definicion }) => definicion.responses ?? {})
-  const recibidos = alcanzados(contrato, [respuestas, contrato.webhooks ?? {}])
-  const soloEnviados = new Set([...enviados].filter((nombre) => !recibidos.has(nombre)))
-  for (const { id } of operaciones) soloEnviados.add(`${mayuscula(id)}Data`)
-  const abiertos = [...enviados].filter((nombre) => recibidos.has(nombre) && esAbierto(contrato, nombre))
-  const referencia = new RegExp(`\\b(${[...extensiblesDe(esquemasDe(contrato)), ...abiertos].join('|')})\\b`, 'g')
-  const cerrar = (declaracion: string) =>
-    declaracion.replace(/^ +'?[\w-]+'?\??: .*$/gm, (miembro) => miembro.replace(referencia, 'Cerrado<$1>'))
+  const responses = operaciones.map(({ definition }) => definition.responses ?? {})
+  const receivedSchemas = reachedSchemas(contract, [responses, contract.webhooks ?? {}])
+  const onlySent = new Set([...sentSchemas].filter((nombre) => !receivedSchemas.has(nombre)))
+  for (const { id } of operaciones) onlySent.add(`${capitalize(id)}Data`)
+  const openSchemas = [...sentSchemas].filter((nombre) => receivedSchemas.has(nombre) && isOpenSchema(contract, nombre))
+  const referencia = new RegExp(`\\b(${[...extensibleNames(schemasOf(contract)), ...openSchemas].join('|')})\\b`, 'g')
+  const closeMembers = (declaration: string) =>
+    declaration.replace(/^ +'?[\w-]+'?\??: .*$/gm, (member) => member.replace(referencia, 'Cerrado<$1>'))
   return texto
-    .split(ENTRE_DECLARACIONES)
-    .map((una) => (soloEnviados.has(nombreDe(una)) ? cerrar(una) : una))
+    .split(DECLARATION_BOUNDARY)
+    .map((entry) => (onlySent.has(declaredName(entry)) ? closeMembers(entry) : entry))
     .join('\n\n')
 }
 
@@ -86,56 +86,61 @@ function cerrarSolicitudes(contrato: Objeto, texto: string): string {
  * Tells if a schema contains an `x-extensible` enum.
  * @throws if it contains one but is neither an enum nor a list, because the type `Cerrado` can only handle these
  */
-function esAbierto(contrato: Objeto, nombre: string): boolean {
-  const esquemas = esquemasDe(contrato)
-  const suyos = alcanzados(contrato, { $ref: `#/components/schemas/${nombre}` })
-  if (!extensiblesDe(esquemas).some((uno) => suyos.has(uno))) return false
-  if (['string', 'array'].includes(String(esquemas[nombre]?.type))) return true
+function isOpenSchema(contract: JsonObject, nombre: string): boolean {
+  const schemas = schemasOf(contract)
+  const included = reachedSchemas(contract, { $ref: `#/components/schemas/${nombre}` })
+  if (!extensibleNames(schemas).some((item) => included.has(item))) return false
+  if (['string', 'array'].includes(String(schemas[nombre]?.type))) return true
   throw new Error(`${nombre} has an x-extensible enum: give requests and responses separate schemas`)
 }
 
 /** Collects the names of all schemas that a part of the contract references, directly or indirectly. */
-function alcanzados(
-  contrato: Objeto,
+function reachedSchemas(
+  contract: JsonObject,
   parte: Json,
-  vistos = new Set<string>(),
-  hallados = new Set<string>(),
+  seenRefs = new Set<string>(),
+  found = new Set<string>(),
 ): Set<string> {
-  if (Array.isArray(parte)) for (const uno of parte) alcanzados(contrato, uno, vistos, hallados)
+  if (Array.isArray(parte)) for (const item of parte) reachedSchemas(contract, item, seenRefs, found)
   else if (parte !== null && typeof parte === 'object') {
-    const { $ref, ...resto } = parte
-    if (typeof $ref === 'string' && !vistos.has($ref)) {
-      vistos.add($ref)
-      const [, , clase = '', nombre = ''] = $ref.split('/')
-      if (clase === 'schemas') hallados.add(nombre)
-      alcanzados(contrato, ((contrato.components as Objeto)[clase] as Objeto)[nombre] ?? null, vistos, hallados)
+    const { $ref, ...rest } = parte
+    if (typeof $ref === 'string' && !seenRefs.has($ref)) {
+      seenRefs.add($ref)
+      const [, , kind = '', nombre = ''] = $ref.split('/')
+      if (kind === 'schemas') found.add(nombre)
+      reachedSchemas(
+        contract,
+        ((contract.components as JsonObject)[kind] as JsonObject)[nombre] ?? null,
+        seenRefs,
+        found,
+      )
     }
-    for (const [clave, dentro] of Object.entries(resto))
-      if (!clave.startsWith('example')) alcanzados(contrato, dentro, vistos, hallados)
+    for (const [clave, inner] of Object.entries(rest))
+      if (!clave.startsWith('example')) reachedSchemas(contract, inner, seenRefs, found)
   }
-  return hallados
+  return found
 }
 
 /** Makes `Advertencia` a union that is discriminated by `codigo`, so that `sugerencia` has the form of its code. */
-function distinguirAdvertencias(contrato: Objeto, texto: string): string {
-  const sugerencias = esquemasDe(contrato).CodigoDeAdvertencia?.['x-sugerencias'] as Textos
+function discriminateAdvertencias(contract: JsonObject, texto: string): string {
+  const suggestions = schemasOf(contract).CodigoDeAdvertencia?.['x-sugerencias'] as Texts
   const literal = (codigos: readonly string[]) => codigos.map((codigo) => `'${codigo}'`).join(' | ')
-  const porForma = Map.groupBy(Object.keys(sugerencias), (codigo) => sugerencias[codigo]!)
-  const con = (codigo: string, sugerencia: string) => `{ codigo: ${codigo}; sugerencia: ${sugerencia}; }`
-  const casos = [
-    ...[...porForma].map(([forma, codigos]) => con(literal(codigos), `${forma} | null`)),
-    con(`Exclude<Conocido<CodigoDeAdvertencia>, ${literal(Object.keys(sugerencias))}>`, 'null'),
-    con('TipoDesconocido', `${[...porForma.keys()].join(' | ')} | null`),
+  const codesByForm = Map.groupBy(Object.keys(suggestions), (codigo) => suggestions[codigo]!)
+  const withSuggestion = (codigo: string, sugerencia: string) => `{ codigo: ${codigo}; sugerencia: ${sugerencia}; }`
+  const cases = [
+    ...[...codesByForm].map(([forma, codigos]) => withSuggestion(literal(codigos), `${forma} | null`)),
+    withSuggestion(`Exclude<Conocido<CodigoDeAdvertencia>, ${literal(Object.keys(suggestions))}>`, 'null'),
+    withSuggestion('TipoDesconocido', `${[...codesByForm.keys()].join(' | ')} | null`),
   ]
-  const sinSuyos = reemplazar(
-    reemplazar(texto, /(export type Advertencia = \{\n) {4}codigo: CodigoDeAdvertencia;\n/, '$1'),
+  const withoutMembers = replaceMatch(
+    replaceMatch(texto, /(export type Advertencia = \{\n) {4}codigo: CodigoDeAdvertencia;\n/, '$1'),
     /(export type Advertencia = \{[^}]*?) {4}\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n {4}sugerencia: [^;]+;\n\};/,
     '$1};',
   )
-  return reemplazar(
-    sinSuyos,
+  return replaceMatch(
+    withoutMembers,
     /(export type Advertencia = \{[^}]*\});/,
-    `$1 & (\n${casos.map((caso) => `    | ${caso}`).join('\n')}\n);`,
+    `$1 & (\n${cases.map((caseText) => `    | ${caseText}`).join('\n')}\n);`,
   )
 }
 
@@ -143,51 +148,51 @@ function distinguirAdvertencias(contrato: Objeto, texto: string): string {
  * Adds to the type of each request which members belong together: pairs in `dependentRequired` that require each other,
  * and the alternatives of `anyOf` or `oneOf`. The type generator ignores these keywords.
  */
-const exigirJuntos = (contrato: Objeto, texto: string): string =>
+const requireTogether = (contract: JsonObject, texto: string): string =>
   texto
-    .split(ENTRE_DECLARACIONES)
-    .map((una) => {
-      const esquema = esquemasDe(contrato)[nombreDe(una)]
-      const partes = esquema ? conjuntosDe(esquema, tiposDeMiembros(esquema, una)) : []
-      if (partes.length === 0) return una
-      const suelta = reemplazar(una.replace(' = unknown & {', ' = {'), /;\s*$/, '')
-      return sinEstados(esquema!, `${suelta}${partes.map((parte) => ` & (${parte})`).join('')};`)
+    .split(DECLARATION_BOUNDARY)
+    .map((entry) => {
+      const schema = schemasOf(contract)[declaredName(entry)]
+      const parts = schema ? memberSetsOf(schema, readMemberTypes(schema, entry)) : []
+      if (parts.length === 0) return entry
+      const unterminated = replaceMatch(entry.replace(' = unknown & {', ' = {'), /;\s*$/, '')
+      return withoutEstados(schema!, `${unterminated}${parts.map((parte) => ` & (${parte})`).join('')};`)
     })
     .join('\n\n')
 
 /** Reads the type of each optional member of a generated declaration. */
-const tiposDeMiembros = (esquema: Objeto, declaracion: string): ReadonlyMap<string, string> =>
+const readMemberTypes = (schema: JsonObject, declaration: string): ReadonlyMap<string, string> =>
   new Map(
-    Object.keys(esquema.properties ?? {}).flatMap((miembro) => {
-      const tipo = new RegExp(`^    ${miembro}\\?: (.+?)(?: \\| undefined)?;$`, 'm').exec(declaracion)?.[1]
-      return tipo === undefined ? [] : [[miembro, tipo] as const]
+    Object.keys(schema.properties ?? {}).flatMap((member) => {
+      const tipo = new RegExp(`^    ${member}\\?: (.+?)(?: \\| undefined)?;$`, 'm').exec(declaration)?.[1]
+      return tipo === undefined ? [] : [[member, tipo] as const]
     }),
   )
 
-function conjuntosDe(esquema: Objeto, tipos: ReadonlyMap<string, string>): string[] {
-  const todos = (miembros: readonly string[], o = '') => miembros.map((uno) => `${uno}: ${tipos.get(uno)}${o};`)
-  const ninguno = (miembros: readonly string[]) => miembros.map((uno) => `${uno}?: undefined;`)
-  const objeto = (...miembros: string[]) => `{ ${miembros.join(' ')} }`
-  const dependientes = Object.entries((esquema.dependentRequired ?? {}) as Record<string, string[]>)
-  const parejas = dependientes.flatMap(([uno, [otro = '']]) =>
-    dependientes.some(([suyo, [de]]) => suyo === otro && de === uno) && uno < otro ? [[uno, otro]] : [],
+function memberSetsOf(schema: JsonObject, tipos: ReadonlyMap<string, string>): string[] {
+  const todos = (members: readonly string[], o = '') => members.map((item) => `${item}: ${tipos.get(item)}${o};`)
+  const withNone = (members: readonly string[]) => members.map((item) => `${item}?: undefined;`)
+  const objectType = (...members: string[]) => `{ ${members.join(' ')} }`
+  const dependents = Object.entries((schema.dependentRequired ?? {}) as Record<string, string[]>)
+  const pairs = dependents.flatMap(([item, [otro = '']]) =>
+    dependents.some(([dependent, [de]]) => dependent === otro && de === item) && item < otro ? [[item, otro]] : [],
   )
-  const exigidos = (clave: 'anyOf' | 'oneOf') =>
-    ((esquema[clave] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))
-  const unos = exigidos('anyOf')
-  const unoSolo = exigidos('oneOf')
+  const requiredSets = (clave: 'anyOf' | 'oneOf') =>
+    ((schema[clave] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))
+  const anyOfSets = requiredSets('anyOf')
+  const oneOfSets = requiredSets('oneOf')
   return [
     // `undefined` is allowed for both members of a pair, so that a program can always pass latitude and longitude,
     // known or not.
-    parejas.map((pareja) => `${objeto(...todos(pareja, ' | undefined'))} | ${objeto(...ninguno(pareja))}`),
-    unos.length > 0 ? [unos.map((suyos) => objeto(...todos(suyos))).join(' | ')] : [],
-    unoSolo.length > 0
+    pairs.map((pair) => `${objectType(...todos(pair, ' | undefined'))} | ${objectType(...withNone(pair))}`),
+    anyOfSets.length > 0 ? [anyOfSets.map((included) => objectType(...todos(included))).join(' | ')] : [],
+    oneOfSets.length > 0
       ? [
-          unoSolo
-            .map((suyos) =>
-              objeto(
-                ...todos(suyos),
-                ...ninguno(unoSolo.filter((otros) => otros !== suyos).map(([primero = '']) => primero)),
+          oneOfSets
+            .map((included) =>
+              objectType(
+                ...todos(included),
+                ...withNone(oneOfSets.filter((otherSet) => otherSet !== included).map(([primero = '']) => primero)),
               ),
             )
             .join(' | '),
@@ -197,19 +202,21 @@ function conjuntosDe(esquema: Objeto, tipos: ReadonlyMap<string, string>): strin
 }
 
 /** Removes from a member's type the states that an operation never sets (`x-no-pasa-a`). */
-function sinEstados(esquema: Objeto, declaracion: string): string {
-  const { 'x-no-pasa-a': ajenos } = ((esquema.properties as Objeto).estado ?? {}) as { 'x-no-pasa-a'?: string[] }
-  if (!ajenos) return declaracion
-  const menos = ajenos.map((estado) => `'${estado}'`).join(' | ')
-  return reemplazar(declaracion, /Cerrado<Estado>/g, `Exclude<Cerrado<Estado>, ${menos}>`)
+function withoutEstados(schema: JsonObject, declaration: string): string {
+  const { 'x-no-pasa-a': excludedEstados } = ((schema.properties as JsonObject).estado ?? {}) as {
+    'x-no-pasa-a'?: string[]
+  }
+  if (!excludedEstados) return declaration
+  const excludedUnion = excludedEstados.map((estado) => `'${estado}'`).join(' | ')
+  return replaceMatch(declaration, /Cerrado<Estado>/g, `Exclude<Cerrado<Estado>, ${excludedUnion}>`)
 }
 
 /** Returns the source of `MotivosDeEstado`: the reasons of each state that has reasons, with their meanings. */
-function motivosDeEstado(contrato: Objeto): string {
-  const motivos = esquemasDe(contrato).Estado?.['x-motivos'] as Record<string, Record<string, Objeto>>
-  const miembros = Object.entries(motivos).map(([estado, suyos]) => {
-    const lineas = Object.entries(suyos).map(([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`)
-    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(suyos)
+function renderEstadoReasons(contract: JsonObject): string {
+  const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
+  const members = Object.entries(motivos).map(([estado, included]) => {
+    const lineas = Object.entries(included).map(([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`)
+    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(included)
       .map((motivo) => `'${motivo}'`)
       .join(' | ')};`
   })
@@ -217,7 +224,7 @@ function motivosDeEstado(contrato: Objeto): string {
  * Los motivos que puede tener cada estado que los lleva.
  */
 export interface MotivosDeEstado {
-${miembros.join('\n')}
+${members.join('\n')}
 }
 `
 }
@@ -225,4 +232,4 @@ ${miembros.join('\n')}
 /**
  * Allows `undefined` for optional members, also with `exactOptionalPropertyTypes`. The SDK does not send such members.
  */
-const admitirIndefinidos = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')
+const admitUndefined = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js'
-import nombres from 'ajv/dist/compile/names.js'
+import names from 'ajv/dist/compile/names.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { ContractParameter, Operation } from '../../server/api/contract/contract.ts'
-import { CARPETA, escribir } from './lugares.ts'
+import { GENERATED_FOLDER, writeGenerated } from './lugares.ts'
 
 /** Component schemas that operations validate themselves. */
-const ESQUEMAS = ['GuiaIndividual', 'EventoDeUnaGuia']
+const SCHEMA_NAMES = ['GuiaIndividual', 'EventoDeUnaGuia']
 
 /** Types of the generated module. */
 const DECLARATIONS = `import type { ValidateFunction } from 'ajv'
@@ -27,11 +27,11 @@ export declare const CONSULTAS: Readonly<Partial<Record<OperationId, ValidateFun
 /** Validators of the headers that an operation declares. They take the object of all headers from Node. */
 export declare const CABECERAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
 /** Validators of component schemas, by the name of the schema. */
-export declare const ESQUEMAS: Readonly<Record<${ESQUEMAS.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
+export declare const ESQUEMAS: Readonly<Record<${SCHEMA_NAMES.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
 `
 
 /** Modules that Ajv's generated code requires, by their names in the output. */
-const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime/equal' }
+const MODULES = { largo: 'ajv/dist/runtime/ucs2length', equal: 'ajv/dist/runtime/equal' }
 
 /** Creates an Ajv that generates code for the contract's formats and keywords. */
 function createAjv(
@@ -44,7 +44,7 @@ function createAjv(
     addUsedSchema: false,
     messages: false,
     // Ajv only warns about an unknown format and skips it, so a warning is an error here.
-    logger: { log: fallar, warn: fallar, error: fallar },
+    logger: { log: fail, warn: fail, error: fail },
     // Members missing in a body get the defaults of its schema.
     useDefaults: true,
     // Validators receive the request's sender as `this`, and pass it on to keywords.
@@ -57,92 +57,94 @@ function createAjv(
     type: 'string',
     code(cxt: KeywordCxt) {
       const vale = cxt.gen.scopeValue('func', { ref: isValidTelephone, code: _`isValidTelephone` })
-      const lado = cxt.schema === 'solicitud' ? nombres.default.rootData : cxt.it.parentData
-      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${lado}, ${cxt.parentSchema.maxLength})`)
+      const side = cxt.schema === 'solicitud' ? names.default.rootData : cxt.it.parentData
+      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${side}, ${cxt.parentSchema.maxLength})`)
     },
   })
   return ajv
 }
 
 /**
- * Compiles the validators of requests: of each JSON body, of parameters, and of {@link ESQUEMAS}. Compiling takes Ajv a
+ * Compiles the validators of requests: of each JSON body, of parameters, and of {@link SCHEMA_NAMES}. Compiling takes Ajv a
  * tenth of a second. With compiled validators, a process needs no Ajv before it is ready. The output also has a digest
  * of the contract, which the process compares with the contract that it reads.
  */
-export async function generarValidadores() {
+export async function generateValidators() {
   // The modules are imported dynamically, because they import files that earlier generators write.
-  const [{ readOperations }, esquemas, { FORMATS }, { isValidTelephone }] = await Promise.all([
+  const [{ readOperations }, schemas, { FORMATS }, { isValidTelephone }] = await Promise.all([
     import('../../server/api/contract/contract.ts'),
     import('../../server/api/contract/schemas.ts'),
     import('../../server/api/contract/formats.ts'),
     import('../../server/api/contract/telephones.ts'),
   ])
-  const texto = await readFile(new URL('contrato.json', CARPETA), 'utf8')
+  const texto = await readFile(new URL('contrato.json', GENERATED_FOLDER), 'utf8')
   const documento = JSON.parse(texto)
   const operaciones = readOperations(documento)
 
   const ajv = createAjv(FORMATS, isValidTelephone)
-  ajv.addSchema(esquemas.prune(esquemas.forInput(documento), ['x-telefono']), 'contrato')
+  ajv.addSchema(schemas.prune(schemas.forInput(documento), ['x-telefono']), 'contrato')
 
-  const exportados: Record<string, string> = {}
+  const exportedNames: Record<string, string> = {}
   /** Adds a schema to the compilation and returns the name of its export. Equal schemas share an export. */
-  const compilar = (esquema: object) => {
-    const clave = JSON.stringify(esquema)
+  const compileSchema = (schema: object) => {
+    const clave = JSON.stringify(schema)
     const nombre = `v${hash('sha256', clave).slice(0, 12)}`
-    if (!(nombre in exportados)) ajv.addSchema(esquema, nombre)
-    exportados[nombre] = nombre
+    if (!(nombre in exportedNames)) ajv.addSchema(schema, nombre)
+    exportedNames[nombre] = nombre
     return nombre
   }
-  const deRef = (ref: string) => compilar({ $ref: `contrato#${ref}` })
-  const tabla = (entradas: readonly (readonly [string, string])[]) =>
-    `{${entradas.map(([nombre, compilado]) => `\n  ${JSON.stringify(nombre)}: ${compilado},`).join('')}\n}`
+  const deRef = (ref: string) => compileSchema({ $ref: `contrato#${ref}` })
+  const tabla = (entries: readonly (readonly [string, string])[]) =>
+    `{${entries.map(([nombre, compiledName]) => `\n  ${JSON.stringify(nombre)}: ${compiledName},`).join('')}\n}`
 
-  const parametros = (donde: ContractParameter['in']) =>
+  const parameters = (donde: ContractParameter['in']) =>
     operaciones.flatMap((operacion) => {
-      const esquema = esquemaDeParametros(operacion, donde)
-      return esquema ? [[operacion.id, compilar(esquema)] as const] : []
+      const schema = parameterSchema(operacion, donde)
+      return schema ? [[operacion.id, compileSchema(schema)] as const] : []
     })
   const tablas = {
-    CUERPOS: operaciones.filter(esquemas.carriesJson).map((una) => [una.id, deRef(esquemas.bodyRef(una))] as const),
-    RUTAS: parametros('path'),
-    CONSULTAS: parametros('query'),
-    CABECERAS: parametros('header'),
-    ESQUEMAS: ESQUEMAS.map((nombre) => [nombre, deRef(esquemas.schemaRef(nombre))] as const),
+    CUERPOS: operaciones
+      .filter(schemas.carriesJson)
+      .map((operacion) => [operacion.id, deRef(schemas.bodyRef(operacion))] as const),
+    RUTAS: parameters('path'),
+    CONSULTAS: parameters('query'),
+    CABECERAS: parameters('header'),
+    ESQUEMAS: SCHEMA_NAMES.map((nombre) => [nombre, deRef(schemas.schemaRef(nombre))] as const),
   }
-  await escribir(
+  await writeGenerated(
     'validadores.mjs',
     `// Written by scripts/generar/validadores.ts.
-${Object.entries(MODULOS)
+${Object.entries(MODULES)
   .map(([nombre, modulo]) => `import ${nombre}DeAjv from '${modulo}.js'`)
   .join('\n')}
 import { FORMATS } from '../../api/contract/formats.ts'
 import { isValidTelephone } from '../../api/contract/telephones.ts'
 const formatos = Object.fromEntries(Object.entries(FORMATS).map(([nombre, { validate }]) => [nombre, validate]))
-${Object.keys(MODULOS)
+${Object.keys(MODULES)
   // A bundler may have unwrapped the default export of the CommonJS module.
   .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
   .join('\n')}
 export const CONTRATO_SHA256 = '${hash('sha256', texto)}'
-${sinRequire(standalone.default(ajv, exportados))}
+${sinRequire(standalone.default(ajv, exportedNames))}
 ${Object.entries(tablas)
-  .map(([nombre, entradas]) => `export const ${nombre} = ${tabla(entradas)}`)
+  .map(([nombre, entries]) => `export const ${nombre} = ${tabla(entries)}`)
   .join('\n')}
 `,
   )
-  await escribir('validadores.d.mts', DECLARATIONS)
+  await writeGenerated('validadores.d.mts', DECLARATIONS)
 }
 
-function fallar(...dicho: unknown[]): never {
-  throw new Error(dicho.join(' '))
+function fail(...messages: unknown[]): never {
+  throw new Error(messages.join(' '))
 }
 
 /**
  * Replaces the `require` calls that Ajv writes even as ESM.
- * @throws if a module is not in {@link MODULOS}
+ * @throws if a module is not in {@link MODULES}
  */
 const sinRequire = (codigo: string) =>
   codigo.replace(/require\("([^"]+)"\)/g, (_todo, modulo: string) => {
-    const [nombre] = Object.entries(MODULOS).find(([, suyo]) => suyo === modulo) ?? []
+    const [nombre] = Object.entries(MODULES).find(([, requiredModule]) => requiredModule === modulo) ?? []
     if (!nombre)
       throw new Error(`compiled validators require ${modulo}, which scripts/generar/validadores.ts doesn't know`)
     return nombre
@@ -152,18 +154,20 @@ const sinRequire = (codigo: string) =>
  * Tells if the validators can check a parameter: all except query parameters that are lists or unions, which
  * express-openapi-validator reads.
  */
-const esSencillo = ({ in: donde, schema }: ContractParameter) =>
+const isSimple = ({ in: donde, schema }: ContractParameter) =>
   donde !== 'query' || ['string', 'integer', 'object'].includes(`${schema.type}`)
 
 /** Returns the schema of an operation's parameters of one kind; undefined if the operation has none. */
-function esquemaDeParametros({ parametros }: Operation, donde: ContractParameter['in']): object | undefined {
-  const suyos = parametros.filter((parametro) => parametro.in === donde)
-  if (suyos.length === 0) return undefined
-  const nombrar = ({ name }: ContractParameter) => (donde === 'header' ? name.toLowerCase() : name)
+function parameterSchema({ parameters }: Operation, donde: ContractParameter['in']): object | undefined {
+  const ownParameters = parameters.filter((parameter) => parameter.in === donde)
+  if (ownParameters.length === 0) return undefined
+  const nameOf = ({ name }: ContractParameter) => (donde === 'header' ? name.toLowerCase() : name)
   return {
     type: 'object',
-    required: suyos.filter(({ required }) => required).map(nombrar),
-    properties: Object.fromEntries(suyos.filter(esSencillo).map((uno) => [nombrar(uno), uno.schema])),
+    required: ownParameters.filter(({ required }) => required).map(nameOf),
+    properties: Object.fromEntries(
+      ownParameters.filter(isSimple).map((parameter) => [nameOf(parameter), parameter.schema]),
+    ),
     // A query with a parameter that the compiled validators do not cover is left to express-openapi-validator.
     ...(donde === 'query' ? { additionalProperties: false } : {}),
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Json, Objeto } from '../documentacion/contrato.ts'
+import type { Json, JsonObject } from '../documentacion/contrato.ts'
 
-const congelar = (nombre: string, valor: Json) =>
+const declareConstant = (nombre: string, valor: Json) =>
   `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
 
 /**
@@ -9,28 +9,31 @@ const congelar = (nombre: string, valor: Json) =>
  * retries.
  * @throws if the enum of problem codes differs from `x-problemas`
  */
-export function vocabulario(contrato: Objeto): string {
-  const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
-  const de = (esquema: string, extension: string) => esquemas[esquema]?.[extension] as Json
-  const problemas = de('CodigoDeProblema', 'x-problemas') as Objeto
+export function renderVocabulary(contract: JsonObject): string {
+  const schemas = (contract.components as JsonObject).schemas as Record<string, JsonObject>
+  const de = (schemaName: string, extension: string) => schemas[schemaName]?.[extension] as Json
+  const problemas = de('CodigoDeProblema', 'x-problemas') as JsonObject
   if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
     throw new Error('CodigoDeProblema: enum and x-problemas differ')
   }
-  const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, Objeto>)
+  const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, JsonObject>)
   return [
-    congelar('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
-    congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
-    congelar('MOTIVOS', de('Estado', 'x-motivos')),
-    congelar('NOMBRES_DE_MOTIVOS', Object.fromEntries(motivos.map(([estado, suyos]) => [estado, Object.keys(suyos)]))),
-    congelar('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
-    congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
-    congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
-    congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
-    congelar('DESCRIPCIONES_DE_SIN_FIRMA', de('MotivoSinFirma', 'x-descripciones')),
-    congelar('DESCRIPCIONES_DE_FALTA', de('EvidenciaQueFalta', 'x-descripciones')),
-    congelar('ALCANCES', de('Alcance', 'enum')),
-    congelar('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
-    congelar('PROBLEMAS', problemas),
-    congelar('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
+    declareConstant('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
+    declareConstant('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
+    declareConstant('MOTIVOS', de('Estado', 'x-motivos')),
+    declareConstant(
+      'NOMBRES_DE_MOTIVOS',
+      Object.fromEntries(motivos.map(([estado, estadoReasons]) => [estado, Object.keys(estadoReasons)])),
+    ),
+    declareConstant('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
+    declareConstant('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_SIN_FIRMA', de('MotivoSinFirma', 'x-descripciones')),
+    declareConstant('DESCRIPCIONES_DE_FALTA', de('EvidenciaQueFalta', 'x-descripciones')),
+    declareConstant('ALCANCES', de('Alcance', 'enum')),
+    declareConstant('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
+    declareConstant('PROBLEMAS', problemas),
+    declareConstant('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
   ].join('\n')
 }

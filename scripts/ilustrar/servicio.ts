@@ -17,44 +17,44 @@ export interface Demo {
 export interface Fresco {
   dataDir: string
   /** Temporary folder, deleted at the end. */
-  carpeta: string
+  folder: string
   /** Output of the service on the console. */
-  salida: string
+  output: string
   demo: Demo
 }
 
 async function npmStart(DATA_DIR: string) {
-  const hijo = spawn('npm', ['--silent', 'start'], {
+  const child = spawn('npm', ['--silent', 'start'], {
     cwd: new URL('../../', import.meta.url),
     env: { ...process.env, PORT: '0', DATA_DIR, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
-  let salida = ''
-  hijo.stdout.setEncoding('utf8').on('data', (texto) => {
-    salida += stripVTControlCharacters(texto)
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (texto) => {
+    output += stripVTControlCharacters(texto)
   })
-  for (let i = 0; !salida.includes('curl ') && i < 600 && hijo.exitCode === null; i++) await esperar(100)
-  if (!salida.includes('curl ')) throw new Error(`the service did not start:\n${salida}`)
-  const fin = new Promise((resolve) => hijo.once('exit', resolve))
-  const detener = () => {
-    process.kill(-hijo.pid!, 'SIGTERM')
-    return fin
+  for (let i = 0; !output.includes('curl ') && i < 600 && child.exitCode === null; i++) await esperar(100)
+  if (!output.includes('curl ')) throw new Error(`the service did not start:\n${output}`)
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const stop = () => {
+    process.kill(-child.pid!, 'SIGTERM')
+    return exited
   }
-  return { salida, detener }
+  return { output, stop }
 }
 
-/** Runs `hacer` with a new service. Stops the service and deletes its data afterwards. */
-export async function conServicioFresco<T>(hacer: (fresco: Fresco) => Promise<T>): Promise<T> {
-  const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
-  await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
-  const dataDir = join(carpeta, 'datos')
-  const { salida, detener } = await npmStart(dataDir)
+/** Runs `perform` with a new service. Stops the service and deletes its data afterwards. */
+export async function withFreshService<T>(perform: (fresco: Fresco) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
+  await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
+  const dataDir = join(folder, 'datos')
+  const { output, stop } = await npmStart(dataDir)
   try {
     const demo: Demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
-    return await hacer({ dataDir, carpeta, salida, demo })
+    return await perform({ dataDir, folder, output, demo })
   } finally {
-    await detener()
-    await rm(carpeta, { recursive: true, force: true })
+    await stop()
+    await rm(folder, { recursive: true, force: true })
   }
 }

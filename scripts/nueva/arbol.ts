@@ -1,55 +1,55 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 
-/** Files of the repository with pending changes, which {@link escribir} writes together. */
-export class Arbol {
-  readonly #raiz: URL
-  readonly #pendientes = new Map<string, string>()
+/** Files of the repository with pending changes, which {@link write} writes together. */
+export class SourceTree {
+  readonly #root: URL
+  readonly #pending = new Map<string, string>()
 
-  constructor(raiz: URL) {
-    this.#raiz = raiz
+  constructor(root: URL) {
+    this.#root = root
   }
 
   /** Returns the text of a file with its pending changes. */
   leer(archivo: string): string {
-    return this.#pendientes.get(archivo) ?? readFileSync(new URL(archivo, this.#raiz), 'utf8')
+    return this.#pending.get(archivo) ?? readFileSync(new URL(archivo, this.#root), 'utf8')
   }
 
-  existe(archivo: string): boolean {
-    return this.#pendientes.has(archivo) || existsSync(new URL(archivo, this.#raiz))
+  exists(archivo: string): boolean {
+    return this.#pending.has(archivo) || existsSync(new URL(archivo, this.#root))
   }
 
   /**
    * Adds a file.
    * @throws if the file exists
    */
-  crear(archivo: string, texto: string) {
-    if (this.existe(archivo)) throw new Error(`${archivo} exists`)
-    this.#pendientes.set(archivo, texto)
+  create(archivo: string, texto: string) {
+    if (this.exists(archivo)) throw new Error(`${archivo} exists`)
+    this.#pending.set(archivo, texto)
   }
 
   /** Adds a text at the end of a file, or adds the file. */
-  agregar(archivo: string, texto: string) {
-    this.#pendientes.set(archivo, (this.existe(archivo) ? this.leer(archivo) : '') + texto)
+  add(archivo: string, texto: string) {
+    this.#pending.set(archivo, (this.exists(archivo) ? this.leer(archivo) : '') + texto)
   }
 
   /**
    * Replaces the first match in a file.
    * @throws if the file has no match
    */
-  cambiar(archivo: string, marca: string | RegExp, por: (hallado: string) => string) {
+  change(archivo: string, pattern: string | RegExp, por: (match: string) => string) {
     const antes = this.leer(archivo)
-    const despues = antes.replace(marca, (hallado) => por(hallado))
-    if (despues === antes) throw new Error(`${archivo} has no match for ${marca}`)
-    this.#pendientes.set(archivo, despues)
+    const despues = antes.replace(pattern, (match) => por(match))
+    if (despues === antes) throw new Error(`${archivo} has no match for ${pattern}`)
+    this.#pending.set(archivo, despues)
   }
 
   /** Writes the pending changes, and returns the paths of the files. */
-  escribir(): string[] {
-    for (const [archivo, texto] of this.#pendientes) {
-      const url = new URL(archivo, this.#raiz)
+  write(): string[] {
+    for (const [archivo, texto] of this.#pending) {
+      const url = new URL(archivo, this.#root)
       mkdirSync(new URL('./', url), { recursive: true })
       writeFileSync(url, texto)
     }
-    return [...this.#pendientes.keys()].sort()
+    return [...this.#pending.keys()].sort()
   }
 }

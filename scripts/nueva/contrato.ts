@@ -1,19 +1,19 @@
-import type { Arbol } from './arbol.ts'
-import { esquemaDeDatos, type Nueva, resultadoDe } from './operacion.ts'
+import type { SourceTree } from './arbol.ts'
+import { dataSchemaName, type NewOperacion, resultSchemaName } from './operacion.ts'
 
-const RESPUESTAS = '../../componentes/respuestas'
-const PARAMETROS = '../../componentes/parametros/parametros.yaml'
+const RESPONSES_PATH = '../../componentes/respuestas'
+const PARAMETERS_PATH = '../../componentes/parametros/parametros.yaml'
 
 /** Returns the words of an operationId, as a first version of its summary. */
-function resumenDe(id: string): string {
-  const palabras = id.replace(/[A-Z]/g, (letra) => ` ${letra.toLowerCase()}`)
-  return palabras[0]?.toUpperCase() + palabras.slice(1)
+function summaryOf(id: string): string {
+  const words = id.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return words[0]?.toUpperCase() + words.slice(1)
 }
 
-function parametros(nueva: Nueva): string[] {
-  const deRuta = nueva.parametros.flatMap(({ nombre, componente, ejemplo }) =>
-    componente
-      ? [`    - $ref: '${PARAMETROS}#/${componente}'`]
+function parameterLines(newOperacion: NewOperacion): string[] {
+  const pathParameterLines = newOperacion.parameters.flatMap(({ nombre, component, example }) =>
+    component
+      ? [`    - $ref: '${PARAMETERS_PATH}#/${component}'`]
       : [
           `    - name: ${nombre}`,
           '      in: path',
@@ -21,35 +21,35 @@ function parametros(nueva: Nueva): string[] {
           '      x-origen: decision',
           `      description: Identificador (${nombre}).`,
           '      schema: { type: string, minLength: 1, maxLength: 16384 }',
-          `      example: ${ejemplo}`,
+          `      example: ${example}`,
         ],
   )
-  const condicional = nueva.documento === 'comercios' && nueva.metodo === 'get'
-  const todos = [...deRuta, ...(condicional ? [`    - $ref: '${PARAMETROS}#/SiNoCoincide'`] : [])]
+  const isConditional = newOperacion.documento === 'comercios' && newOperacion.method === 'get'
+  const todos = [...pathParameterLines, ...(isConditional ? [`    - $ref: '${PARAMETERS_PATH}#/SiNoCoincide'`] : [])]
   return todos.length > 0 ? ['  parameters:', ...todos] : []
 }
 
 /** Returns the 404 of the last path parameter, if the contract has one for it. */
-function desconocido(arbol: Arbol, nueva: Nueva): string[] {
-  const componente = nueva.parametros.at(-1)?.componente
-  const problemas = arbol.leer('openapi/componentes/respuestas/problemas.yaml')
-  const suyo = componente && new RegExp(`^(${componente}Desconocid[ao]):`, 'm').exec(problemas)?.[1]
-  return suyo ? [`    '404': { $ref: '${RESPUESTAS}/problemas.yaml#/${suyo}' }`] : []
+function desconocido(tree: SourceTree, newOperacion: NewOperacion): string[] {
+  const component = newOperacion.parameters.at(-1)?.component
+  const problemas = tree.leer('openapi/componentes/respuestas/problemas.yaml')
+  const notFoundResponse = component && new RegExp(`^(${component}Desconocid[ao]):`, 'm').exec(problemas)?.[1]
+  return notFoundResponse ? [`    '404': { $ref: '${RESPONSES_PATH}/problemas.yaml#/${notFoundResponse}' }`] : []
 }
 
 /** Returns the operation's part of its path file. */
-function operacion(arbol: Arbol, nueva: Nueva): string {
-  const { id, metodo, documento, etiqueta, alcance, bitacora, repetible, conCuerpo, conResultado } = nueva
-  const esquema = `../../componentes/schemas/${id}.yaml`
+function operacion(tree: SourceTree, newOperacion: NewOperacion): string {
+  const { id, method, documento, etiqueta, alcance, bitacora, isRepeatable, hasBody, hasResult } = newOperacion
+  const schemaFile = `../../componentes/schemas/${id}.yaml`
   return [
-    `${metodo}:`,
+    `${method}:`,
     `  operationId: ${id}`,
     '  x-origen: decision',
     `  x-bitacora: ${bitacora}`,
-    ...(documento === 'comercios' && metodo !== 'get' ? ['  x-ritmo: { clase: cambios }'] : []),
-    ...(documento === 'comercios' ? [`  x-repetible: ${repetible}`] : []),
+    ...(documento === 'comercios' && method !== 'get' ? ['  x-ritmo: { clase: cambios }'] : []),
+    ...(documento === 'comercios' ? [`  x-repetible: ${isRepeatable}`] : []),
     `  tags: [${etiqueta}]`,
-    `  summary: ${resumenDe(id)}`,
+    `  summary: ${summaryOf(id)}`,
     '  description: |',
     '    Qué hace, qué cambia, y qué contesta si se repite.',
     '',
@@ -57,8 +57,8 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
     '  security:',
     `    - ${documento === 'comercios' ? 'llaveDeComercio' : 'llaveDeOperacion'}: ['${alcance}']`,
     ...(documento === 'comercios' ? [] : [`    - sesionDePersona: ['${alcance}']`]),
-    ...parametros(nueva),
-    ...(conCuerpo
+    ...parameterLines(newOperacion),
+    ...(hasBody
       ? [
           '  requestBody:',
           '    required: false',
@@ -66,7 +66,7 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
           '    description: Los datos; puede omitirse entero.',
           '    content:',
           '      application/json:',
-          `        schema: { $ref: '${esquema}#/${esquemaDeDatos(nueva)}' }`,
+          `        schema: { $ref: '${schemaFile}#/${dataSchemaName(newOperacion)}' }`,
           '        examples:',
           '          conDescripcion:',
           '            summary: Con su descripción',
@@ -74,32 +74,32 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
         ]
       : []),
     '  responses:',
-    ...(conResultado
+    ...(hasResult
       ? [
           "    '200':",
           '      description: El resultado.',
           '      x-origen: decision',
           '      content:',
           '        application/json:',
-          `          schema: { $ref: '${esquema}#/${resultadoDe(nueva)}' }`,
+          `          schema: { $ref: '${schemaFile}#/${resultSchemaName(newOperacion)}' }`,
           '          examples:',
           '            resultado:',
           '              summary: El resultado',
           "              value: { registrado_en: '2026-11-20T15:04:05.000Z' }",
         ]
       : ["    '204':", '      description: Eliminado.', '      x-origen: decision']),
-    ...desconocido(arbol, nueva),
+    ...desconocido(tree, newOperacion),
     '',
   ].join('\n')
 }
 
 /** Returns the schemas of an operation's body and answer. */
-function esquemas(nueva: Nueva): string {
+function schemaLines(newOperacion: NewOperacion): string {
   const datos = [
-    `${esquemaDeDatos(nueva)}:`,
+    `${dataSchemaName(newOperacion)}:`,
     '  type: object',
     '  x-origen: decision',
-    `  title: ${resumenDe(nueva.id)}, datos`,
+    `  title: ${summaryOf(newOperacion.id)}, datos`,
     '  description: Los datos de la solicitud.',
     '  additionalProperties: false',
     '  properties:',
@@ -115,29 +115,29 @@ function esquemas(nueva: Nueva): string {
     '      examples: [El cliente lo pidió]',
   ]
   const resultado = [
-    `${resultadoDe(nueva)}:`,
+    `${resultSchemaName(newOperacion)}:`,
     '  type: object',
     '  x-origen: decision',
-    `  title: ${resumenDe(nueva.id)}, resultado`,
+    `  title: ${summaryOf(newOperacion.id)}, resultado`,
     '  description: Lo que quedó.',
     '  required: [registrado_en]',
     '  properties:',
     "    registrado_en: { $ref: 'basicos.yaml#/FechaHora' }",
   ]
-  return [...(nueva.conCuerpo ? datos : []), ...(nueva.conResultado ? resultado : []), ''].join('\n')
+  return [...(newOperacion.hasBody ? datos : []), ...(newOperacion.hasResult ? resultado : []), ''].join('\n')
 }
 
 /** Adds the operation, its schemas and its path to the contract. */
-export function agregarAlContrato(arbol: Arbol, nueva: Nueva) {
-  const { documento, ruta, archivoDePath } = nueva
-  const carpeta = `openapi/${documento}`
-  const esRutaNueva = !arbol.existe(`${carpeta}/paths/${archivoDePath}`)
-  arbol.agregar(`${carpeta}/paths/${archivoDePath}`, operacion(arbol, nueva))
-  const suyos = esquemas(nueva)
-  if (suyos) arbol.crear(`openapi/componentes/schemas/${nueva.id}.yaml`, suyos)
-  const clave = ruta.includes('{') ? `'${ruta}'` : ruta
-  if (esRutaNueva)
-    arbol.cambiar(`${carpeta}/openapi.yaml`, /^(?:webhooks|components):$/m, (siguiente) => {
-      return `  ${clave}:\n    $ref: paths/${archivoDePath}\n${siguiente}`
+export function addToContract(tree: SourceTree, newOperacion: NewOperacion) {
+  const { documento, path, pathFile } = newOperacion
+  const folder = `openapi/${documento}`
+  const isNewPath = !tree.exists(`${folder}/paths/${pathFile}`)
+  tree.add(`${folder}/paths/${pathFile}`, operacion(tree, newOperacion))
+  const schemaText = schemaLines(newOperacion)
+  if (schemaText) tree.create(`openapi/componentes/schemas/${newOperacion.id}.yaml`, schemaText)
+  const clave = path.includes('{') ? `'${path}'` : path
+  if (isNewPath)
+    tree.change(`${folder}/openapi.yaml`, /^(?:webhooks|components):$/m, (nextLine) => {
+      return `  ${clave}:\n    $ref: paths/${pathFile}\n${nextLine}`
     })
 }

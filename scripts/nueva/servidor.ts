@@ -1,8 +1,8 @@
-import type { Arbol } from './arbol.ts'
-import type { Nueva } from './operacion.ts'
+import type { SourceTree } from './arbol.ts'
+import type { NewOperacion } from './operacion.ts'
 
 /** Expressions that create the object that a path parameter names, for `test/bitacora/operaciones.test.ts`. */
-const ESCENAS: Readonly<Record<string, string>> = {
+const SCENES: Readonly<Record<string, string>> = {
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: source code that is written to a file
   guia: '${await nuevaGuia()}',
   webhook: '${await nuevoWebhook()}',
@@ -14,49 +14,49 @@ const ESCENAS: Readonly<Record<string, string>> = {
 }
 
 /** Returns a path as a literal of TypeScript, with a value for each of its parameters. */
-function literal({ rutaCorta, parametros }: Nueva, valores: Readonly<Record<string, string>>): string {
-  const llena = parametros.reduce(
-    (ruta, { nombre, ejemplo }) => ruta.replace(`{${nombre}}`, valores[nombre] ?? ejemplo),
-    rutaCorta,
+function literal({ shortPath, parameters }: NewOperacion, values: Readonly<Record<string, string>>): string {
+  const filledPath = parameters.reduce(
+    (path, { nombre, example }) => path.replace(`{${nombre}}`, values[nombre] ?? example),
+    shortPath,
   )
-  return llena.includes('${') ? `\`${llena}\`` : `'${llena}'`
+  return filledPath.includes('${') ? `\`${filledPath}\`` : `'${filledPath}'`
 }
 
-function prueba(nueva: Nueva): string {
-  const { documento, metodo, ruta, conCuerpo, conResultado, parametros } = nueva
-  const esDeComercios = documento === 'comercios'
-  const conGuia = parametros.some(({ nombre }) => nombre === 'guia')
-  const conComercio = parametros.some(({ nombre }) => nombre === 'comercio')
+function prueba(newOperacion: NewOperacion): string {
+  const { documento, method, path, hasBody, hasResult, parameters } = newOperacion
+  const isForComercios = documento === 'comercios'
+  const hasGuia = parameters.some(({ nombre }) => nombre === 'guia')
+  const hasComercio = parameters.some(({ nombre }) => nombre === 'comercio')
   // biome-ignore lint/suspicious/noTemplateCurlyInString: source code that is written to a file
-  const valores = { guia: '${guia}', comercio: '${comercio.comercio}' }
-  const camino = literal(nueva, valores)
-  const completo = esDeComercios ? camino.replace('/', '/api/v1/') : camino
-  const cuerpo = conCuerpo ? "{ descripcion: 'El cliente lo pidió' }" : ''
+  const values = { guia: '${guia}', comercio: '${comercio.comercio}' }
+  const literalPath = literal(newOperacion, values)
+  const fullPath = isForComercios ? literalPath.replace('/', '/api/v1/') : literalPath
+  const cuerpo = hasBody ? "{ descripcion: 'El cliente lo pidió' }" : ''
   const opciones = `{ llave: comercio.llave${cuerpo && `, cuerpo: ${cuerpo}`} }`
-  const verbo = metodo.toUpperCase()
-  const pedido = esDeComercios
-    ? `entorno.pedir('${verbo}', ${completo}, ${opciones})`
-    : `entorno.operar('${verbo}', ${camino}${cuerpo && `, ${cuerpo}`})`
+  const verb = method.toUpperCase()
+  const requestCode = isForComercios
+    ? `entorno.request('${verb}', ${fullPath}, ${opciones})`
+    : `entorno.operar('${verb}', ${literalPath}${cuerpo && `, ${cuerpo}`})`
   return `import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-${conGuia ? "import { unaGuia } from '../fabricas.ts'\n" : ''}
-const entorno = compartirEntorno()
+import { shareEnvironment } from '../entorno.ts'
+${hasGuia ? "import { buildGuia } from '../fabricas.ts'\n" : ''}
+const entorno = shareEnvironment()
 
-describe('${verbo} ${ruta}', () => {
+describe('${verb} ${path}', () => {
   it('answers what the contract says', async () => {
-${esDeComercios || conGuia || conComercio ? '    const comercio = await entorno.nuevoComercio()\n' : ''}${conGuia ? '    const { guia } = await comercio.api.guias.crear(unaGuia())\n' : ''}    const { status, cuerpo } = await ${pedido}
-    expect(entorno.log.filter((linea) => linea.includes('${nueva.id}: not implemented'))).toEqual([])
-    expect([status, cuerpo]).toEqual([${conResultado ? '200, { registrado_en: expect.any(String) }' : '204, undefined'}])
+${isForComercios || hasGuia || hasComercio ? '    const comercio = await entorno.nuevoComercio()\n' : ''}${hasGuia ? '    const { guia } = await comercio.api.guias.crear(buildGuia())\n' : ''}    const { status, cuerpo } = await ${requestCode}
+    expect(entorno.log.filter((linea) => linea.includes('${newOperacion.id}: not implemented'))).toEqual([])
+    expect([status, cuerpo]).toEqual([${hasResult ? '200, { registrado_en: expect.any(String) }' : '204, undefined'}])
   })
 })
 `
 }
 
 /** Adds the handler, its line in the table of handlers, its test, and its case in the test of the audit record. */
-export function agregarAlServidor(arbol: Arbol, nueva: Nueva) {
-  const { id, documento, metodo, carpeta, archivo, conCuerpo } = nueva
-  arbol.crear(
-    `server/domain/${carpeta}/${archivo}.ts`,
+export function addToServer(tree: SourceTree, newOperacion: NewOperacion) {
+  const { id, documento, method, folder, archivo, hasBody } = newOperacion
+  tree.create(
+    `server/domain/${folder}/${archivo}.ts`,
     `import type { Handler } from '../operation.ts'
 
 export const ${id}: Handler<'${id}'> = async () => {
@@ -65,12 +65,12 @@ export const ${id}: Handler<'${id}'> = async () => {
 `,
   )
   const tabla = 'server/startup/handlers.ts'
-  arbol.cambiar(tabla, /^/, () => `import { ${id} } from '../domain/${carpeta}/${archivo}.ts'\n`)
-  arbol.cambiar(tabla, /^} satisfies Handlers$/m, (fin) => `  ${id},\n${fin}`)
-  arbol.crear(nueva.prueba, prueba(nueva))
+  tree.change(tabla, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
+  tree.change(tabla, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
+  tree.create(newOperacion.prueba, prueba(newOperacion))
   const de = documento === 'comercios' ? 'suya' : 'operar'
-  const camino = literal(nueva, ESCENAS)
-  const escena = `  ${id}: async () => ya(${de}('${metodo.toUpperCase()}', ${camino}${conCuerpo ? ', {}' : ''})),\n`
-  const seccion = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'
-  arbol.cambiar('test/bitacora/operaciones.test.ts', seccion, (siguiente) => escena + siguiente)
+  const literalPath = literal(newOperacion, SCENES)
+  const scene = `  ${id}: async () => ya(${de}('${method.toUpperCase()}', ${literalPath}${hasBody ? ', {}' : ''})),\n`
+  const section = documento === 'comercios' ? '  // Of couriers\n' : '  // Of merchants\n'
+  tree.change('test/bitacora/operaciones.test.ts', section, (nextLine) => scene + nextLine)
 }

@@ -1,8 +1,8 @@
 import type { Advertencia } from '@guias/sdk'
-import { decirFalla } from './errores.ts'
-import { avisar, limpio, pintarAviso } from './terminal.ts'
+import { formatFailure } from './errores.ts'
+import { notify, paintNotice, sanitize } from './terminal.ts'
 
-const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
+const formatSuggestion = (sugerencia: Advertencia['sugerencia']): string => {
   if (sugerencia === null) return ''
   if (typeof sugerencia === 'string') return `¿${sugerencia}?`
   if ('lat' in sugerencia) return `¿${sugerencia.lat}, ${sugerencia.lng}?`
@@ -14,10 +14,13 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
  *
  * @param dadas names of the options that the user gave; a field given as an option is shown as that option (`--lat`)
  */
-export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
-  [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')
+export const formatAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
+  [formatFailure({ campo: campo ?? '', mensaje }, dadas), sanitize(formatSuggestion(sugerencia))]
+    .filter(Boolean)
+    .join(' ')
 
 /** Prints the warnings of a guide, a line each. @param dadas names of the options that the user gave */
-export function avisarAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
-  for (const una of advertencias) avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(una, dadas)}`)
+export function notifyAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
+  for (const advertencia of advertencias)
+    notify(`${paintNotice('amarillo', 'Revise')} ${formatAdvertencia(advertencia, dadas)}`)
 }

@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
 import { COLUMNAS, type FallaDeFila, type FilaDeHoja, leerHoja } from '@guias/sdk/hoja'
-import { type Contexto, ErrorDeUso } from './orden.ts'
-import { porque } from './porque.ts'
+import { type Context, ErrorDeUso } from './orden.ts'
+import { explainSystemError } from './porque.ts'
 import { explainSheet, type SheetRemedies } from './sheetErrors.ts'
 
 /**
  * Bytes per read of the file: about the size of one request. With larger reads, the progress would run ahead of the
  * guides sent.
  */
-const PEDAZO = 8_192
+const READ_CHUNK_BYTES = 8_192
 
 /**
  * Maximum length of a line of JSON, in UTF-16 code units: more than a request of the service may have. Bounds the memory
@@ -26,24 +26,24 @@ const MAX_LINE = 2_097_152
 const MAX_JSON = 64 * 1024 * 1024
 
 /**
- * Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALORES}. A
- * row with {@link FALLAS} has no guide to send, only its reference.
+ * Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALUES}. A
+ * row with {@link FAILURES} has no guide to send, only its reference.
  */
 export type Fila = GuiaParaCrear & {
   [FILA]: number
-  [VALORES]?: readonly string[]
-  [FALLAS]?: readonly FallaDeFila[]
+  [VALUES]?: readonly string[]
+  [FAILURES]?: readonly FallaDeFila[]
 }
 /** Keys of a guide's row. `JSON.stringify` skips symbols, so they are never sent to the service. */
 export const FILA = Symbol('fila')
-export const VALORES = Symbol('valores')
-export const FALLAS = Symbol('fallas')
+export const VALUES = Symbol('valores')
+export const FAILURES = Symbol('fallas')
 
 export interface Origen {
   /** Rows, read once. The file was read before, so that an error in a late row stops the batch before its first guide. */
-  filas: AsyncIterable<Fila>
+  rows: AsyncIterable<Fila>
   /** Titles of the columns of a CSV; empty for JSON. */
-  columnas: readonly string[]
+  columns: readonly string[]
   /** Separator of a CSV, for the results too. */
   separador: string
   recogida?: Recogida | undefined
@@ -56,12 +56,12 @@ export interface Origen {
  *
  * @throws ErrorDeUso if the path cannot be read or is not a regular file
  */
-export function tamanoDe(archivo: string): number {
+export function readFileSize(archivo: string): number {
   try {
     const estado = statSync(archivo)
     if (estado.isFile()) return estado.size
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${archivo}: ${porque(error)}.`)
+    throw new ErrorDeUso(`No se pudo leer ${archivo}: ${explainSystemError(error)}.`)
   }
   throw new ErrorDeUso(`${archivo} no es un archivo.`)
 }
@@ -72,48 +72,48 @@ export function tamanoDe(archivo: string): number {
  *
  * @throws ErrorDeUso if the extension or a column is unknown, if a row cannot be read, or if the JSON has no list
  */
-export async function abrirLote(archivo: string, contexto: Contexto): Promise<Origen> {
+export async function openLote(archivo: string, context: Context): Promise<Origen> {
   const tipo = extname(archivo).toLowerCase()
-  if (tipo === '.json') return abrirJson(archivo)
+  if (tipo === '.json') return openJson(archivo)
   if (tipo === '.jsonl' || tipo === '.ndjson') {
-    for await (const _ of abrirJsonl(archivo).filas);
-    return abrirJsonl(archivo)
+    for await (const _ of openJsonl(archivo).rows);
+    return openJsonl(archivo)
   }
   if (tipo !== '.csv' && tipo !== '.txt' && tipo !== '.tsv') {
     throw new ErrorDeUso(`No sé leer ${archivo}: debe ser .csv, .json o .jsonl. Guarde la hoja de cálculo como CSV.`)
   }
-  const abrir = await abridorDeCsv(archivo, contexto)
-  for await (const _ of (await abrir()).filas);
-  return abrir()
+  const openCsv = await createCsvOpener(archivo, context)
+  for await (const _ of (await openCsv()).rows);
+  return openCsv()
 }
 
 const BATCH_REMEDIES: SheetRemedies = {
-  columnas: 'Cambie sus nombres, diga qué campo son con --columnas, o pase --ignorar-otras.',
+  columns: 'Cambie sus nombres, diga qué campo son con --columnas, o pase --ignorar-otras.',
   codificacion: ', o pase --codificacion windows-1252 si viene de Excel',
 }
 
-const SIN_COLUMNAS = { columnas: [], separador: ',' }
+const NO_COLUMNS = { columns: [], separador: ',' }
 
-function abrirJsonl(archivo: string): Origen {
+function openJsonl(archivo: string): Origen {
   let leidos = 0
-  const trozos = createReadStream(archivo, { highWaterMark: PEDAZO, encoding: 'utf8' })
-  const filas = deJsonl(trozos, archivo, (cuantos) => {
-    leidos += cuantos
+  const chunks = createReadStream(archivo, { highWaterMark: READ_CHUNK_BYTES, encoding: 'utf8' })
+  const rows = deJsonl(chunks, archivo, (byteCount) => {
+    leidos += byteCount
   })
-  return { filas, ...SIN_COLUMNAS, leidos: () => leidos }
+  return { rows, ...NO_COLUMNS, leidos: () => leidos }
 }
 
-async function abridorDeCsv(archivo: string, contexto: Contexto): Promise<() => Promise<Origen>> {
+async function createCsvOpener(archivo: string, context: Context): Promise<() => Promise<Origen>> {
   const opciones = {
-    codificacion: contexto.texto('codificacion'),
-    columnas: leerColumnas(contexto.textos('columnas') ?? []),
-    ignorarOtras: contexto.si('ignorar-otras'),
+    codificacion: context.texto('codificacion'),
+    columnas: parseColumnPairs(context.texts('columnas') ?? []),
+    ignorarOtras: context.si('ignorar-otras'),
   }
   return async () => {
-    const bytes = createReadStream(archivo, { highWaterMark: PEDAZO })
+    const bytes = createReadStream(archivo, { highWaterMark: READ_CHUNK_BYTES })
     try {
-      const { columnas, separador, filas } = await leerHoja(bytes, opciones)
-      return { filas: conFilas(filas, archivo), columnas, separador, leidos: () => bytes.bytesRead }
+      const { columnas: columns, separador, filas: rows } = await leerHoja(bytes, opciones)
+      return { rows: readGuiaRows(rows, archivo), columns, separador, leidos: () => bytes.bytesRead }
     } catch (error) {
       throw explainSheet(error, archivo, BATCH_REMEDIES)
     }
@@ -125,34 +125,37 @@ async function abridorDeCsv(archivo: string, contexto: Contexto): Promise<() => 
  *
  * @throws ErrorDeUso if a text is no pair, or if its field does not exist
  */
-function leerColumnas(pares: readonly string[]): Record<string, string> {
+function parseColumnPairs(pares: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pares.map((par) => {
-      const corte = par.lastIndexOf('=')
-      const [columna, campo] = [par.slice(0, Math.max(0, corte)).trim(), par.slice(corte + 1).trim()]
-      if (columna === '') throw new ErrorDeUso(`--columnas debe ser como «Tel. cliente=telefono» y llegó «${par}».`)
+      const equalsIndex = par.lastIndexOf('=')
+      const [column, campo] = [par.slice(0, Math.max(0, equalsIndex)).trim(), par.slice(equalsIndex + 1).trim()]
+      if (column === '') throw new ErrorDeUso(`--columnas debe ser como «Tel. cliente=telefono» y llegó «${par}».`)
       if (campo !== '' && !COLUMNAS.includes(campo))
         throw new ErrorDeUso(`--columnas no conoce el campo «${campo}». Los que hay: ${COLUMNAS.join(', ')}.`)
-      return [columna, campo]
+      return [column, campo]
     }),
   )
 }
 
-async function* conFilas(filas: AsyncIterable<FilaDeHoja>, archivo: string) {
+async function* readGuiaRows(rows: AsyncIterable<FilaDeHoja>, archivo: string) {
   try {
-    for await (const leida of filas) {
-      const guia = leida.ok
-        ? leida.guia
-        : { ...(leida.external_ref === undefined ? {} : { external_ref: leida.external_ref }), [FALLAS]: leida.fallas }
-      yield Object.assign(conFila(guia, leida.fila), { [VALORES]: leida.valores })
+    for await (const sheetRow of rows) {
+      const guia = sheetRow.ok
+        ? sheetRow.guia
+        : {
+            ...(sheetRow.external_ref === undefined ? {} : { external_ref: sheetRow.external_ref }),
+            [FAILURES]: sheetRow.fallas,
+          }
+      yield Object.assign(conFila(guia, sheetRow.fila), { [VALUES]: sheetRow.valores })
     }
   } catch (error) {
     throw explainSheet(error, archivo, BATCH_REMEDIES)
   }
 }
 
-async function abrirJson(archivo: string): Promise<Origen> {
-  const bytes = tamanoDe(archivo)
+async function openJson(archivo: string): Promise<Origen> {
+  const bytes = readFileSize(archivo)
   if (bytes > MAX_JSON)
     throw new ErrorDeUso(
       `${archivo} tiene ${Math.ceil(bytes / 1024 ** 2)} MB, y un .json se lee entero: de ${MAX_JSON / 1024 ** 2} MB como mucho. Guárdelo como .jsonl, una guía por línea, que puede ser de cualquier tamaño: jq -c '(.guias? // .)[]' ${archivo} > guias.jsonl`,
@@ -169,18 +172,18 @@ async function abrirJson(archivo: string): Promise<Origen> {
     recogida?: Recogida
   }
   if (!Array.isArray(guias)) throw new ErrorDeUso(`${archivo} debe ser una lista de guías, o { "guias": […] }.`)
-  let leidas = 0
-  const filas = (async function* () {
+  let readCount = 0
+  const rows = (async function* () {
     for (const [i, guia] of guias.entries()) {
-      leidas = i + 1
+      readCount = i + 1
       yield conFila(guia, i + 1)
     }
   })()
-  return { filas, ...SIN_COLUMNAS, recogida, leidos: () => (contenido.length * leidas) / guias.length }
+  return { rows, ...NO_COLUMNS, recogida, leidos: () => (contenido.length * readCount) / guias.length }
 }
 
-async function* deJsonl(trozos: AsyncIterable<string>, archivo: string, alLeer: (bytes: number) => void) {
-  let resto = ''
+async function* deJsonl(chunks: AsyncIterable<string>, archivo: string, alLeer: (bytes: number) => void) {
+  let remainder = ''
   let fila = 0
   const leer = (linea: string) => {
     fila++
@@ -191,15 +194,15 @@ async function* deJsonl(trozos: AsyncIterable<string>, archivo: string, alLeer: 
       throw new ErrorDeUso(`${archivo}, línea ${fila}: no es JSON: ${(error as Error).message}`)
     }
   }
-  for await (const trozo of trozos) {
-    alLeer(Buffer.byteLength(trozo))
-    const lineas = (resto + trozo).split('\n')
-    resto = lineas.pop() ?? ''
-    if (resto.length > MAX_LINE)
+  for await (const chunk of chunks) {
+    alLeer(Buffer.byteLength(chunk))
+    const lineas = (remainder + chunk).split('\n')
+    remainder = lineas.pop() ?? ''
+    if (remainder.length > MAX_LINE)
       throw new ErrorDeUso(`${archivo}, línea ${fila + lineas.length + 1}: pasa de ${MAX_LINE} letras.`)
     for (const linea of lineas) yield* leer(linea)
   }
-  yield* leer(resto)
+  yield* leer(remainder)
 }
 
 const conFila = (guia: unknown, fila: number): Fila =>

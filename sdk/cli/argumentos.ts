@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { opcionesDe } from './ayuda.ts'
-import { ErrorDeUso, type Opciones, type Orden } from './orden.ts'
+import { optionsOf } from './ayuda.ts'
+import { type CliCommand, ErrorDeUso, type Options } from './orden.ts'
 
-export type Valores = Record<string, string | boolean | (string | boolean)[] | undefined>
+export type OptionValues = Record<string, string | boolean | (string | boolean)[] | undefined>
 
 /**
  * Parses the arguments of a command.
@@ -10,16 +10,16 @@ export type Valores = Record<string, string | boolean | (string | boolean)[] | u
  * @param nombre the command's name as typed, e.g. `webhooks crear`
  * @throws ErrorDeUso with a suggestion or with the help to read
  */
-export function leerArgumentos(nombre: string, orden: Orden, args: readonly string[]) {
-  const opciones = opcionesDe(orden)
-  const { values, positionals } = interpretar(nombre, opciones, args)
-  const [minimo, maximo] = orden.posicionales
-  if (positionals.length < minimo) throw new ErrorDeUso(`Falta un argumento: guias ${orden.uso[0]}.`)
-  if (positionals.length > maximo) {
+export function parseArguments(nombre: string, command: CliCommand, args: readonly string[]) {
+  const opciones = optionsOf(command)
+  const { values, positionals } = parseWithOptions(nombre, opciones, args)
+  const [min, max] = command.positionals
+  if (positionals.length < min) throw new ErrorDeUso(`Falta un argumento: guias ${command.uso[0]}.`)
+  if (positionals.length > max) {
     throw new ErrorDeUso(
-      maximo === 0
+      max === 0
         ? `Sobra «${positionals[0]}»: guias ${nombre} solo lleva opciones; vea guias ${nombre} --help.`
-        : `Sobra «${positionals[maximo]}»: si lleva espacios, póngalo entre comillas.`,
+        : `Sobra «${positionals[max]}»: si lleva espacios, póngalo entre comillas.`,
     )
   }
   if (values.llave !== undefined) {
@@ -27,13 +27,13 @@ export function leerArgumentos(nombre: string, orden: Orden, args: readonly stri
       'La llave no se pasa como argumento, que otros usuarios de la máquina pueden ver: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.',
     )
   }
-  return { valores: values as Valores, posicionales: positionals }
+  return { values: values as OptionValues, positionals: positionals }
 }
 
-function interpretar(nombre: string, opciones: Opciones, args: readonly string[]) {
+function parseWithOptions(nombre: string, opciones: Options, args: readonly string[]) {
   // `parseArgs` would read the value of `--lng -90.5` as an option, and longitudes are nearly always negative here. The
   // value is joined to its option, as in `--lng=-90.5`.
-  const unidos = args.flatMap((arg, i) =>
+  const joinedArgs = args.flatMap((arg, i) =>
     /^-\d/.test(arg) && args[i - 1]?.startsWith('--')
       ? []
       : /^--[^=]+$/.test(arg) && /^-\d/.test(args[i + 1] ?? '')
@@ -41,14 +41,14 @@ function interpretar(nombre: string, opciones: Opciones, args: readonly string[]
         : [arg],
   )
   const options = Object.fromEntries(
-    Object.entries(opciones).map(([una, { valor, varias = false }]) => [
-      una,
-      { type: valor ? 'string' : 'boolean', multiple: varias } as const,
+    Object.entries(opciones).map(([candidate, { valor, multiple = false }]) => [
+      candidate,
+      { type: valor ? 'string' : 'boolean', multiple: multiple } as const,
     ]),
   )
   try {
     return parseArgs({
-      args: unidos,
+      args: joinedArgs,
       // `--llave` is accepted only to refuse it with an explanation, because other users of the machine can see the
       // arguments.
       options: { ...options, llave: { type: 'string' } },
@@ -56,36 +56,43 @@ function interpretar(nombre: string, opciones: Opciones, args: readonly string[]
       strict: true,
     })
   } catch (error) {
-    throw explicar(nombre, opciones, error as Error & { code?: string })
+    throw explainParseError(nombre, opciones, error as Error & { code?: string })
   }
 }
 
-function explicar(nombre: string, opciones: Opciones, { code, message }: Error & { code?: string }): ErrorDeUso {
-  const cual = /'(?:-\w, )?(-[^' =<]*)/.exec(message)?.[1] ?? ''
-  const ayuda = `Vea guias ${nombre} --help.`
+function explainParseError(
+  nombre: string,
+  opciones: Options,
+  { code, message }: Error & { code?: string },
+): ErrorDeUso {
+  const flag = /'(?:-\w, )?(-[^' =<]*)/.exec(message)?.[1] ?? ''
+  const helpHint = `Vea guias ${nombre} --help.`
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    const parecida = masParecida(cual.slice(2), Object.keys(opciones))
-    return new ErrorDeUso(`No conozco la opción ${cual}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${ayuda}`)
+    const parecida = findClosestWord(flag.slice(2), Object.keys(opciones))
+    return new ErrorDeUso(`No conozco la opción ${flag}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${helpHint}`)
   }
-  const valor = opciones[cual.slice(2)]?.valor
-  if (valor) return new ErrorDeUso(`A ${cual} le falta su valor: ${cual} ${valor}. Si empieza por «-», ${cual}=….`)
-  return new ErrorDeUso(`${cual} no lleva ningún valor. ${ayuda}`)
+  const valor = opciones[flag.slice(2)]?.valor
+  if (valor) return new ErrorDeUso(`A ${flag} le falta su valor: ${flag} ${valor}. Si empieza por «-», ${flag}=….`)
+  return new ErrorDeUso(`${flag} no lleva ningún valor. ${helpHint}`)
 }
 
 /**
- * Returns the word that the user probably meant: a word that starts with `palabra`, else the closest by Levenshtein
- * distance. The distance is at most 2 and less than the length of `palabra`; undefined if no word is that close.
+ * Returns the word that the user probably meant: a word that starts with `word`, else the closest by Levenshtein
+ * distance. The distance is at most 2 and less than the length of `word`; undefined if no word is that close.
  */
-export function masParecida(palabra: string, palabras: readonly string[]): string | undefined {
-  const [mejor] = palabras
-    .map((una) => ({ una, lejos: una.startsWith(palabra) ? 0 : distancia(palabra, una) }))
-    .filter(({ lejos }) => lejos <= Math.min(2, palabra.length - 1))
-    .sort((a, b) => a.lejos - b.lejos)
-  return mejor?.una
+export function findClosestWord(word: string, words: readonly string[]): string | undefined {
+  const [best] = words
+    .map((candidate) => ({
+      candidate,
+      distance: candidate.startsWith(word) ? 0 : levenshteinDistance(word, candidate),
+    }))
+    .filter(({ distance }) => distance <= Math.min(2, word.length - 1))
+    .sort((a, b) => a.distance - b.distance)
+  return best?.candidate
 }
 
 /** Returns the Levenshtein distance between two words. */
-function distancia(a: string, b: string): number {
+function levenshteinDistance(a: string, b: string): number {
   let anterior = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const fila = [i]

@@ -1,14 +1,14 @@
 import { VERSION } from '@guias/sdk'
 import { withRelativeDays } from '../src/generado/relativeDays.ts'
-import type { Grupo, Opciones, Orden, Ordenes } from './orden.ts'
+import type { CliCommand, CliCommands, CommandGroup, Options } from './orden.ts'
 
 /** Width of the help text in columns. Every terminal has at least 80. */
-const ANCHO = 80
+const HELP_WIDTH = 80
 
-export const esGrupo = (una: Orden | Grupo): una is Grupo => 'ordenes' in una
+export const isGroup = (entry: CliCommand | CommandGroup): entry is CommandGroup => 'commands' in entry
 
 /** Options of every command that calls the service. */
-const COMUNES: Opciones = {
+const COMMON_OPTIONS: Options = {
   url: {
     valor: '<url>',
     dice: 'dirección del servicio; o la variable GUIAS_URL; si no, con una llave de prueba, la de esta máquina',
@@ -16,61 +16,67 @@ const COMUNES: Opciones = {
   'llave-archivo': { valor: '<ruta>', dice: 'archivo con su llave; o la variable GUIAS_LLAVE' },
   json: { dice: 'escribe JSON, un objeto por línea' },
 }
-const AYUDA: Opciones = { help: { dice: 'esta ayuda' } }
+const HELP_OPTION: Options = { help: { dice: 'esta ayuda' } }
 
 /**
  * Returns all options of a command: its own, then the common options, then `--help`. Local commands have no common
  * options.
  */
-export const opcionesDe = (orden: Orden): Opciones => ({ ...orden.opciones, ...(orden.local ? {} : COMUNES), ...AYUDA })
+export const optionsOf = (command: CliCommand): Options => ({
+  ...command.opciones,
+  ...(command.local ? {} : COMMON_OPTIONS),
+  ...HELP_OPTION,
+})
 
-const TERMINA = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
+const EXIT_CODES_TEXT = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
 contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
 
 /** Wraps a text at its spaces, so that each line has at most `ancho` characters. */
-export function doblar(texto: string, ancho: number): string[] {
+export function wrap(texto: string, ancho: number): string[] {
   const lineas: string[] = []
   let linea = ''
-  for (const palabra of texto.split(' ')) {
-    if (linea && linea.length + 1 + palabra.length > ancho) {
+  for (const word of texto.split(' ')) {
+    if (linea && linea.length + 1 + word.length > ancho) {
       lineas.push(linea)
-      linea = palabra
-    } else linea = linea ? `${linea} ${palabra}` : palabra
+      linea = word
+    } else linea = linea ? `${linea} ${word}` : word
   }
   return [...lineas, linea]
 }
 
 /** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
-function columnas(filas: readonly (readonly [nombre: string, dice: string])[]): string {
-  const sangria = Math.min(30, Math.max(...filas.map(([nombre]) => nombre.length)) + 4)
-  return filas
+function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[]): string {
+  const sangria = Math.min(30, Math.max(...rows.map(([nombre]) => nombre.length)) + 4)
+  return rows
     .flatMap(([nombre, dice]) => {
-      const [primera = '', ...demas] = doblar(dice, ANCHO - sangria)
-      const cabe = nombre.length + 4 <= sangria
-      const inicio = cabe
-        ? [`  ${nombre.padEnd(sangria - 2)}${primera}`]
-        : [`  ${nombre}`, `${' '.repeat(sangria)}${primera}`]
-      return [...inicio, ...demas.map((linea) => ' '.repeat(sangria) + linea)]
+      const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - sangria)
+      const fits = nombre.length + 4 <= sangria
+      const head = fits
+        ? [`  ${nombre.padEnd(sangria - 2)}${firstLine}`]
+        : [`  ${nombre}`, `${' '.repeat(sangria)}${firstLine}`]
+      return [...head, ...otherLines.map((linea) => ' '.repeat(sangria) + linea)]
     })
     .join('\n')
 }
 
-const deOpciones = (opciones: Opciones) =>
-  columnas(
+const formatOptions = (opciones: Options) =>
+  formatColumns(
     Object.entries(opciones).map(([nombre, { valor, dice }]) => [
       `${nombre === 'help' ? '-h, ' : ''}--${nombre}${valor ? ` ${valor}` : ''}`,
       dice,
     ]),
   )
 
-const usos = (uso: readonly string[]) =>
+const formatUsage = (uso: readonly string[]) =>
   uso.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
 
-/** Wraps each paragraph to {@link ANCHO} columns. A paragraph with indented lines stays unchanged. */
-const parrafos = (texto: string) =>
+/** Wraps each paragraph to {@link HELP_WIDTH} columns. A paragraph with indented lines stays unchanged. */
+const wrapParagraphs = (texto: string) =>
   texto
     .split('\n\n')
-    .map((uno) => (/\n /.test(uno) || uno.startsWith(' ') ? uno : doblar(uno.replaceAll('\n', ' '), ANCHO).join('\n')))
+    .map((item) =>
+      /\n /.test(item) || item.startsWith(' ') ? item : wrap(item.replaceAll('\n', ' '), HELP_WIDTH).join('\n'),
+    )
     .join('\n\n')
 
 /** Returns the present day by the machine's time zone, such as «2026-11-25». */
@@ -80,47 +86,47 @@ function today(): string {
 }
 
 /** Returns the help of one command. Its examples name days near today. */
-export function ayudaDeOrden(orden: Orden): string {
-  const { uso, explica, opciones, ejemplos = [], local } = orden
+export function renderCommandHelp(command: CliCommand): string {
+  const { uso, explanation, opciones, examples = [], local } = command
   return [
-    usos(uso),
-    parrafos(explica),
-    ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${deOpciones(opciones)}`] : []),
-    `Opciones comunes:\n${deOpciones(local ? AYUDA : { ...COMUNES, ...AYUDA })}`,
-    ...(ejemplos.length > 0
-      ? [`Ejemplos:\n${ejemplos.map((uno) => `  guias ${withRelativeDays(uno, today())}`).join('\n')}`]
+    formatUsage(uso),
+    wrapParagraphs(explanation),
+    ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${formatOptions(opciones)}`] : []),
+    `Opciones comunes:\n${formatOptions(local ? HELP_OPTION : { ...COMMON_OPTIONS, ...HELP_OPTION })}`,
+    ...(examples.length > 0
+      ? [`Ejemplos:\n${examples.map((item) => `  guias ${withRelativeDays(item, today())}`).join('\n')}`]
       : []),
-    TERMINA,
+    EXIT_CODES_TEXT,
   ].join('\n\n')
 }
 
-const listaDe = (ordenes: Ordenes) =>
-  columnas(Object.entries(ordenes).map(([nombre, { resumen }]) => [nombre, resumen]))
+const formatCommands = (commands: CliCommands) =>
+  formatColumns(Object.entries(commands).map(([nombre, { summary }]) => [nombre, summary]))
 
 /** Returns the help of a group: its description and its commands. */
-export const ayudaDeGrupo = (nombre: string, { resumen, ordenes }: Grupo) =>
+export const renderGroupHelp = (nombre: string, { summary, commands }: CommandGroup) =>
   `Uso: guias ${nombre} <orden> [opciones]
 
-${resumen[0]?.toUpperCase()}${resumen.slice(1)}.
+${summary[0]?.toUpperCase()}${summary.slice(1)}.
 
 Órdenes:
-${listaDe(ordenes)}
+${formatCommands(commands)}
 
 «guias ${nombre} <orden> --help» explica cada una.
 
-${TERMINA}`
+${EXIT_CODES_TEXT}`
 
 /** Returns the help of the whole program. */
-export const ayudaDeTodo = (ordenes: Ordenes) => `guias ${VERSION}: guías de envío desde la terminal
+export const renderProgramHelp = (commands: CliCommands) => `guias ${VERSION}: guías de envío desde la terminal
 
 Uso: guias <orden> [opciones]
 
 Órdenes:
-${listaDe(ordenes)}
+${formatCommands(commands)}
 
 «guias <orden> --help» explica cada una. «guias --version» da la versión.
 
 Opciones comunes:
-${deOpciones({ ...COMUNES, ...AYUDA })}
+${formatOptions({ ...COMMON_OPTIONS, ...HELP_OPTION })}
 
-${TERMINA}`
+${EXIT_CODES_TEXT}`

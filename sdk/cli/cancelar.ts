@@ -1,36 +1,38 @@
-import { conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
-import { type Orden, SALIDA } from './orden.ts'
-import { avisar, confirmar, decir, limpio, pintar } from './terminal.ts'
+import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
+import { type CliCommand, EXIT_CODE } from './orden.ts'
+import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
 
-export const cancelar: Orden = {
-  resumen: 'cancela guías que aún no se recolectaron',
+export const cancelar: CliCommand = {
+  summary: 'cancela guías que aún no se recolectaron',
   uso: ['cancelar <guia>… [opciones]', 'cancelar --archivo codigos.txt [opciones]'],
-  explica: `Cancela guías que aún están en aceptado; no se puede deshacer, y cada una
+  explanation: `Cancela guías que aún están en aceptado; no se puede deshacer, y cada una
 conserva su external_ref. En una terminal pregunta antes; fuera de ella hace
 falta --si. Cancelar una ya cancelada no cambia nada.`,
   opciones: {
     si: { dice: 'cancela sin preguntar' },
     razon: { valor: '<texto>', dice: 'por qué; queda en el historial' },
-    ...OPCION_DE_CODIGOS,
+    ...CODES_OPTION,
   },
-  posicionales: [0, Number.POSITIVE_INFINITY],
-  ejemplos: ["cancelar 7K3M9QX2A1B4 --razon 'El cliente desistió'"],
-  async ejecutar(contexto) {
-    const { signal } = contexto
-    const codigos = await leerCodigos(contexto)
+  positionals: [0, Number.POSITIVE_INFINITY],
+  examples: ["cancelar 7K3M9QX2A1B4 --razon 'El cliente desistió'"],
+  async run(context) {
+    const { signal } = context
+    const codigos = await readCodes(context)
     const [primero = ''] = codigos
-    const { guias } = contexto.api()
-    const que = codigos.length === 1 ? `la guía ${limpio(primero)}` : `${codigos.length} guías`
-    if (!(await confirmar(`¿Cancelar ${que}? No se puede deshacer.`, contexto.si('si'), signal))) {
-      avisar('No se canceló nada.')
-      return SALIDA.interrumpida
+    const { guias } = context.api()
+    const que = codigos.length === 1 ? `la guía ${sanitize(primero)}` : `${codigos.length} guías`
+    if (!(await askToConfirm(`¿Cancelar ${que}? No se puede deshacer.`, context.si('si'), signal))) {
+      notify('No se canceló nada.')
+      return EXIT_CODE.interrupted
     }
-    const razon = contexto.texto('razon')
-    const fallidas = await conCada(codigos, contexto, async (codigo) => {
+    const razon = context.texto('razon')
+    const fallidas = await forEachCode(codigos, context, async (codigo) => {
       const guia = await guias.cancelar(codigo, razon === undefined ? undefined : { razon }, { signal })
-      decir(contexto.json ? JSON.stringify(guia) : `${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}`)
+      printLine(
+        context.json ? JSON.stringify(guia) : `${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}`,
+      )
     })
-    if (fallidas > 0 && !contexto.json) avisar(`${codigos.length - fallidas} canceladas, ${fallidas} no.`)
-    return fallidas > 0 ? SALIDA.rechazo : SALIDA.bien
+    if (fallidas > 0 && !context.json) notify(`${codigos.length - fallidas} canceladas, ${fallidas} no.`)
+    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }

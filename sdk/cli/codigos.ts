@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { ErrorApi } from '@guias/sdk'
 import { leerTabla, type Tabla } from '@guias/sdk/hoja'
-import { type Contexto, ErrorDeUso, type Opciones } from './orden.ts'
-import { porque } from './porque.ts'
+import { type Context, ErrorDeUso, type Options } from './orden.ts'
+import { explainSystemError } from './porque.ts'
 import { explainSheet } from './sheetErrors.ts'
-import { avisar, limpio, pintarAviso } from './terminal.ts'
+import { notify, paintNotice, sanitize } from './terminal.ts'
 
-export const OPCION_DE_CODIGOS: Opciones = {
+export const CODES_OPTION: Options = {
   archivo: {
     valor: '<ruta>',
     dice: 'los códigos, de un archivo: uno por línea, un CSV o JSON con guia (los resultados de lote); «-» es la entrada',
@@ -18,7 +18,7 @@ export const OPCION_DE_CODIGOS: Opciones = {
  * Converts a guide code to the form that the service compares: upper case, no spaces or hyphens, 0 for O, 1 for I and
  * L.
  */
-export const canonico = (codigo: string) =>
+export const canonicalizeCode = (codigo: string) =>
   codigo.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
 
 /**
@@ -26,15 +26,17 @@ export const canonico = (codigo: string) =>
  *
  * @throws ErrorDeUso if both are given, if the file cannot be read, or if there is no code
  */
-export async function leerCodigos(contexto: Contexto): Promise<string[]> {
-  const archivo = contexto.texto('archivo')
-  const dados = contexto.posicionales
+export async function readCodes(context: Context): Promise<string[]> {
+  const archivo = context.texto('archivo')
+  const dados = context.positionals
   if (archivo !== undefined && dados.length > 0) {
     throw new ErrorDeUso(`Los códigos vienen de --archivo o de la orden, no de ambos: quite «${dados[0]}» o --archivo.`)
   }
-  const codigos = archivo === undefined ? dados : await deBytes(await leerEntrada(archivo), archivo)
-  const unicos = new Map(codigos.filter((uno) => uno.trim()).map((uno) => [canonico(uno), uno.trim()]))
-  if (unicos.size > 0) return [...unicos.values()]
+  const codigos = archivo === undefined ? dados : await deBytes(await readInput(archivo), archivo)
+  const uniqueCodes = new Map(
+    codigos.filter((code) => code.trim()).map((code) => [canonicalizeCode(code), code.trim()]),
+  )
+  if (uniqueCodes.size > 0) return [...uniqueCodes.values()]
   throw new ErrorDeUso(
     archivo === undefined
       ? 'Falta el código de la guía, o --archivo con los códigos.'
@@ -45,30 +47,30 @@ export async function leerCodigos(contexto: Contexto): Promise<string[]> {
 /** Maximum size of a file of codes or places, in bytes. It holds some million codes. */
 const MAX_INPUT = 67_108_864
 
-const nombrarEntrada = (archivo: string) => (archivo === '-' ? 'la entrada' : archivo)
+const describeInput = (archivo: string) => (archivo === '-' ? 'la entrada' : archivo)
 
 /**
  * Reads a whole file, or standard input for `-`.
  *
  * @throws ErrorDeUso if the file cannot be read or is too large
  */
-export async function leerEntrada(archivo: string): Promise<Buffer> {
-  const trozos: Buffer[] = []
+export async function readInput(archivo: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
   let total = 0
   try {
-    for await (const trozo of archivo === '-' ? process.stdin : createReadStream(archivo)) {
-      trozos.push(trozo)
-      total += trozo.length
+    for await (const chunk of archivo === '-' ? process.stdin : createReadStream(archivo)) {
+      chunks.push(chunk)
+      total += chunk.length
       if (total > MAX_INPUT) break
     }
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${nombrarEntrada(archivo)}: ${porque(error)}.`)
+    throw new ErrorDeUso(`No se pudo leer ${describeInput(archivo)}: ${explainSystemError(error)}.`)
   }
-  if (total <= MAX_INPUT) return Buffer.concat(trozos)
-  throw new ErrorDeUso(`${nombrarEntrada(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
+  if (total <= MAX_INPUT) return Buffer.concat(chunks)
+  throw new ErrorDeUso(`${describeInput(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
 }
 
-const CODIGO = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
+const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
 
 /**
  * Opens a table of guides. The column of their codes is the last of the name `guia`: a file of results begins with the
@@ -76,36 +78,38 @@ const CODIGO = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
  *
  * @throws ErrorDeUso if the bytes are no table
  */
-export async function abrirTabla(bytes: Uint8Array, archivo: string): Promise<Tabla> {
-  const explicar = (error: unknown) => {
-    throw explainSheet(error, nombrarEntrada(archivo))
+export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tabla> {
+  const throwExplained = (error: unknown) => {
+    throw explainSheet(error, describeInput(archivo))
   }
   // Excel saves a table that it changed in windows-1252.
   const codificacion = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
-  const { filas, ...tabla } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODIGO] }).catch(explicar)
-  const explicadas = async function* () {
+  const { filas: rows, ...tabla } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODE_PATTERN] }).catch(
+    throwExplained,
+  )
+  const explainedRows = async function* () {
     try {
-      yield* filas
+      yield* rows
     } catch (error) {
-      explicar(error)
+      throwExplained(error)
     }
   }
-  return { ...tabla, filas: explicadas() }
+  return { ...tabla, filas: explainedRows() }
 }
 
 /**
  * Reads codes from JSON (a list, or one object per line), from a table with a column `guia`, or from plain codes. A row
- * without a code gives an empty text, which {@link leerCodigos} drops.
+ * without a code gives an empty text, which {@link readCodes} drops.
  */
 async function deBytes(bytes: Uint8Array, archivo: string): Promise<string[]> {
   // PowerShell writes JSON in UTF-16.
   const texto = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
   if (/^\s*[[{]/.test(texto)) return deJson(texto)
   if (texto.trim() === '') return []
-  const { columnas, campos, filas } = await abrirTabla(bytes, archivo)
-  const columna = campos.lastIndexOf('guia')
-  const codigos = columna < 0 ? [...columnas] : []
-  for await (const { valores } of filas) codigos.push(...(columna < 0 ? valores : [valores[columna] ?? '']))
+  const { columnas: columns, campos, filas: rows } = await openTable(bytes, archivo)
+  const column = campos.lastIndexOf('guia')
+  const codigos = column < 0 ? [...columns] : []
+  for await (const { valores: values } of rows) codigos.push(...(column < 0 ? values : [values[column] ?? '']))
   return codigos
 }
 
@@ -114,8 +118,8 @@ function deJson(texto: string): string[] {
     const leido: unknown = texto.trimStart().startsWith('[')
       ? JSON.parse(texto)
       : texto.split('\n').flatMap((linea) => (linea.trim() ? [JSON.parse(linea)] : []))
-    return (leido as unknown[]).map((una) =>
-      String(typeof una === 'object' ? ((una as { guia?: unknown })?.guia ?? '') : una),
+    return (leido as unknown[]).map((element) =>
+      String(typeof element === 'object' ? ((element as { guia?: unknown })?.guia ?? '') : element),
     )
   } catch (error) {
     throw new ErrorDeUso(`Los códigos no son JSON: ${(error as Error).message}`)
@@ -123,27 +127,27 @@ function deJson(texto: string): string[] {
 }
 
 /**
- * Runs `hacer` for each guide. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
+ * Runs `action` for each guide. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
  * continue. Any other error is thrown.
  *
  * @returns the number of guides that failed
  */
-export async function conCada(
+export async function forEachCode(
   codigos: readonly string[],
-  contexto: Contexto,
-  hacer: (codigo: string) => Promise<void>,
+  context: Context,
+  action: (codigo: string) => Promise<void>,
 ) {
   let fallidas = 0
   for (const codigo of codigos) {
     try {
-      await hacer(codigo)
+      await action(codigo)
     } catch (error) {
-      const suya = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
-      if (!suya || codigos.length === 1) throw error
+      const isGuiaFailure = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
+      if (!isGuiaFailure || codigos.length === 1) throw error
       fallidas++
-      const mensaje = contexto.decirError(error)
-      if (contexto.json) avisar(JSON.stringify({ guia: codigo, codigo: error.codigo, mensaje }))
-      else avisar(`${pintarAviso('rojo', limpio(codigo))}  ${mensaje}`)
+      const mensaje = context.describeError(error)
+      if (context.json) notify(JSON.stringify({ guia: codigo, codigo: error.codigo, mensaje }))
+      else notify(`${paintNotice('rojo', sanitize(codigo))}  ${mensaje}`)
     }
   }
   return fallidas

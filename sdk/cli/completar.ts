@@ -1,40 +1,40 @@
-import { esGrupo, opcionesDe } from './ayuda.ts'
-import { ErrorDeUso, type Opcion, type Orden, type Ordenes, SALIDA } from './orden.ts'
-import { decir } from './terminal.ts'
+import { isGroup, optionsOf } from './ayuda.ts'
+import { type CliCommand, type CliCommands, ErrorDeUso, EXIT_CODE, type Option } from './orden.ts'
+import { printLine } from './terminal.ts'
 
 /**
  * Position in a command line, with the words that the shell can complete there: commands, options and their values,
  * arguments.
  */
-interface Lugar {
+interface CompletionPosition {
   /** Words typed before this position: none, `listar`, `webhooks` or `webhooks crear`. */
-  camino: string
-  ordenes: readonly (readonly [nombre: string, resumen: string])[]
-  opciones: readonly (readonly [nombre: string, opcion: Opcion])[]
-  completa: Orden['completa']
+  path: string
+  commands: readonly (readonly [nombre: string, resumen: string])[]
+  opciones: readonly (readonly [nombre: string, opcion: Option])[]
+  complete: CliCommand['complete']
 }
 
-function lugaresDe(ordenes: Ordenes, antes = ''): Lugar[] {
-  const aqui: Lugar = {
-    camino: antes,
-    ordenes: Object.entries(ordenes).map(([nombre, { resumen }]) => [nombre, resumen]),
+function listPositions(commands: CliCommands, antes = ''): CompletionPosition[] {
+  const ownPosition: CompletionPosition = {
+    path: antes,
+    commands: Object.entries(commands).map(([nombre, { summary }]) => [nombre, summary]),
     opciones: [['help', { dice: 'esta ayuda' }], ...(antes ? [] : [['version', { dice: 'la versión' }] as const])],
-    completa: undefined,
+    complete: undefined,
   }
-  const suyos = Object.entries(ordenes).flatMap(([nombre, una]) => {
-    const camino = antes ? `${antes} ${nombre}` : nombre
-    if (esGrupo(una)) return lugaresDe(una.ordenes, camino)
-    return [{ camino, ordenes: [], opciones: Object.entries(opcionesDe(una)), completa: una.completa }]
+  const childPositions = Object.entries(commands).flatMap(([nombre, entry]) => {
+    const path = antes ? `${antes} ${nombre}` : nombre
+    if (isGroup(entry)) return listPositions(entry.commands, path)
+    return [{ path, commands: [], opciones: Object.entries(optionsOf(entry)), complete: entry.complete }]
   })
-  return [aqui, ...suyos]
+  return [ownPosition, ...childPositions]
 }
 
-const esArchivo = ({ valor }: Opcion) => valor === '<ruta>'
+const takesFile = ({ valor }: Option) => valor === '<ruta>'
 
 /** Puts a text in single quotes, in the form that bash, zsh and fish all read. */
-const citar = (texto: string) => `'${texto.replaceAll("'", "'\\''")}'`
+const quote = (texto: string) => `'${texto.replaceAll("'", "'\\''")}'`
 
-const CABECERA = (como: string) => `# Completado de guias. ${como}
+const SCRIPT_HEADER = (como: string) => `# Completado de guias. ${como}
 # Hecho con «guias completar»: al actualizar el paquete, hágalo otra vez.
 `
 
@@ -42,25 +42,25 @@ const CABECERA = (como: string) => `# Completado de guias. ${como}
  * Joins the values of an option with spaces. Escapes `*`, so that the shell does not expand the value as a file name
  * pattern.
  */
-const palabras = ({ valores = [] }: Opcion) => valores.map((uno) => uno.replaceAll('*', '\\*')).join(' ')
+const joinValues = ({ values = [] }: Option) => values.map((value) => value.replaceAll('*', '\\*')).join(' ')
 
 /**
  * Writes the completion script for bash. The script uses no associative arrays and no `mapfile`, because macOS still
  * has bash 3.2.
  */
-function paraBash(lugares: readonly Lugar[]): string {
-  const grupos = lugares.filter(({ ordenes }) => ordenes.length > 0)
-  const conValor = (elige: (opcion: Opcion) => boolean) =>
-    lugares.flatMap(({ camino, opciones }) =>
+function paraBash(positions: readonly CompletionPosition[]): string {
+  const groups = positions.filter(({ commands }) => commands.length > 0)
+  const conValor = (accepts: (option: Option) => boolean) =>
+    positions.flatMap(({ path, opciones }) =>
       opciones
-        .filter(([, opcion]) => opcion.valor && elige(opcion))
-        .map(([nombre, opcion]) => ({ clave: `${camino} --${nombre}`, opcion })),
+        .filter(([, option]) => option.valor && accepts(option))
+        .map(([nombre, option]) => ({ clave: `${path} --${nombre}`, option })),
     )
-  const valores = conValor(({ valores }) => Boolean(valores))
-  const archivos = conValor(esArchivo)
-  const libres = conValor((opcion) => !opcion.valores && !esArchivo(opcion))
-  const juntas = (claves: { clave: string }[]) => claves.map(({ clave }) => citar(clave)).join('|')
-  return `${CABECERA('Póngalo en ~/.bashrc:  source <(guias completar bash)')}
+  const values = conValor(({ values }) => Boolean(values))
+  const archivos = conValor(takesFile)
+  const freeOptions = conValor((option) => !option.values && !takesFile(option))
+  const juntas = (claves: { clave: string }[]) => claves.map(({ clave }) => quote(clave)).join('|')
+  return `${SCRIPT_HEADER('Póngalo en ~/.bashrc:  source <(guias completar bash)')}
 _guias() {
   local actual=\${COMP_WORDS[COMP_CWORD]} previa=\${COMP_WORDS[COMP_CWORD-1]} camino= palabra i
   # bash splits --estado=en into three words: --estado, = and en.
@@ -70,31 +70,31 @@ _guias() {
     palabra=\${COMP_WORDS[i]}
     [[ $palabra == -* ]] && break
     case "$camino\${camino:+ }$palabra" in
-      ${lugares.flatMap(({ camino }) => (camino ? [citar(camino)] : [])).join('|')}) camino="$camino\${camino:+ }$palabra" ;;
+      ${positions.flatMap(({ path }) => (path ? [quote(path)] : [])).join('|')}) camino="$camino\${camino:+ }$palabra" ;;
       *) break ;;
     esac
   done
   COMPREPLY=()
   compopt +o default 2>/dev/null
   case "$camino $previa" in
-${valores.map(({ clave, opcion }) => `    ${citar(clave)}) _guias_lista ${citar(opcion.valores!.join(' '))}; return ;;`).join('\n')}
+${values.map(({ clave, option }) => `    ${quote(clave)}) _guias_lista ${quote(option.values!.join(' '))}; return ;;`).join('\n')}
     ${juntas(archivos)}) compopt -o default 2>/dev/null; return ;;
-    ${juntas(libres)}) return ;;
+    ${juntas(freeOptions)}) return ;;
   esac
   if [[ $actual == -* ]]; then
     case "$camino" in
-${lugares.map(({ camino, opciones }) => `      ${citar(camino)}) COMPREPLY=($(compgen -W ${citar(opciones.map(([nombre]) => `--${nombre}`).join(' '))} -- "$actual")) ;;`).join('\n')}
+${positions.map(({ path, opciones }) => `      ${quote(path)}) COMPREPLY=($(compgen -W ${quote(opciones.map(([nombre]) => `--${nombre}`).join(' '))} -- "$actual")) ;;`).join('\n')}
     esac
     return
   fi
   case "$camino" in
-${grupos.map(({ camino, ordenes }) => `    ${citar(camino)}) COMPREPLY=($(compgen -W ${citar(ordenes.map(([nombre]) => nombre).join(' '))} -- "$actual")) ;;`).join('\n')}
-${lugares
-  .flatMap(({ camino, completa }) =>
-    Array.isArray(completa)
-      ? [`    ${citar(camino)}) COMPREPLY=($(compgen -W ${citar(completa.join(' '))} -- "$actual")) ;;`]
-      : completa
-        ? [`    ${citar(camino)}) compopt -o default 2>/dev/null ;;`]
+${groups.map(({ path, commands }) => `    ${quote(path)}) COMPREPLY=($(compgen -W ${quote(commands.map(([nombre]) => nombre).join(' '))} -- "$actual")) ;;`).join('\n')}
+${positions
+  .flatMap(({ path, complete }) =>
+    Array.isArray(complete)
+      ? [`    ${quote(path)}) COMPREPLY=($(compgen -W ${quote(complete.join(' '))} -- "$actual")) ;;`]
+      : complete
+        ? [`    ${quote(path)}) compopt -o default 2>/dev/null ;;`]
         : [],
   )
   .join('\n')}
@@ -110,29 +110,29 @@ complete -o default -F _guias guias
 `
 }
 
-function paraZsh(lugares: readonly Lugar[]): string {
+function paraZsh(positions: readonly CompletionPosition[]): string {
   // In zsh's `_arguments`, colons and brackets are syntax and must be escaped.
-  const limpio = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
-  const opcionDe = ([nombre, opcion]: readonly [string, Opcion]) => {
-    const que = opcion.valores
-      ? `:valor:${opcion.varias ? `_sequence compadd - ${palabras(opcion)}` : `(${palabras(opcion)})`}`
-      : `:valor:${esArchivo(opcion) ? '_files' : ' '}`
-    return citar(
-      `${opcion.varias ? '*' : ''}--${nombre}${opcion.valor ? '=' : ''}[${limpio(opcion.dice)}]${opcion.valor ? que : ''}`,
+  const escapeSyntax = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
+  const formatOption = ([nombre, option]: readonly [string, Option]) => {
+    const que = option.values
+      ? `:valor:${option.multiple ? `_sequence compadd - ${joinValues(option)}` : `(${joinValues(option)})`}`
+      : `:valor:${takesFile(option) ? '_files' : ' '}`
+    return quote(
+      `${option.multiple ? '*' : ''}--${nombre}${option.valor ? '=' : ''}[${escapeSyntax(option.dice)}]${option.valor ? que : ''}`,
     )
   }
-  const casos = lugares.map(({ camino, ordenes, opciones, completa }) => {
+  const cases = positions.map(({ path, commands, opciones, complete }) => {
     // `{:}` is an action that does nothing. Without an action, zsh would stop completing options at the first argument.
-    const accion = Array.isArray(completa) ? `(${completa.join(' ')})` : completa ? '_files' : '{:}'
-    const hace =
-      ordenes.length > 0
-        ? `lista=(${ordenes.map(([nombre, resumen]) => citar(`${nombre}:${resumen.replaceAll(':', '\\:')}`)).join(' ')})
-      if [[ $PREFIX == -* ]]; then _arguments ${opciones.map(opcionDe).join(' ')}; else _describe orden lista; fi`
-        : `_arguments ${[...opciones.map(opcionDe), citar(`*:argumento:${accion}`)].join(' \\\n        ')}`
-    return `    ${citar(camino)})\n      ${hace} ;;`
+    const accion = Array.isArray(complete) ? `(${complete.join(' ')})` : complete ? '_files' : '{:}'
+    const zshCommand =
+      commands.length > 0
+        ? `lista=(${commands.map(([nombre, summary]) => quote(`${nombre}:${summary.replaceAll(':', '\\:')}`)).join(' ')})
+      if [[ $PREFIX == -* ]]; then _arguments ${opciones.map(formatOption).join(' ')}; else _describe orden lista; fi`
+        : `_arguments ${[...opciones.map(formatOption), quote(`*:argumento:${accion}`)].join(' \\\n        ')}`
+    return `    ${quote(path)})\n      ${zshCommand} ;;`
   })
   return `#compdef guias
-${CABECERA('Póngalo en una carpeta de $fpath como _guias, o en ~/.zshrc:  source <(guias completar zsh)')}
+${SCRIPT_HEADER('Póngalo en una carpeta de $fpath como _guias, o en ~/.zshrc:  source <(guias completar zsh)')}
 _guias() {
   local -a lista
   local camino= palabra
@@ -140,7 +140,7 @@ _guias() {
   while (( i < CURRENT )); do
     palabra=$words[i]
     case "$camino\${camino:+ }$palabra" in
-      ${lugares.flatMap(({ camino }) => (camino ? [citar(camino)] : [])).join('|')}) camino="$camino\${camino:+ }$palabra" ;;
+      ${positions.flatMap(({ path }) => (path ? [quote(path)] : [])).join('|')}) camino="$camino\${camino:+ }$palabra" ;;
       *) break ;;
     esac
     (( i++ ))
@@ -149,7 +149,7 @@ _guias() {
   words=(guias "\${(@)words[i,-1]}")
   (( CURRENT -= i - 2 ))
   case $camino in
-${casos.join('\n')}
+${cases.join('\n')}
   esac
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
@@ -157,29 +157,29 @@ if [[ $funcstack[1] == _guias ]]; then _guias "$@"; else compdef _guias guias; f
 `
 }
 
-function paraFish(lugares: readonly Lugar[]): string {
-  const lineas = lugares.flatMap(({ camino, ordenes, opciones, completa }) => {
-    const donde = `-n ${citar(`__guias_en ${citar(camino).replaceAll("'", '"')}`)}`
+function paraFish(positions: readonly CompletionPosition[]): string {
+  const lineas = positions.flatMap(({ path, commands, opciones, complete }) => {
+    const donde = `-n ${quote(`__guias_en ${quote(path).replaceAll("'", '"')}`)}`
     return [
-      ...ordenes.map(([nombre, resumen]) => `complete -c guias ${donde} -f -a ${nombre} -d ${citar(resumen)}`),
-      ...opciones.map(([nombre, opcion]) => {
-        const { valor, valores, dice, varias } = opcion
-        const lista = varias ? `(__fish_append , ${palabras(opcion)})` : palabras(opcion)
-        const que = valores ? ` -x -a ${citar(lista)}` : valor === '<ruta>' ? ' -r -F' : valor ? ' -x' : ' -f'
-        return `complete -c guias ${donde} -l ${nombre}${que} -d ${citar(dice)}`
+      ...commands.map(([nombre, summary]) => `complete -c guias ${donde} -f -a ${nombre} -d ${quote(summary)}`),
+      ...opciones.map(([nombre, option]) => {
+        const { valor, values, dice, multiple } = option
+        const candidates = multiple ? `(__fish_append , ${joinValues(option)})` : joinValues(option)
+        const que = values ? ` -x -a ${quote(candidates)}` : valor === '<ruta>' ? ' -r -F' : valor ? ' -x' : ' -f'
+        return `complete -c guias ${donde} -l ${nombre}${que} -d ${quote(dice)}`
       }),
-      ...(Array.isArray(completa) ? [`complete -c guias ${donde} -f -a ${citar(completa.join(' '))}`] : []),
-      ...(completa === 'archivo' ? [`complete -c guias ${donde} -F`] : []),
+      ...(Array.isArray(complete) ? [`complete -c guias ${donde} -f -a ${quote(complete.join(' '))}`] : []),
+      ...(complete === 'archivo' ? [`complete -c guias ${donde} -F`] : []),
     ]
   })
-  return `${CABECERA('Guárdelo:  guias completar fish > ~/.config/fish/completions/guias.fish')}
+  return `${SCRIPT_HEADER('Guárdelo:  guias completar fish > ~/.config/fish/completions/guias.fish')}
 function __guias_en
     set -l palabras (commandline -opc)[2..-1]
     set -l camino
     for palabra in $palabras
         string match -q -- '-*' $palabra; and break
         set -l siguiente (string join ' ' -- $camino $palabra)
-        contains -- $siguiente ${lugares.flatMap(({ camino }) => (camino ? [citar(camino)] : [])).join(' ')}; or break
+        contains -- $siguiente ${positions.flatMap(({ path }) => (path ? [quote(path)] : [])).join(' ')}; or break
         set camino $siguiente
     end
     test "$camino" = "$argv[1]"
@@ -194,12 +194,12 @@ const SHELLS = { bash: paraBash, zsh: paraZsh, fish: paraFish }
 /**
  * Creates the command `completar`, which writes the completion of all commands.
  *
- * @param ordenes returns all commands; a function, because the list includes this command
+ * @param commands returns all commands; a function, because the list includes this command
  */
-export const crearCompletar = (ordenes: () => Ordenes): Orden => ({
-  resumen: 'escribe el completado para su terminal: bash, zsh o fish',
+export const createCompletionCommand = (commands: () => CliCommands): CliCommand => ({
+  summary: 'escribe el completado para su terminal: bash, zsh o fish',
   uso: ['completar bash|zsh|fish'],
-  explica: `Escribe el guion con que su terminal completa órdenes, opciones y sus valores al
+  explanation: `Escribe el guion con que su terminal completa órdenes, opciones y sus valores al
 pulsar TAB. Completa «guias», no «npx guias»: instale el paquete con npm -g, o
 haga un alias.
 
@@ -207,14 +207,14 @@ haga un alias.
   zsh     source <(guias completar zsh)               (en ~/.zshrc)
   fish    guias completar fish > ~/.config/fish/completions/guias.fish`,
   opciones: {},
-  posicionales: [1, 1],
-  completa: Object.keys(SHELLS),
+  positionals: [1, 1],
+  complete: Object.keys(SHELLS),
   local: true,
-  muestra: true,
-  async ejecutar({ posicionales: [cual = ''] }) {
-    const hacer = Object.hasOwn(SHELLS, cual) ? SHELLS[cual as keyof typeof SHELLS] : undefined
-    if (!hacer) throw new ErrorDeUso(`No sé completar «${cual}»: elija bash, zsh o fish.`)
-    decir(hacer(lugaresDe(ordenes())).trimEnd())
-    return SALIDA.bien
+  readOnly: true,
+  async run({ positionals: [shell = ''] }) {
+    const writeScript = Object.hasOwn(SHELLS, shell) ? SHELLS[shell as keyof typeof SHELLS] : undefined
+    if (!writeScript) throw new ErrorDeUso(`No sé completar «${shell}»: elija bash, zsh o fish.`)
+    printLine(writeScript(listPositions(commands())).trimEnd())
+    return EXIT_CODE.bien
   },
 })

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ErrorGuias, Guias } from '@guias/sdk'
-import type { Valores } from './argumentos.ts'
+import type { OptionValues } from './argumentos.ts'
 import { type Direccion, leerDireccion } from './direccion.ts'
-import { decirError, whyAway } from './errores.ts'
-import { type Contexto, ErrorDeUso, SALIDA } from './orden.ts'
-import { porque } from './porque.ts'
-import { avisar, limpio } from './terminal.ts'
+import { describeError, whyAway } from './errores.ts'
+import { type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { explainSystemError } from './porque.ts'
+import { notify, sanitize } from './terminal.ts'
 
 /** Builds the context of a command: its arguments and options, the client and the signal. */
-export function crearContexto(valores: Valores, posicionales: string[], dadas: readonly string[]): Contexto {
-  const texto = <T extends string>(opcion: string) => valores[opcion] as T | undefined
+export function createContext(values: OptionValues, positionals: string[], dadas: readonly string[]): Context {
+  const texto = <T extends string>(option: string) => values[option] as T | undefined
   const llave = () => leerLlave(texto('llave-archivo'))
-  const direccion = leerDireccion(valores)
+  const direccion = leerDireccion(values)
   const { url, de } = direccion
   return {
-    api: () => abrir(llave(), url, de, valores.json === true),
+    api: () => openClient(llave(), url, de, values.json === true),
     cuenta: () => createHash('sha256').update(`${url} ${llave()}`).digest('hex').slice(0, 16),
-    posicionales,
+    positionals,
     dadas,
     texto,
-    textos: <T extends string>(opcion: string) =>
-      (valores[opcion] as string[] | undefined)?.flatMap((uno) => uno.split(',').map((parte) => parte.trim() as T)),
-    si: (opcion) => valores[opcion] === true,
-    json: valores.json === true,
-    decirError: (error) => decirError(error, { direccion, dadas }),
+    texts: <T extends string>(option: string) =>
+      (values[option] as string[] | undefined)?.flatMap((entry) => entry.split(',').map((parte) => parte.trim() as T)),
+    si: (option) => values[option] === true,
+    json: values.json === true,
+    describeError: (error) => describeError(error, { direccion, dadas }),
     whyAway: (error) => whyAway(error, direccion),
-    signal: interrupcion(),
+    signal: createInterruptSignal(),
   }
 }
 
-function abrir(llave: string, url: string, de: Direccion['de'], json: boolean): Guias {
+function openClient(llave: string, url: string, de: Direccion['de'], json: boolean): Guias {
   // Guides made with a live key are real. They must not go to an unknown program that listens on this machine.
   if (de === undefined && !llave.startsWith('guia_test_')) {
     throw new ErrorDeUso(
@@ -41,7 +41,7 @@ function abrir(llave: string, url: string, de: Direccion['de'], json: boolean): 
     return new Guias({
       llave,
       baseUrl: url,
-      alAvisar: (aviso) => avisar(json ? JSON.stringify({ aviso }) : limpio(aviso)),
+      alAvisar: (aviso) => notify(json ? JSON.stringify({ aviso }) : sanitize(aviso)),
     })
   } catch (error) {
     if (!(error instanceof ErrorGuias)) throw error
@@ -59,7 +59,7 @@ function leerLlave(archivo: string | undefined): string {
   try {
     llave = readFileSync(archivo, 'utf8').trim()
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer la llave de ${archivo}: ${porque(error)}.`)
+    throw new ErrorDeUso(`No se pudo leer la llave de ${archivo}: ${explainSystemError(error)}.`)
   }
   if (llave) return llave
   throw new ErrorDeUso(`${archivo} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
@@ -69,13 +69,13 @@ function leerLlave(archivo: string | undefined): string {
  * Creates the signal that Ctrl-C (SIGINT) and SIGTERM abort. A second signal ends the process at once, with exit code
  * 130.
  */
-function interrupcion(): AbortSignal {
-  const corte = new AbortController()
-  for (const senal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(senal, () => {
-      if (corte.signal.aborted) process.exit(SALIDA.interrumpida)
-      corte.abort()
+function createInterruptSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signalName of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signalName, () => {
+      if (controller.signal.aborted) process.exit(EXIT_CODE.interrupted)
+      controller.abort()
     })
   }
-  return corte.signal
+  return controller.signal
 }

@@ -1,13 +1,13 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { avisarAdvertencias } from './advertencias.ts'
-import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
-import { ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
-import { decir, limpio, pintar } from './terminal.ts'
+import { notifyAdvertencias } from './advertencias.ts'
+import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './campos.ts'
+import { type CliCommand, ErrorDeUso, EXIT_CODE, type Options } from './orden.ts'
+import { paint, printLine, sanitize } from './terminal.ts'
 
-const { 'external-ref': _referencia, metadatos: _metadatos, ...DE_CORRECCION } = OPCIONES_DE_GUIA
+const { 'external-ref': _reference, metadatos: _metadata, ...CORRECCION_OPTIONS } = GUIA_OPTIONS
 /** Options whose members `--borrar` can clear. */
-const BORRABLES = [
+const CLEARABLE_OPTIONS = [
   'destinatario',
   'direccion',
   'indicaciones',
@@ -19,66 +19,66 @@ const BORRABLES = [
   'recogida-indicaciones',
 ]
 
-export const corregir: Orden = {
-  resumen: 'corrige los datos de una guía',
+export const corregir: CliCommand = {
+  summary: 'corrige los datos de una guía',
   uso: ['corregir <guia> --telefono … --direccion … [opciones]'],
-  explica: `Cambia los datos que se dan y ninguno más, hasta que la guía sale a ruta y otra
+  explanation: `Cambia los datos que se dan y ninguno más, hasta que la guía sale a ruta y otra
 vez tras un intento fallido; la recogida, mientras nadie la recolectó. Repetir
 la misma corrección no cambia nada.`,
   opciones: {
-    ...(DE_CORRECCION as Opciones),
+    ...(CORRECCION_OPTIONS as Options),
     borrar: {
       valor: '<campos>',
-      dice: `deja sin valor, separados por comas: ${BORRABLES.join(', ')}`,
-      valores: BORRABLES,
-      varias: true,
+      dice: `deja sin valor, separados por comas: ${CLEARABLE_OPTIONS.join(', ')}`,
+      values: CLEARABLE_OPTIONS,
+      multiple: true,
     },
-    pais: opcionDePais('de un teléfono sin +'),
+    pais: buildCountryOption('de un teléfono sin +'),
     estricto: { dice: 'si el lugar quedaría inverosímil, no la corrige' },
     secuencia: { valor: '<número>', dice: 'solo si la guía aún va por esa secuencia' },
   },
-  posicionales: [1, 1],
-  ejemplos: ["corregir 7K3M9QX2A1B4 --telefono '5987 1234' --direccion 'Calle 2'"],
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const secuencia = contexto.texto('secuencia')
-    const dada = fijarTelefono(
-      guiaDeCampos((campo) => contexto.texto(opcionDe(campo))),
-      contexto.texto('pais'),
+  positionals: [1, 1],
+  examples: ["corregir 7K3M9QX2A1B4 --telefono '5987 1234' --direccion 'Calle 2'"],
+  async run(context) {
+    const [codigo = ''] = context.positionals
+    const secuencia = context.texto('secuencia')
+    const dada = setTelefono(
+      guiaDeCampos((campo) => context.texto(optionNameOf(campo))),
+      context.texto('pais'),
     )
-    const { recogida, ...borrados } = leerBorrados(contexto.textos('borrar') ?? [])
+    const { recogida, ...clearedFields } = parseClearedFields(context.texts('borrar') ?? [])
     const correccion = {
       ...dada,
-      ...borrados,
+      ...clearedFields,
       ...(recogida ? { recogida: { ...dada.recogida, ...recogida } } : {}),
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
     } as CorreccionDeGuia
     if (Object.keys(correccion).every((campo) => campo === 'pais' || campo === 'secuencia'))
       throw new ErrorDeUso('Falta qué corregir, por ejemplo --telefono. Vea guias corregir --help.')
-    const estricto = contexto.si('estricto') ? { estricto: true } : {}
-    const { signal } = contexto
-    const guia = await contexto.api().guias.corregir(codigo, { ...correccion, ...estricto }, { signal })
-    if (contexto.json) decir(JSON.stringify(guia))
+    const estricto = context.si('estricto') ? { estricto: true } : {}
+    const { signal } = context
+    const guia = await context.api().guias.corregir(codigo, { ...correccion, ...estricto }, { signal })
+    if (context.json) printLine(JSON.stringify(guia))
     else {
-      decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}, secuencia ${guia.secuencia}`)
-      avisarAdvertencias(guia.advertencias, contexto.dadas)
+      printLine(`${paint('strong', sanitize(guia.guia))}  ${sanitize(guia.estado)}, secuencia ${guia.secuencia}`)
+      notifyAdvertencias(guia.advertencias, context.dadas)
     }
-    return SALIDA.bien
+    return EXIT_CODE.bien
   },
 }
 
-type Borrados = Record<string, null>
-const DE_RECOGIDA = 'recogida-'
+type ClearedFields = Record<string, null>
+const RECOGIDA_PREFIX = 'recogida-'
 
 /** Returns the members to clear, with the value null. Members of the pickup are in an object of their own. */
-function leerBorrados(opciones: readonly string[]): { recogida?: Borrados } {
-  const borrados: Borrados = {}
-  const recogida: Borrados = {}
-  for (const opcion of opciones) {
-    const [de, nombre] = opcion.startsWith(DE_RECOGIDA)
-      ? [recogida, opcion.slice(DE_RECOGIDA.length)]
-      : [borrados, opcion]
+function parseClearedFields(opciones: readonly string[]): { recogida?: ClearedFields } {
+  const clearedFields: ClearedFields = {}
+  const recogida: ClearedFields = {}
+  for (const option of opciones) {
+    const [de, nombre] = option.startsWith(RECOGIDA_PREFIX)
+      ? [recogida, option.slice(RECOGIDA_PREFIX.length)]
+      : [clearedFields, option]
     de[nombre.replaceAll('-', '_')] = null
   }
-  return { ...borrados, ...(Object.keys(recogida).length > 0 ? { recogida } : {}) }
+  return { ...clearedFields, ...(Object.keys(recogida).length > 0 ? { recogida } : {}) }
 }

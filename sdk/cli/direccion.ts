@@ -1,4 +1,4 @@
-import type { Valores } from './argumentos.ts'
+import type { OptionValues } from './argumentos.ts'
 
 /** Address of the service, and the setting from which it comes; `de` is undefined for the default address. */
 export interface Direccion {
@@ -6,12 +6,12 @@ export interface Direccion {
   de: '--url' | 'GUIAS_URL' | undefined
 }
 
-const AQUI = 'http://127.0.0.1:3000'
+const LOCAL_URL = 'http://127.0.0.1:3000'
 
 /** Returns the service address: `--url`, else `GUIAS_URL`, else `http://127.0.0.1:3000`. */
-export function leerDireccion(valores: Valores): Direccion {
-  const dada = valores.url as string | undefined
+export function leerDireccion(values: OptionValues): Direccion {
+  const dada = values.url as string | undefined
   if (dada !== undefined) return { url: dada, de: '--url' }
   const variable = process.env.GUIAS_URL
-  return variable ? { url: variable, de: 'GUIAS_URL' } : { url: AQUI, de: undefined }
+  return variable ? { url: variable, de: 'GUIAS_URL' } : { url: LOCAL_URL, de: undefined }
 }

@@ -1,11 +1,11 @@
 import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
-import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { decir, limpio, pintar } from './terminal.ts'
+import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { paint, printLine, sanitize } from './terminal.ts'
 
 /** State that a transition can reach. */
 type Paso = NonNullable<AvanceSimulado['estado']> | 'cancelado'
 /** Transitions that lead from `aceptado` to each state, in the order in which a courier would make them. */
-const CAMINOS: Record<string, Paso[]> = {
+const PATHS_TO_STATE: Record<string, Paso[]> = {
   aceptado: [],
   recolectado: ['recolectado'],
   en_bodega: ['recolectado', 'en_bodega'],
@@ -20,7 +20,7 @@ const CAMINOS: Record<string, Paso[]> = {
 }
 export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
 /** States of a guide, as in the contract. */
-export const ESTADOS = Object.keys(CAMINOS)
+export const ESTADOS = Object.keys(PATHS_TO_STATE)
 /** Choices of the recipient after a failed attempt, each with the fields that the service requires. */
 const DECISIONES: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'eleccion'>> = {
   otro_dia: {},
@@ -29,20 +29,20 @@ const DECISIONES: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'e
   rechazo: {},
   ninguna: {},
 }
-const ELECCIONES = Object.keys(DECISIONES)
+const CHOICES = Object.keys(DECISIONES)
 /** States from which a guide is brought to a failed attempt before the recipient decides. */
-const SIN_INTENTO: readonly string[] = ['aceptado', 'recolectado', 'en_ruta']
-const esEleccion = (texto: string): texto is DecisionSimulada['eleccion'] => ELECCIONES.includes(texto)
-const MOTIVOS: Record<string, Conocido<Motivo>> = {
+const STATES_BEFORE_INTENTO: readonly string[] = ['aceptado', 'recolectado', 'en_ruta']
+const isChoice = (texto: string): texto is DecisionSimulada['eleccion'] => CHOICES.includes(texto)
+const DEFAULT_REASONS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
   en_devolucion: 'a_pedido_del_comercio',
   extraviado: 'perdida',
 }
 
-export const disparar: Orden = {
-  resumen: 'con una llave de prueba, provoca un evento',
+export const disparar: CliCommand = {
+  summary: 'con una llave de prueba, provoca un evento',
   uso: ['disparar <evento> [opciones]'],
-  explica: `Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y
+  explanation: `Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y
 sus webhooks lo reciben. Sin --guia crea una. Solo con llaves guia_test_….
 
 Eventos:
@@ -53,7 +53,7 @@ Eventos:
       ${UBICACIONES.join(', ')}
   decision.<elección>, del destinatario tras un intento fallido
   (ninguna: vence el plazo):
-      ${ELECCIONES.join(', ')}
+      ${CHOICES.join(', ')}
 
 Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   opciones: {
@@ -66,48 +66,46 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
     fecha: { valor: '<día>', dice: 'en las decisiones, qué día; el primero que se puede, si falta' },
     vecino: { valor: '<nombre>', dice: 'en decision.vecino, quién lo recibe' },
   },
-  posicionales: [1, 1],
-  completa: [
+  positionals: [1, 1],
+  complete: [
     ...ESTADOS.map((estado) => `guia.${estado}`),
     ...UBICACIONES.map((estado) => `ubicacion.${estado}`),
-    ...ELECCIONES.map((eleccion) => `decision.${eleccion}`),
+    ...CHOICES.map((eleccion) => `decision.${eleccion}`),
   ],
-  async ejecutar(contexto) {
-    const [evento = ''] = contexto.posicionales
+  async run(context) {
+    const [evento = ''] = context.positionals
     const estado = evento.replace(/^guia\./, '')
     const ubicacion = evento.startsWith('ubicacion.') ? evento.slice('ubicacion.'.length) : undefined
     const eleccion = evento.replace(/^decision\./, '')
-    const decide = eleccion !== evento && esEleccion(eleccion)
-    if (!decide && (ubicacion === undefined ? !CAMINOS[estado] : !UBICACIONES.includes(ubicacion))) {
-      const remedio = evento.startsWith('webhook.')
-        ? 'guias webhooks probar envía el suyo'
-        : 'vea guias disparar --help'
-      throw new ErrorDeUso(`No sé provocar «${evento}»: ${remedio}.`)
+    const decide = eleccion !== evento && isChoice(eleccion)
+    if (!decide && (ubicacion === undefined ? !PATHS_TO_STATE[estado] : !UBICACIONES.includes(ubicacion))) {
+      const remedy = evento.startsWith('webhook.') ? 'guias webhooks probar envía el suyo' : 'vea guias disparar --help'
+      throw new ErrorDeUso(`No sé provocar «${evento}»: ${remedy}.`)
     }
-    const api = contexto.api()
-    const guia = await tomar(api, contexto, ubicacion !== undefined)
-    const llega = decide
-      ? await decidir(api, guia, eleccion, contexto)
+    const api = context.api()
+    const guia = await takeGuia(api, context, ubicacion !== undefined)
+    const reachedGuia = decide
+      ? await decideAsDestinatario(api, guia, eleccion, context)
       : ubicacion === undefined
-        ? await llevar(api, guia, estado, contexto)
-        : await ubicar(api, guia, ubicacion)
-    const decision = decide ? `, ${limpio(llega.decision?.accion ?? llega.decision?.estado ?? '')}` : ''
-    if (contexto.json) decir(JSON.stringify(llega))
+        ? await advanceGuia(api, guia, estado, context)
+        : await reachUbicacion(api, guia, ubicacion)
+    const decision = decide ? `, ${sanitize(reachedGuia.decision?.accion ?? reachedGuia.decision?.estado ?? '')}` : ''
+    if (context.json) printLine(JSON.stringify(reachedGuia))
     else
-      decir(
-        `${pintar('fuerte', limpio(llega.guia))}  ${limpio(llega.estado)}, ubicación ${limpio(llega.ubicacion.estado)}${decision}`,
+      printLine(
+        `${paint('strong', sanitize(reachedGuia.guia))}  ${sanitize(reachedGuia.estado)}, ubicación ${sanitize(reachedGuia.ubicacion.estado)}${decision}`,
       )
-    return SALIDA.bien
+    return EXIT_CODE.bien
   },
 }
 
-async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): Promise<Guia> {
-  const codigo = contexto.texto('guia')
+async function takeGuia({ guias }: Guias, context: Context, withoutPlace: boolean): Promise<Guia> {
+  const codigo = context.texto('guia')
   if (codigo !== undefined) {
     const { eventos: _, ...guia } = await guias.obtener(codigo, { limite: 1 })
     return guia
   }
-  const lugar = sinLugar ? undefined : { lat: 14.633, lng: -90.606 }
+  const lugar = withoutPlace ? undefined : { lat: 14.633, lng: -90.606 }
   return guias.crear({
     telefono: '+50255512345',
     departamento: 'Guatemala',
@@ -120,17 +118,17 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
   })
 }
 
-async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
-  const camino = CAMINOS[estado] ?? []
-  const aqui = camino.indexOf(desde.estado as Paso)
+async function advanceGuia(api: Guias, desde: Guia, estado: string, context: Context): Promise<Guia> {
+  const path = PATHS_TO_STATE[estado] ?? []
+  const currentIndex = path.indexOf(desde.estado as Paso)
   // A guide whose state is not on the usual path is moved straight to the requested state. If the rules forbid this
   // change, the service refuses it.
-  const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
+  const steps = currentIndex >= 0 ? path.slice(currentIndex + 1) : desde.estado === 'aceptado' ? path : path.slice(-1)
   let guia = desde
-  for (const paso of pasos) {
-    const motivo = (paso === estado ? contexto.texto<Conocido<Motivo>>('motivo') : undefined) ?? MOTIVOS[paso]
+  for (const paso of steps) {
+    const motivo = (paso === estado ? context.texto<Conocido<Motivo>>('motivo') : undefined) ?? DEFAULT_REASONS[paso]
     const sin_firma =
-      paso === 'entregado' ? contexto.texto<AvanceSimulado['sin_firma'] & string>('sin-firma') : undefined
+      paso === 'entregado' ? context.texto<AvanceSimulado['sin_firma'] & string>('sin-firma') : undefined
     guia =
       paso === 'cancelado'
         ? await api.guias.cancelar(guia.guia)
@@ -147,14 +145,14 @@ async function llevar(api: Guias, desde: Guia, estado: string, contexto: Context
  * Decides as the recipient would. If the guide has no failed attempt yet, first makes one, unless the guide has arrived
  * or is returning.
  */
-async function decidir(
+async function decideAsDestinatario(
   api: Guias,
   guia: Guia,
   eleccion: DecisionSimulada['eleccion'],
-  contexto: Contexto,
+  context: Context,
 ): Promise<Guia> {
-  if (SIN_INTENTO.includes(guia.estado)) await llevar(api, guia, 'intento_fallido', contexto)
-  const [fecha, vecino] = [contexto.texto('fecha'), contexto.texto('vecino')]
+  if (STATES_BEFORE_INTENTO.includes(guia.estado)) await advanceGuia(api, guia, 'intento_fallido', context)
+  const [fecha, vecino] = [context.texto('fecha'), context.texto('vecino')]
   return api.simulador.decidir(guia.guia, {
     eleccion,
     ...DECISIONES[eleccion],
@@ -163,7 +161,7 @@ async function decidir(
   })
 }
 
-async function ubicar({ guias, simulador }: Guias, guia: Guia, estado: string): Promise<Guia> {
+async function reachUbicacion({ guias, simulador }: Guias, guia: Guia, estado: string): Promise<Guia> {
   if (estado !== 'solicitada') {
     return simulador.confirmarUbicacion(guia.guia, { resultado: estado as 'confirmada' | 'vencida' | 'fallida' })
   }

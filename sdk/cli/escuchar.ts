@@ -3,18 +3,26 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ErrorAbortado, ErrorParametro, type Evento, type FiltrosDelFlujo, firmarWebhook, type Guias } from '@guias/sdk'
-import { esErrorPasajero } from './errores.ts'
-import { type Contexto, dormirSinError, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
+import { isTransientError } from './errores.ts'
+import {
+  type CliCommand,
+  type Context,
+  ErrorDeUso,
+  EXIT_CODE,
+  numero,
+  readInstantOption,
+  sleepUntilAborted,
+} from './orden.ts'
 import { Patience } from './patience.ts'
-import { porque } from './porque.ts'
-import { avisar, decir, limpio, pintar } from './terminal.ts'
+import { explainSystemError } from './porque.ts'
+import { notify, paint, printLine, sanitize } from './terminal.ts'
 
-const PLAZO = 15_000
+const DELIVERY_TIMEOUT_MS = 15_000
 
-export const escuchar: Orden = {
-  resumen: 'recibe sus eventos y los reenvía a un servidor local, como un webhook',
+export const escuchar: CliCommand = {
+  summary: 'recibe sus eventos y los reenvía a un servidor local, como un webhook',
   uso: ['escuchar --reenviar http://localhost:4000/webhooks [opciones]'],
-  explica: `Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y
+  explanation: `Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y
 con el mismo cuerpo que un webhook, sin abrir su máquina a nadie. Sin --reenviar
 solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó. Si el servicio
 no contesta, lo dice y lo intenta otra vez cada 5 s.
@@ -30,31 +38,31 @@ en un webhook es la de entonces.`,
     desde: {
       valor: '<cuándo>',
       dice: 'principio, ahora o una fecha; si falta, donde quedó o ahora',
-      valores: ['principio', 'ahora'],
+      values: ['principio', 'ahora'],
     },
-    tipos: { valor: '<tipos>', dice: 'solo esos, separados por comas: guia.entregado,ubicacion.*', varias: true },
+    tipos: { valor: '<tipos>', dice: 'solo esos, separados por comas: guia.entregado,ubicacion.*', multiple: true },
     cursor: { valor: '<ruta>', dice: 'dónde guardar por dónde va' },
     reintentos: { valor: '<n>', dice: 'cuántas veces más si su servidor falla; 4 si falta' },
     intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 1 si falta' },
   },
-  posicionales: [0, 0],
-  muestra: true,
-  async ejecutar(contexto) {
-    const { signal } = contexto
-    const destino = leerDestino(contexto.texto('reenviar'))
-    const intervalo = numero(contexto, 'intervalo', 1, 0.05) * 1000
-    const reintentos = numero(contexto, 'reintentos', 4, 0)
-    const desde = leerDesde(contexto.texto('desde'))
-    const tipo: FiltrosDelFlujo['tipo'] = contexto.textos('tipos')
-    const api = contexto.api()
-    const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
-    const secreto = destino ? await leerSecreto(contexto) : ''
+  positionals: [0, 0],
+  readOnly: true,
+  async run(context) {
+    const { signal } = context
+    const destino = leerDestino(context.texto('reenviar'))
+    const intervalo = numero(context, 'intervalo', 1, 0.05) * 1000
+    const reintentos = numero(context, 'reintentos', 4, 0)
+    const desde = parseFrom(context.texto('desde'))
+    const tipo: FiltrosDelFlujo['tipo'] = context.texts('tipos')
+    const api = context.api()
+    const archivo = context.texto('cursor') ?? defaultCursorPath(context.cuenta())
+    const secreto = destino ? await leerSecreto(context) : ''
 
     // If both are given, the cursor takes precedence over `desde`.
-    const filtros = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
+    const filters = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
     let cursor = desde === undefined ? leerCursor(archivo) : undefined
     let fromEnd = desde === 'ahora' || (desde === undefined && cursor === undefined)
-    const patience = new Patience(contexto)
+    const patience = new Patience(context)
     // Printed after the position is known, because people create guides as soon as they read it.
     let notice = `Escuchando${destino ? ` y reenviando a ${destino}` : ''}. Ctrl-C para terminar.`
     while (!signal.aborted) {
@@ -64,48 +72,48 @@ en un webhook es la de entonces.`,
           patience.end()
         }
         fromEnd = false
-        if (notice !== '') avisar(notice)
+        if (notice !== '') notify(notice)
         notice = ''
-        const pagina = await api.eventos.listar({ ...filtros, cursor }, { signal })
+        const pagina = await api.eventos.listar({ ...filters, cursor }, { signal })
         patience.end()
-        for (const evento of pagina.datos) await atender(evento, { api, destino, secreto, reintentos, contexto })
+        for (const evento of pagina.datos) await deliverEvento(evento, { api, destino, secreto, reintentos, context })
         // The cursor is saved after the delivery. A process killed in between sends some events again and loses none.
         if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
           cursor = pagina.cursor_siguiente
-          guardarCursor(archivo, cursor)
+          saveCursor(archivo, cursor)
         }
-        if (pagina.datos.length === 0) await dormirSinError(intervalo, signal)
+        if (pagina.datos.length === 0) await sleepUntilAborted(intervalo, signal)
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
           fromEnd = true
           notice = 'El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.'
-        } else if (esErrorPasajero(error)) await patience.wait(error)
+        } else if (isTransientError(error)) await patience.wait(error)
         else throw error
       }
     }
-    return SALIDA.bien
+    return EXIT_CODE.bien
   },
 }
 
-interface Envio {
+interface DeliverySettings {
   api: Guias
   destino: string | undefined
   secreto: string
   reintentos: number
-  contexto: Contexto
+  context: Context
 }
 
-async function atender(evento: Evento, { api, destino, secreto, reintentos, contexto }: Envio) {
-  const { signal, json } = contexto
-  const titulo = `${new Date().toLocaleTimeString('sv-SE')}  ${limpio(evento.tipo).padEnd(24)}  ${limpio(evento.guia)}`
+async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos, context }: DeliverySettings) {
+  const { signal, json } = context
+  const titulo = `${new Date().toLocaleTimeString('sv-SE')}  ${sanitize(evento.tipo).padEnd(24)}  ${sanitize(evento.guia)}`
   if (!destino) {
-    decir(json ? JSON.stringify(evento) : titulo)
+    printLine(json ? JSON.stringify(evento) : titulo)
     return
   }
   // Leaves out the members that depend on the service's settings, because webhook bodies do not have them either.
-  const leida = await api.guias.obtener(evento.guia, { limite: 1, signal })
-  const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = leida
+  const currentGuia = await api.guias.obtener(evento.guia, { limite: 1, signal })
+  const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = currentGuia
   const cuerpo = JSON.stringify({
     id: evento.id,
     tipo: evento.tipo,
@@ -113,22 +121,22 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
     datos: { guia: { ...guia, estado: evento.estado, secuencia: evento.secuencia }, evento },
   })
   for (let intento = 1; ; intento++) {
-    const inicio = performance.now()
-    const { status, que } = await enviar(destino, cuerpo, evento.id, secreto, signal)
+    const startedAt = performance.now()
+    const { status, que } = await send(destino, cuerpo, evento.id, secreto, signal)
     if (signal.aborted) throw new ErrorAbortado('abortada')
-    const ms = Math.round(performance.now() - inicio)
+    const ms = Math.round(performance.now() - startedAt)
     const bien = status >= 200 && status < 300
     if (json)
-      decir(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
-    else decir(`${titulo}  → ${pintar(bien ? 'verde' : 'rojo', status ? String(status) : limpio(que))} (${ms} ms)`)
+      printLine(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
+    else printLine(`${titulo}  → ${paint(bien ? 'verde' : 'rojo', status ? String(status) : sanitize(que))} (${ms} ms)`)
     if (bien) return
     if (intento > reintentos) {
-      avisar(
+      notify(
         `Su servidor no aceptó ${evento.id}; sigo con los demás. Con --desde ${evento.registrado_en} llega otra vez.`,
       )
       return
     }
-    await dormirSinError(1000 * 2 ** (intento - 1), signal)
+    await sleepUntilAborted(1000 * 2 ** (intento - 1), signal)
   }
 }
 
@@ -136,14 +144,14 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
  * Sends an event as the service sends a webhook: a new signature each time, no redirects, a timeout of 15 s. `status`
  * is 0 if the server does not answer, and `que` says why.
  */
-async function enviar(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
+async function send(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
   try {
     const respuesta = await fetch(destino, {
       method: 'POST',
       body: cuerpo,
       headers: { 'Content-Type': 'application/json', ...(await firmarWebhook(cuerpo, { id, secreto })) },
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PLAZO)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]),
     })
     await respuesta.arrayBuffer()
     return { status: respuesta.status, que: '' }
@@ -168,16 +176,16 @@ function leerDestino(texto: string | undefined): string | undefined {
  *
  * @throws ErrorDeUso for any other text
  */
-function leerDesde(texto: string | undefined): string | undefined {
+function parseFrom(texto: string | undefined): string | undefined {
   if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
-  return instante('desde', texto, 'principio, ahora o ')
+  return readInstantOption('desde', texto, 'principio, ahora o ')
 }
 
-async function leerSecreto(contexto: Contexto): Promise<string> {
-  const dado = contexto.texto('secreto') ?? process.env.GUIAS_SECRETO
+async function leerSecreto(context: Context): Promise<string> {
+  const dado = context.texto('secreto') ?? process.env.GUIAS_SECRETO
   if (dado === undefined) {
     const nuevo = `whsec_${randomBytes(32).toString('base64')}`
-    avisar(`Se firma con ${nuevo}\nPóngalo en su servidor como secreto (GUIAS_SECRETO).`)
+    notify(`Se firma con ${nuevo}\nPóngalo en su servidor como secreto (GUIAS_SECRETO).`)
     return nuevo
   }
   try {
@@ -188,7 +196,7 @@ async function leerSecreto(contexto: Contexto): Promise<string> {
   }
 }
 
-const porOmision = (cuenta: string) =>
+const defaultCursorPath = (cuenta: string) =>
   join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'guias', `${cuenta}.cursor`)
 
 function leerCursor(archivo: string): string | undefined {
@@ -204,13 +212,13 @@ function leerCursor(archivo: string): string | undefined {
  *
  * @throws ErrorDeUso if the file cannot be written
  */
-function guardarCursor(archivo: string, cursor: string) {
+function saveCursor(archivo: string, cursor: string) {
   try {
     mkdirSync(dirname(archivo), { recursive: true })
     writeFileSync(`${archivo}.${process.pid}`, `${cursor}\n`)
     renameSync(`${archivo}.${process.pid}`, archivo)
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${porque(error)}.`)
+    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${explainSystemError(error)}.`)
   }
 }
 

@@ -7,22 +7,22 @@ import {
   type Guias,
   type PuntosPorPulgada,
 } from '@guias/sdk'
-import { descargar, escribirEntero, exigirLibres } from './archivos.ts'
-import { leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
-import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { avisar, decir, limpio } from './terminal.ts'
+import { download, requireFreePaths, writeFileAtomically } from './archivos.ts'
+import { CODES_OPTION, readCodes } from './codigos.ts'
+import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { notify, printLine, sanitize } from './terminal.ts'
 
-const FORMATOS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']
-const DENSIDADES: readonly `${PuntosPorPulgada}`[] = ['203', '300']
+const FORMATS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']
+const DENSITIES: readonly `${PuntosPorPulgada}`[] = ['203', '300']
 /** Maximum number of labels that the service puts in one file. */
-const POR_ARCHIVO = 100
+const ETIQUETAS_PER_FILE = 100
 /** Number of files that are drawn and downloaded at the same time. */
-const A_LA_VEZ = 3
+const CONCURRENT_FILES = 3
 
-export const etiquetas: Orden = {
-  resumen: 'descarga las etiquetas de sus guías, en PDF o en ZPL',
+export const etiquetas: CliCommand = {
+  summary: 'descarga las etiquetas de sus guías, en PDF o en ZPL',
   uso: ['etiquetas <guia>… [opciones]', 'etiquetas --archivo pedidos.resultados.csv [opciones]'],
-  explica: `Descarga un PDF con una etiqueta por página (10 × 15 cm), en el orden dado. Con
+  explanation: `Descarga un PDF con una etiqueta por página (10 × 15 cm), en el orden dado. Con
 --formato carta van cuatro por hoja carta: imprímalas al 100 %. Con --formato zpl
 escribe las órdenes para una impresora de etiquetas, que se le envían tal cual. De
 más de 100 hace varios archivos: etiquetas-1.pdf, etiquetas-2.pdf… Deja fuera las
@@ -32,39 +32,39 @@ cuáles son.`,
     formato: {
       valor: '<formato>',
       dice: '10x15, en PDF, si falta; carta, cuatro por hoja; zpl, para la impresora',
-      valores: FORMATOS,
+      values: FORMATS,
     },
     ppp: {
       valor: '<n>',
       dice: 'puntos por pulgada de la impresora, con --formato zpl: 203 si falta, o 300',
-      valores: DENSIDADES,
+      values: DENSITIES,
     },
     salida: { valor: '<ruta>', dice: 'dónde escribirlas; etiquetas.pdf o .zpl si falta, «-» es la salida' },
     forzar: { dice: 'reemplaza los archivos que ya existan' },
-    ...OPCION_DE_CODIGOS,
+    ...CODES_OPTION,
   },
-  posicionales: [0, Number.POSITIVE_INFINITY],
-  ejemplos: [
+  positionals: [0, Number.POSITIVE_INFINITY],
+  examples: [
     'etiquetas 7K3M9QX2A1B4 --salida - | lp',
     'etiquetas --archivo pedidos.resultados.csv --formato carta',
     'etiquetas 7K3M9QX2A1B4 --formato zpl --ppp 300 --salida - | lp -o raw',
     'listar --estado aceptado --todas --json | guias etiquetas --archivo -',
   ],
-  async ejecutar(contexto) {
-    const papel = leerPapel(contexto)
-    const tandas = enTandas(await leerCodigos(contexto))
-    const tipo = papel.ppp ? 'zpl' : 'pdf'
-    const rutas = nombrar(contexto.texto('salida') ?? `etiquetas.${tipo}`, tandas.length, tipo)
-    if (rutas[0] !== '-') exigirLibres(rutas, contexto.si('forzar'), 'dé otro nombre con --salida')
-    const pedidas = await pedir(contexto.api(), tandas, rutas, papel, contexto)
-    if (!pedidas) return SALIDA.rechazo
-    await bajar(pedidas, papel, contexto)
-    return SALIDA.bien
+  async run(context) {
+    const role = readPaperOptions(context)
+    const batches = splitIntoBatches(await readCodes(context))
+    const tipo = role.ppp ? 'zpl' : 'pdf'
+    const paths = nameFiles(context.texto('salida') ?? `etiquetas.${tipo}`, batches.length, tipo)
+    if (paths[0] !== '-') requireFreePaths(paths, context.si('forzar'), 'dé otro nombre con --salida')
+    const etiquetasFiles = await requestFiles(context.api(), batches, paths, role, context)
+    if (!etiquetasFiles) return EXIT_CODE.rechazo
+    await downloadFiles(etiquetasFiles, role, context)
+    return EXIT_CODE.bien
   },
 }
 
 /** Paper of a PDF, or density of a ZPL file in dots per inch. */
-interface Papel {
+interface PaperOptions {
   formato?: FormatoDeEtiquetas | undefined
   ppp?: PuntosPorPulgada | undefined
 }
@@ -74,103 +74,107 @@ interface Papel {
  *
  * @throws ErrorDeUso if a value is unknown, or if a PDF has `--ppp`
  */
-function leerPapel({ texto }: Contexto): Papel {
+function readPaperOptions({ texto }: Context): PaperOptions {
   const [formato, ppp] = [texto('formato'), texto('ppp')]
-  const uno = FORMATOS.find((conocido) => conocido === formato)
-  if (formato !== undefined && !uno)
-    throw new ErrorDeUso(`--formato debe ser uno de: ${FORMATOS.join(', ')}, y llegó «${limpio(formato)}».`)
-  if (uno !== 'zpl') {
+  const code = FORMATS.find((knownFormat) => knownFormat === formato)
+  if (formato !== undefined && !code)
+    throw new ErrorDeUso(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(formato)}».`)
+  if (code !== 'zpl') {
     if (ppp !== undefined) throw new ErrorDeUso('--ppp es de las etiquetas en ZPL: va con --formato zpl.')
-    return { formato: uno }
+    return { formato: code }
   }
-  const densidad = DENSIDADES.find((conocida) => conocida === (ppp ?? DENSIDADES[0]))
-  if (!densidad) throw new ErrorDeUso(`--ppp debe ser ${DENSIDADES.join(' o ')}, y llegó «${limpio(ppp!)}».`)
-  return { ppp: Number(densidad) as PuntosPorPulgada }
+  const density = DENSITIES.find((knownDensity) => knownDensity === (ppp ?? DENSITIES[0]))
+  if (!density) throw new ErrorDeUso(`--ppp debe ser ${DENSITIES.join(' o ')}, y llegó «${sanitize(ppp!)}».`)
+  return { ppp: Number(density) as PuntosPorPulgada }
 }
 
 /** Link to the labels of a group, and the path of its file. */
-interface Pedida extends EnlaceDeEtiquetas {
-  ruta: string
+interface EtiquetasFile extends EnlaceDeEtiquetas {
+  path: string
 }
 
 /** Downloads the files, several at the same time, and writes them in order. */
-async function bajar(pedidas: readonly Pedida[], { ppp }: Papel, contexto: Contexto) {
-  const { json, signal } = contexto
-  const { guias: api } = contexto.api()
-  const enCamino: Promise<Uint8Array>[] = []
-  const traer = ({ url, guias }: Pedida) => {
-    const bajada = ppp ? api.etiquetaZpl(guias, { ppp, signal }) : descargar(url, 'las etiquetas', signal)
+async function downloadFiles(etiquetasFiles: readonly EtiquetasFile[], { ppp }: PaperOptions, context: Context) {
+  const { json, signal } = context
+  const { guias: api } = context.api()
+  const inFlight: Promise<Uint8Array>[] = []
+  const startDownload = ({ url, guias }: EtiquetasFile) => {
+    const pendingPdf = ppp ? api.etiquetaZpl(guias, { ppp, signal }) : download(url, 'las etiquetas', signal)
     // A failure is thrown in order, by the loop below. Until then it must not be reported as unhandled.
-    bajada.catch(() => {})
-    enCamino.push(bajada)
+    pendingPdf.catch(() => {})
+    inFlight.push(pendingPdf)
   }
-  pedidas.slice(0, A_LA_VEZ).forEach(traer)
-  for (const [i, { ruta, guias }] of pedidas.entries()) {
-    const bytes = await enCamino.shift()!
-    pedidas.slice(i + A_LA_VEZ, i + A_LA_VEZ + 1).forEach(traer)
-    if (ruta === '-') {
+  etiquetasFiles.slice(0, CONCURRENT_FILES).forEach(startDownload)
+  for (const [i, { path, guias }] of etiquetasFiles.entries()) {
+    const bytes = await inFlight.shift()!
+    etiquetasFiles.slice(i + CONCURRENT_FILES, i + CONCURRENT_FILES + 1).forEach(startDownload)
+    if (path === '-') {
       process.stdout.write(bytes)
       continue
     }
-    await escribirEntero(ruta, bytes)
-    const cuantas = guias.length === 1 ? '1 etiqueta' : `${guias.length} etiquetas`
-    decir(json ? JSON.stringify({ archivo: ruta, guias }) : `${ruta}  ${cuantas}`)
+    await writeFileAtomically(path, bytes)
+    const countText = guias.length === 1 ? '1 etiqueta' : `${guias.length} etiquetas`
+    printLine(json ? JSON.stringify({ archivo: path, guias }) : `${path}  ${countText}`)
   }
 }
 
-const enTandas = (codigos: readonly string[]) =>
-  Array.from({ length: Math.ceil(codigos.length / POR_ARCHIVO) }, (_, i) =>
-    codigos.slice(i * POR_ARCHIVO, (i + 1) * POR_ARCHIVO),
+const splitIntoBatches = (codigos: readonly string[]) =>
+  Array.from({ length: Math.ceil(codigos.length / ETIQUETAS_PER_FILE) }, (_, i) =>
+    codigos.slice(i * ETIQUETAS_PER_FILE, (i + 1) * ETIQUETAS_PER_FILE),
   )
 
-function nombrar(salida: string, cuantos: number, tipo: 'pdf' | 'zpl'): string[] {
-  if (salida !== '-') {
-    return cuantos === 1
-      ? [salida]
-      : Array.from({ length: cuantos }, (_, i) => salida.replace(/(\.pdf|\.zpl)?$/i, (fin) => `-${i + 1}${fin}`))
+function nameFiles(output: string, fileCount: number, tipo: 'pdf' | 'zpl'): string[] {
+  if (output !== '-') {
+    return fileCount === 1
+      ? [output]
+      : Array.from({ length: fileCount }, (_, i) =>
+          output.replace(/(\.pdf|\.zpl)?$/i, (extension) => `-${i + 1}${extension}`),
+        )
   }
   // Printers take one ZPL file after another; two PDFs in a row are no PDF.
-  if (cuantos > 1 && tipo === 'pdf')
-    throw new ErrorDeUso(`Por la salida cabe un solo PDF, de ${POR_ARCHIVO} etiquetas: dé un nombre con --salida.`)
+  if (fileCount > 1 && tipo === 'pdf')
+    throw new ErrorDeUso(
+      `Por la salida cabe un solo PDF, de ${ETIQUETAS_PER_FILE} etiquetas: dé un nombre con --salida.`,
+    )
   if (process.stdout.isTTY)
     throw new ErrorDeUso(
       `Un ${tipo.toUpperCase()} no se ve en la terminal: dé un nombre con --salida${tipo === 'zpl' ? ', o envíelo a la impresora con | lp -o raw' : ''}.`,
     )
-  return Array.from({ length: cuantos }, () => '-')
+  return Array.from({ length: fileCount }, () => '-')
 }
 
 /**
  * Requests one link per group of codes, before the service draws any label. Leaves out cancelled guides, with a notice.
  * If another label cannot be made, or no label is left, prints why and returns undefined.
  */
-async function pedir(
+async function requestFiles(
   { guias }: Guias,
-  tandas: readonly string[][],
-  rutas: readonly string[],
-  { formato }: Papel,
-  contexto: Contexto,
-): Promise<Pedida[] | undefined> {
-  const { json, signal } = contexto
-  const pedidas: Pedida[] = []
+  batches: readonly string[][],
+  paths: readonly string[],
+  { formato }: PaperOptions,
+  context: Context,
+): Promise<EtiquetasFile[] | undefined> {
+  const { json, signal } = context
+  const etiquetasFiles: EtiquetasFile[] = []
   let fallidas = 0
-  for (const [i, tanda] of tandas.entries()) {
-    for (let codigos = tanda; codigos.length > 0; ) {
-      const { enlace, malas } = await intentar(() => guias.etiquetas(codigos, { formato, signal }), codigos)
-      if (enlace) pedidas.push({ ...enlace, ruta: rutas[i]! })
-      for (const [guia, { codigo, mensaje }] of malas) {
-        const cancelada = await estaCancelada(guias, guia, signal)
+  for (const [i, batch] of batches.entries()) {
+    for (let codigos = batch; codigos.length > 0; ) {
+      const { enlace, rejected } = await tryRequest(() => guias.etiquetas(codigos, { formato, signal }), codigos)
+      if (enlace) etiquetasFiles.push({ ...enlace, path: paths[i]! })
+      for (const [guia, { codigo, mensaje }] of rejected) {
+        const cancelada = await isCancelled(guias, guia, signal)
         if (!cancelada) fallidas++
-        const dicho = cancelada ? 'está cancelada: se deja fuera' : mensaje
-        const enJson = cancelada ? { guia, codigo: 'guia_cancelada', mensaje: dicho } : { guia, codigo, mensaje }
-        avisar(json ? JSON.stringify(enJson) : `${limpio(guia)}  ${limpio(dicho)}`)
+        const notice = cancelada ? 'está cancelada: se deja fuera' : mensaje
+        const enJson = cancelada ? { guia, codigo: 'guia_cancelada', mensaje: notice } : { guia, codigo, mensaje }
+        notify(json ? JSON.stringify(enJson) : `${sanitize(guia)}  ${sanitize(notice)}`)
       }
-      codigos = enlace ? [] : codigos.filter((uno) => !malas.has(uno))
+      codigos = enlace ? [] : codigos.filter((code) => !rejected.has(code))
     }
   }
-  if (fallidas === 0 && pedidas.length > 0) return pedidas
-  const esas = fallidas === 1 ? 'esa guía' : `esas ${fallidas} guías`
-  const porQue = fallidas > 0 ? `quite ${esas} y repita la orden` : 'todas están canceladas'
-  if (!json) avisar(`No se descargó ninguna etiqueta: ${porQue}.`)
+  if (fallidas === 0 && etiquetasFiles.length > 0) return etiquetasFiles
+  const failedGuiasText = fallidas === 1 ? 'esa guía' : `esas ${fallidas} guías`
+  const reason = fallidas > 0 ? `quite ${failedGuiasText} y repita la orden` : 'todas están canceladas'
+  if (!json) notify(`No se descargó ninguna etiqueta: ${reason}.`)
   return undefined
 }
 
@@ -179,22 +183,22 @@ async function pedir(
  *
  * @throws every other error
  */
-async function intentar(pedirlo: () => PromiseLike<EnlaceDeEtiquetas>, codigos: readonly string[]) {
-  const malas = new Map<string, Falla>()
+async function tryRequest(sendRequest: () => PromiseLike<EnlaceDeEtiquetas>, codigos: readonly string[]) {
+  const rejected = new Map<string, Falla>()
   try {
-    return { enlace: await pedirlo(), malas }
+    return { enlace: await sendRequest(), rejected }
   } catch (error) {
     for (const falla of error instanceof ErrorValidacion ? error.errores : []) {
       const codigo = codigos[Number(/^\/guias\/(\d+)$/.exec(falla.campo)?.[1])]
       if (codigo === undefined) throw error
-      malas.set(codigo, falla)
+      rejected.set(codigo, falla)
     }
-    if (malas.size === 0) throw error
-    return { enlace: undefined, malas }
+    if (rejected.size === 0) throw error
+    return { enlace: undefined, rejected }
   }
 }
 
-async function estaCancelada(guias: Guias['guias'], codigo: string, signal: AbortSignal): Promise<boolean> {
+async function isCancelled(guias: Guias['guias'], codigo: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await guias.obtener(codigo, { limite: 1, signal })).estado === 'cancelado'
   } catch (error) {

@@ -1,56 +1,60 @@
 /**
- * `FILAS`: maximum row numbers shown per group. `TEXTOS`: maximum different texts per class of message. `LINEAS`:
+ * `MAX_ROWS`: maximum row numbers shown per group. `MAX_TEXTS`: maximum different texts per class of message. `MAX_LINES`:
  * maximum lines printed.
  */
-const FILAS = 3
-const TEXTOS = 5
-const LINEAS = 20
+const MAX_ROWS = 3
+const MAX_TEXTS = 5
+const MAX_LINES = 20
 
-interface Grupo {
+interface MessageGroup {
   total: number
-  filas: number[]
+  rows: number[]
 }
 
 /**
  * Counts equal messages of many rows, so that each message is printed once, with the number of rows and the first row
  * numbers.
  */
-export class Grupos {
-  readonly #clases = new Map<string, Grupo & { textos: Map<string, Grupo> }>()
+export class MessageGroups {
+  readonly #categories = new Map<string, MessageGroup & { texts: Map<string, MessageGroup> }>()
 
   /**
    * Adds the message of one row.
    *
-   * @param clase key of equal messages, also when their texts differ in a value
+   * @param category key of equal messages, also when their texts differ in a value
    */
-  anotar(clase: string, texto: string, fila: number) {
-    const suya = this.#clases.get(clase) ?? { total: 0, filas: [], textos: new Map<string, Grupo>() }
-    this.#clases.set(clase, suya)
-    contar(suya, fila)
-    const grupo = suya.textos.get(texto) ?? { total: 0, filas: [] }
-    if (suya.textos.size <= TEXTOS) suya.textos.set(texto, grupo)
-    contar(grupo, fila)
+  record(category: string, texto: string, fila: number) {
+    const categoryGroup = this.#categories.get(category) ?? {
+      total: 0,
+      rows: [],
+      texts: new Map<string, MessageGroup>(),
+    }
+    this.#categories.set(category, categoryGroup)
+    countRow(categoryGroup, fila)
+    const group = categoryGroup.texts.get(texto) ?? { total: 0, rows: [] }
+    if (categoryGroup.texts.size <= MAX_TEXTS) categoryGroup.texts.set(texto, group)
+    countRow(group, fila)
   }
 
   /** Returns one line per group, largest group first: «327 filas: falta telefono (filas 2, 5, 9…)». */
   lineas(): string[] {
-    const grupos = [...this.#clases.values()].flatMap(({ textos, ...clase }) =>
-      textos.size <= TEXTOS
-        ? [...textos].map(([texto, grupo]) => ({ texto, ...grupo }))
-        : [{ texto: `${textos.keys().next().value}, y otras así`, ...clase }],
+    const groups = [...this.#categories.values()].flatMap(({ texts, ...category }) =>
+      texts.size <= MAX_TEXTS
+        ? [...texts].map(([texto, group]) => ({ texto, ...group }))
+        : [{ texto: `${texts.keys().next().value}, y otras así`, ...category }],
     )
-    grupos.sort((a, b) => b.total - a.total || a.filas[0]! - b.filas[0]!)
-    const lineas = grupos.slice(0, LINEAS).map(redactar)
-    return grupos.length > LINEAS ? [...lineas, `… y otras ${grupos.length - LINEAS} clases de falla`] : lineas
+    groups.sort((a, b) => b.total - a.total || a.rows[0]! - b.rows[0]!)
+    const lineas = groups.slice(0, MAX_LINES).map(formatGroup)
+    return groups.length > MAX_LINES ? [...lineas, `… y otras ${groups.length - MAX_LINES} clases de falla`] : lineas
   }
 }
 
-function contar(grupo: Grupo, fila: number) {
-  grupo.total++
-  if (grupo.filas.length < FILAS) grupo.filas.push(fila)
+function countRow(group: MessageGroup, fila: number) {
+  group.total++
+  if (group.rows.length < MAX_ROWS) group.rows.push(fila)
 }
 
-function redactar({ texto, total, filas }: Grupo & { texto: string }): string {
-  if (total === 1) return `fila ${filas[0]}: ${texto}`
-  return `${total} filas: ${texto} (filas ${filas.join(', ')}${total > filas.length ? '…' : ''})`
+function formatGroup({ texto, total, rows }: MessageGroup & { texto: string }): string {
+  if (total === 1) return `fila ${rows[0]}: ${texto}`
+  return `${total} filas: ${texto} (filas ${rows.join(', ')}${total > rows.length ? '…' : ''})`
 }

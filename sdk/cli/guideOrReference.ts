@@ -18,8 +18,8 @@ export async function byCodeOrReference<T>(
     if (!(error instanceof ErrorNoEncontrado) || error.codigo !== 'guia_desconocida') throw error
     const found =
       texto.length <= MAX_REFERENCE ? await guias.listar({ external_ref: texto, limite: 1 }, { signal }) : null
-    const [una] = found?.datos ?? []
-    if (una) return ask(una.guia)
+    const [match] = found?.datos ?? []
+    if (match) return ask(match.guia)
     const mensaje = `«${texto}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
     const { status, cabeceras } = error
     throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { status, cabeceras })

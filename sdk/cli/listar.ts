@@ -1,14 +1,14 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
 import { ESTADOS, UBICACIONES } from './disparar.ts'
-import { ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
-import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
-import { hora, tonoDe } from './terminal.ts'
+import { type CliCommand, ErrorDeUso, EXIT_CODE, readInstantOption } from './orden.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
+import { hora, toneOfState } from './terminal.ts'
 
-const LISTA: Lista<Guia> = {
-  columnas: [
+const LIST_OF_GUIAS: ListDescription<Guia> = {
+  columns: [
     { titulo: 'GUÍA', de: ({ guia }) => guia },
-    { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => tonoDe(estado) },
+    { titulo: 'ESTADO', de: ({ estado }) => estado, tone: ({ estado }) => toneOfState(estado) },
     { titulo: 'CREADA', de: ({ creado_en, zona_horaria }) => hora(creado_en, zona_horaria, 'corta') },
     { titulo: 'REFERENCIA', de: ({ external_ref }) => external_ref ?? '', cede: true },
     {
@@ -17,7 +17,7 @@ const LISTA: Lista<Guia> = {
       cede: true,
     },
   ],
-  nombres: [
+  names: [
     'guia',
     'estado',
     'modo',
@@ -50,7 +50,7 @@ const LISTA: Lista<Guia> = {
     decision: decision?.estado ?? null,
     advertencias: advertencias.map(({ codigo }) => codigo).join(' '),
   }),
-  vacia: 'No hay guías que mostrar.',
+  emptyMessage: 'No hay guías que mostrar.',
 }
 
 const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada', 'aplicada', 'superada']
@@ -59,75 +59,79 @@ const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada',
  * Reads the metadata filter of the list. ¶
  * @throws ErrorDeUso if the text is not metadata
  */
-function exigirMetadatos(texto: string) {
+function requireMetadatos(texto: string) {
   const metadatos = leerMetadatos(texto)
   if (metadatos) return metadatos
   throw new ErrorDeUso(`--metadatos debe ser como canal=web y llegó «${texto}».`)
 }
 
-export const listar: Orden = {
-  resumen: 'lista sus guías, de la más reciente a la más antigua',
+export const listar: CliCommand = {
+  summary: 'lista sus guías, de la más reciente a la más antigua',
   uso: ['listar [opciones]'],
-  explica: `Lista las guías del modo de su llave, de la más reciente a la más antigua. La
+  explanation: `Lista las guías del modo de su llave, de la más reciente a la más antigua. La
 hora de cada una es la de su destino.`,
   opciones: {
     estado: {
       valor: '<estado>',
       dice: 'solo en ese estado; varios, separados por comas',
-      valores: ESTADOS,
-      varias: true,
+      values: ESTADOS,
+      multiple: true,
     },
     'external-ref': { valor: '<ref>', dice: 'solo la que tiene esa referencia suya' },
     telefono: { valor: '<número>', dice: 'solo las de ese teléfono, como 3148 1676 o +50231481676' },
     ubicacion: {
       valor: '<estado>',
       dice: 'solo con la ubicación en ese estado; varios, separados por comas',
-      valores: UBICACIONES,
-      varias: true,
+      values: UBICACIONES,
+      multiple: true,
     },
     decision: {
       valor: '<estado>',
       dice: 'solo con la última decisión en ese estado; varios, separados por comas',
-      valores: ESTADOS_DE_DECISION,
-      varias: true,
+      values: ESTADOS_DE_DECISION,
+      multiple: true,
     },
     metadatos: { valor: '<clave=texto>', dice: 'solo con ese texto en esa clave; varias, separadas por «;»' },
     'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
     'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
     'actualizado-desde': { valor: '<fecha>', dice: 'que cambiaron ese día o instante, o después' },
-    ...OPCIONES_DE_LISTA,
+    ...LIST_OPTIONS,
   },
-  posicionales: [0, 0],
-  muestra: true,
-  ejemplos: [
+  positionals: [0, 0],
+  readOnly: true,
+  examples: [
     'listar --estado en_ruta,intento_fallido',
     'listar --creado-desde 0000-12-02 --todas --csv > guias.csv',
     'listar --decision pendiente',
     'listar --metadatos canal=web --ubicacion vencida',
     'listar --todas --json | jq -r .guia',
   ],
-  async ejecutar(contexto) {
-    const { texto, textos, signal } = contexto
+  async run(context) {
+    const { texto, texts, signal } = context
     const leer = <T>(nombre: string, como: (dado: string) => T) => {
       const dado = texto(nombre)
       return dado === undefined ? undefined : como(dado)
     }
-    const fecha = (nombre: string) => leer(nombre, (dada) => instante(nombre, dada))
-    const filtros: FiltrosDeGuias = {
-      estado: textos('estado'),
+    const fecha = (nombre: string) => leer(nombre, (dada) => readInstantOption(nombre, dada))
+    const filters: FiltrosDeGuias = {
+      estado: texts('estado'),
       external_ref: texto('external-ref'),
       telefono: texto('telefono'),
-      ubicacion: textos('ubicacion'),
-      decision: textos('decision'),
-      metadatos: leer('metadatos', exigirMetadatos),
+      ubicacion: texts('ubicacion'),
+      decision: texts('decision'),
+      metadatos: leer('metadatos', requireMetadatos),
       creado_desde: fecha('creado-desde'),
       creado_hasta: fecha('creado-hasta'),
       actualizado_desde: fecha('actualizado-desde'),
     }
-    const filtra = Object.values(filtros).some((uno) => uno !== undefined)
-    const vacia = filtra ? 'No hay guías así.' : 'No hay guías todavía: créelas con guias crear o guias lote.'
-    const { guias } = contexto.api()
-    await mostrarLista(contexto, { ...LISTA, vacia }, (pagina) => guias.listar({ ...filtros, ...pagina }, { signal }))
-    return SALIDA.bien
+    const isFiltered = Object.values(filters).some((value) => value !== undefined)
+    const emptyMessage = isFiltered
+      ? 'No hay guías así.'
+      : 'No hay guías todavía: créelas con guias crear o guias lote.'
+    const { guias } = context.api()
+    await showList(context, { ...LIST_OF_GUIAS, emptyMessage }, (pagina) =>
+      guias.listar({ ...filters, ...pagina }, { signal }),
+    )
+    return EXIT_CODE.bien
   },
 }

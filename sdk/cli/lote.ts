@@ -11,31 +11,31 @@ import {
 } from '@guias/sdk'
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../src/endedGuide.ts'
-import { decirAdvertencia } from './advertencias.ts'
-import { abrirLote, FALLAS, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
-import { fijarTelefono, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
-import { decirFalla, nombrarCampo } from './errores.ts'
-import { Grupos } from './grupos.ts'
-import { type Contexto, ErrorDeUso, entero, type Orden, SALIDA } from './orden.ts'
-import { porque } from './porque.ts'
-import { avisar, decir, limpio, pintarAviso, progreso } from './terminal.ts'
+import { formatAdvertencia } from './advertencias.ts'
+import { FAILURES, FILA, type Fila, type Origen, openLote, readFileSize, VALUES } from './archivoDeLote.ts'
+import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from './campos.ts'
+import { formatFailure, nameField } from './errores.ts'
+import { MessageGroups } from './grupos.ts'
+import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, readIntegerOption } from './orden.ts'
+import { explainSystemError } from './porque.ts'
+import { createProgress, notify, paintNotice, printLine, sanitize } from './terminal.ts'
 
 /**
  * Retries of each request, in total about half a minute. A batch can wait that long for a temporary failure to pass.
  */
-const REINTENTOS = 8
+const MAX_RETRIES = 8
 
 /** Consecutive temporary failures after which the batch stops. Otherwise the remaining guides would fail for hours. */
-const SEGUIDAS = 300
+const MAX_CONSECUTIVE_FAILURES = 300
 
-export const lote: Orden = {
-  resumen: 'crea todas las guías de un archivo CSV o JSON',
+export const lote: CliCommand = {
+  summary: 'crea todas las guías de un archivo CSV o JSON',
   uso: [
     'lote pedidos.csv [opciones]',
     'lote pedidos.json      (una lista, o { "recogida": …, "guias": […] })',
     'lote pedidos.jsonl     (una guía por línea)',
   ],
-  explica: `Crea las guías del archivo, sea del tamaño que sea, y escribe qué fue de cada
+  explanation: `Crea las guías del archivo, sea del tamaño que sea, y escribe qué fue de cada
 una en pedidos.resultados.csv; si ya hay uno, en pedidos.resultados-2.csv: nunca
 borra otro. Si se interrumpe, ejecútelo otra vez: con external_ref en cada fila,
 las que ya existen vuelven como repetidas. Las fallas iguales se cuentan juntas.
@@ -52,8 +52,8 @@ recogida_maps_url, recogida_contacto, recogida_telefono (sin +, del país de su
 cuenta), recogida_direccion, recogida_indicaciones y metadatos (datos suyos,
 como canal=web; tienda=12).`,
   opciones: {
-    ...OPCIONES_DE_RECOGIDA,
-    pais: opcionDePais('de los teléfonos sin + de las que no lo dicen'),
+    ...RECOGIDA_OPTIONS,
+    pais: buildCountryOption('de los teléfonos sin + de las que no lo dicen'),
     departamento: { valor: '<nombre>', dice: 'departamento de las filas que no lo dicen' },
     estricto: { dice: 'no crea las guías cuyo lugar es inverosímil' },
     referencias: {
@@ -63,71 +63,71 @@ como canal=web; tienda=12).`,
     columnas: {
       valor: '<nombre=campo>',
       dice: 'qué campo es una columna que se llama de otro modo: Tel.=telefono; varias, separadas por comas',
-      varias: true,
+      multiple: true,
     },
     'ignorar-otras': { dice: 'pasa por alto las columnas que no conoce' },
     codificacion: {
       valor: '<nombre>',
       dice: 'si no es UTF-8 ni UTF-16; la de Excel suele ser windows-1252',
-      valores: ['utf-8', 'windows-1252'],
+      values: ['utf-8', 'windows-1252'],
     },
     resultados: { valor: '<ruta>', dice: 'dónde escribir los resultados; un archivo que no exista' },
     concurrencia: { valor: '<n>', dice: 'solicitudes a la vez; 2 si falta' },
   },
-  posicionales: [1, 1],
-  completa: 'archivo',
-  ejemplos: [
+  positionals: [1, 1],
+  complete: 'archivo',
+  examples: [
     'lote pedidos.csv --recogida-lat 14.58 --recogida-lng -90.54',
     'etiquetas --archivo pedidos.resultados.csv',
   ],
-  async ejecutar(contexto) {
-    const [archivo = ''] = contexto.posicionales
-    const bytes = tamanoDe(archivo)
-    const concurrencia = entero(contexto, 'concurrencia', 2, 1)
-    const api = contexto.api()
-    const origen = await abrirLote(archivo, contexto)
-    const avance = progreso(contexto.json)
-    const creacion = api.guias.crearMuchas(preparar(origen.filas, contexto), {
-      recogida: leerRecogida((campo) => contexto.texto(opcionDe(campo))) ?? origen.recogida,
-      ...(contexto.si('estricto') ? { estricto: true } : {}),
-      aGuia: exigirSana,
+  async run(context) {
+    const [archivo = ''] = context.positionals
+    const bytes = readFileSize(archivo)
+    const concurrencia = readIntegerOption(context, 'concurrencia', 2, 1)
+    const api = context.api()
+    const origen = await openLote(archivo, context)
+    const progress = createProgress(context.json)
+    const creation = api.guias.crearMuchas(prepareRows(origen.rows, context), {
+      recogida: leerRecogida((campo) => context.texto(optionNameOf(campo))) ?? origen.recogida,
+      ...(context.si('estricto') ? { estricto: true } : {}),
+      aGuia: requireUndamaged,
       concurrencia,
-      signal: contexto.signal,
-      reintentos: REINTENTOS,
-      alAvanzar: (ahora) => avance.mostrar(origen.leidos() / bytes, hechas(ahora), contar(ahora)),
+      signal: context.signal,
+      reintentos: MAX_RETRIES,
+      alAvanzar: (ahora) => progress.show(origen.leidos() / bytes, countDone(ahora), formatCounts(ahora)),
     })
-    const resultados = new Resultados(archivo, origen, contexto)
-    const parada = await anotarTodas(creacion, resultados).finally(() => {
-      avance.borrar()
-      resultados.cerrar()
+    const resultados = new ResultsFile(archivo, origen, context)
+    const stopReason = await recordAll(creation, resultados).finally(() => {
+      progress.remove()
+      resultados.close()
     })
-    const sigue = `Lo que se sabe está en ${resultados.ruta}; ejecútelo otra vez para seguir: nada se duplica.`
-    if (parada === 'interrumpida') {
-      avisar(`Interrumpido. ${sigue}`)
-      return SALIDA.interrumpida
+    const resumeHint = `Lo que se sabe está en ${resultados.path}; ejecútelo otra vez para seguir: nada se duplica.`
+    if (stopReason === 'interrumpida') {
+      notify(`Interrumpido. ${resumeHint}`)
+      return EXIT_CODE.interrupted
     }
-    if (parada === 'sin respuesta') {
-      avisar(`El servicio no contesta: lo dejo aquí. ${sigue}`)
-      return SALIDA.rechazo
+    if (stopReason === 'sin respuesta') {
+      notify(`El servicio no contesta: lo dejo aquí. ${resumeHint}`)
+      return EXIT_CODE.rechazo
     }
-    const { leidas, creadas, fallidas } = creacion.avance
+    const { leidas, creadas, fallidas } = creation.avance
     const { terminadas } = resultados
-    const repetidas = creacion.avance.repetidas - terminadas
-    const cuentas = { leidas, creadas, repetidas, terminadas, fallidas }
-    if (contexto.json) decir(JSON.stringify({ ...cuentas, resultados: resultados.ruta }))
-    else decir(`${leidas} leídas: ${contar(cuentas)}. Resultados: ${resultados.ruta}`)
-    return fallidas + terminadas > 0 ? SALIDA.rechazo : SALIDA.bien
+    const repetidas = creation.avance.repetidas - terminadas
+    const counts = { leidas, creadas, repetidas, terminadas, fallidas }
+    if (context.json) printLine(JSON.stringify({ ...counts, resultados: resultados.path }))
+    else printLine(`${leidas} leídas: ${formatCounts(counts)}. Resultados: ${resultados.path}`)
+    return fallidas + terminadas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }
 
-const hechas = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) => creadas + repetidas + fallidas
+const countDone = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) => creadas + repetidas + fallidas
 
 /** Counts of a batch. The SDK counts guides that ended without a delivery among `repetidas`; this program counts them apart. */
-interface Cuentas extends Pick<AvanceDeMuchas, 'creadas' | 'repetidas' | 'fallidas'> {
+interface LoteCounts extends Pick<AvanceDeMuchas, 'creadas' | 'repetidas' | 'fallidas'> {
   terminadas?: number
 }
 
-const contar = ({ creadas, repetidas, terminadas = 0, fallidas }: Cuentas) =>
+const formatCounts = ({ creadas, repetidas, terminadas = 0, fallidas }: LoteCounts) =>
   [
     `${creadas} creadas`,
     ...(repetidas > 0 ? [`${repetidas} ya existían`] : []),
@@ -136,7 +136,7 @@ const contar = ({ creadas, repetidas, terminadas = 0, fallidas }: Cuentas) =>
   ].join(', ')
 
 /** Tells whether the error is caused by the key, so that every guide would get the same error. */
-const esDeTodas = (error: unknown) => error instanceof ErrorNoAutenticado || error instanceof ErrorAlcance
+const isErrorOfAllGuias = (error: unknown) => error instanceof ErrorNoAutenticado || error instanceof ErrorAlcance
 
 /**
  * Writes the result of every guide, as the SDK yields them.
@@ -144,14 +144,14 @@ const esDeTodas = (error: unknown) => error instanceof ErrorNoAutenticado || err
  * @returns the reason why the batch stopped early; undefined if it is complete
  * @throws an error that every other guide would get too
  */
-async function anotarTodas(creacion: AsyncIterable<ResultadoDeMuchas<Fila>>, resultados: Resultados) {
-  let seguidas = 0
+async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<Fila>>, resultados: ResultsFile) {
+  let consecutiveFailures = 0
   try {
-    for await (const resultado of creacion) {
-      resultados.anotar(resultado)
-      if (!resultado.ok && esDeTodas(resultado.error)) throw resultado.error
-      seguidas = !resultado.ok && resultado.pasajera ? seguidas + 1 : 0
-      if (seguidas === SEGUIDAS) return 'sin respuesta'
+    for await (const resultado of creation) {
+      resultados.record(resultado)
+      if (!resultado.ok && isErrorOfAllGuias(resultado.error)) throw resultado.error
+      consecutiveFailures = !resultado.ok && resultado.pasajera ? consecutiveFailures + 1 : 0
+      if (consecutiveFailures === MAX_CONSECUTIVE_FAILURES) return 'sin respuesta'
     }
   } catch (error) {
     if (!(error instanceof ErrorAbortado)) throw error
@@ -164,13 +164,13 @@ async function anotarTodas(creacion: AsyncIterable<ResultadoDeMuchas<Fila>>, res
  * Gives each row without a reference the reference `<prefix>-<row number>`, and converts phone numbers to E.164. The
  * row number stays the same when the merchant corrects the row.
  */
-async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
-  const prefijo = contexto.texto('referencias')
-  const departamento = contexto.texto('departamento')
-  for await (const fila of filas) {
-    if (prefijo !== undefined && !fila.external_ref) fila.external_ref = `${prefijo}-${fila[FILA]}`
+async function* prepareRows(rows: AsyncIterable<Fila>, context: Context) {
+  const prefix = context.texto('referencias')
+  const departamento = context.texto('departamento')
+  for await (const fila of rows) {
+    if (prefix !== undefined && !fila.external_ref) fila.external_ref = `${prefix}-${fila[FILA]}`
     if (departamento !== undefined && !fila.departamento) fila.departamento = departamento
-    yield fijarTelefono(fila, contexto.texto('pais'))
+    yield setTelefono(fila, context.texto('pais'))
   }
 }
 
@@ -185,59 +185,62 @@ class ErrorDeFila extends Error {
   }
 }
 
-function exigirSana(fila: Fila): Fila {
-  if (fila[FALLAS]) throw new ErrorDeFila(fila[FALLAS])
+function requireUndamaged(fila: Fila): Fila {
+  if (fila[FAILURES]) throw new ErrorDeFila(fila[FAILURES])
   return fila
 }
 
-const CABECERA = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']
+const RESULTS_HEADER = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']
 
 /**
  * Results of all rows. Each result is written to the file at once, so that nothing is lost if the process ends. The
  * screen shows failures and warnings in groups.
  */
-class Resultados {
-  readonly ruta: string
+class ResultsFile {
+  readonly path: string
   /**
    * Number of guides that already existed and are cancelled. Their rows count as failed, because nothing will be
    * delivered.
    */
   terminadas = 0
-  readonly #salida: number
-  readonly #columnas: number
-  readonly #separador: string
-  readonly #contexto: Contexto
-  readonly #fallas = new Grupos()
-  readonly #advertencias = new Grupos()
+  readonly #fileDescriptor: number
+  readonly #columnCount: number
+  readonly #separator: string
+  readonly #context: Context
+  readonly #failures = new MessageGroups()
+  readonly #advertencias = new MessageGroups()
 
-  constructor(archivo: string, { columnas, separador }: Origen, contexto: Contexto) {
-    const [ruta, salida] = abrirNuevo(archivo, contexto.texto('resultados'))
-    this.ruta = ruta
-    this.#salida = salida
-    this.#contexto = contexto
+  constructor(archivo: string, { columns, separador }: Origen, context: Context) {
+    const [path, fileDescriptor] = openNewFile(archivo, context.texto('resultados'))
+    this.path = path
+    this.#fileDescriptor = fileDescriptor
+    this.#context = context
     // Excel recognises UTF-8 by the byte order mark.
-    this.#columnas = columnas.length
-    this.#separador = separador
-    writeSync(salida, `\uFEFF${escribirCsv([...columnas, ...CABECERA], separador)}`)
+    this.#columnCount = columns.length
+    this.#separator = separador
+    writeSync(fileDescriptor, `\uFEFF${escribirCsv([...columns, ...RESULTS_HEADER], separador)}`)
   }
 
-  anotar(resultado: ResultadoDeMuchas<Fila>) {
+  record(resultado: ResultadoDeMuchas<Fila>) {
     const fila = resultado.entrada[FILA]
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
       const ended = advertencias.find(isOfEndedGuide)
-      const dichas = advertencias
-        .filter((una) => una !== ended)
-        .map((una) => ({ clase: `${una.codigo} ${una.campo}`, texto: decirAdvertencia(una) }))
-      for (const { clase, texto } of dichas) this.#advertencias.anotar(clase, texto, fila)
-      const todas = dichas.map(({ texto }) => texto).join('; ')
+      const messages = advertencias
+        .filter((advertencia) => advertencia !== ended)
+        .map((advertencia) => ({
+          kind: `${advertencia.codigo} ${advertencia.campo}`,
+          texto: formatAdvertencia(advertencia),
+        }))
+      for (const { kind, texto } of messages) this.#advertencias.record(kind, texto, fila)
+      const todas = messages.map(({ texto }) => texto).join('; ')
       const [ok, codigo, detalle] = ended ? ['no', ended.codigo, ended.mensaje] : ['sí', '', '']
       if (ended) {
         this.terminadas++
-        this.#fallas.anotar(codigo, detalle, fila)
+        this.#failures.record(codigo, detalle, fila)
       }
-      this.#escribir(resultado.entrada, [
+      this.#writeRow(resultado.entrada, [
         fila,
         external_ref,
         ok,
@@ -248,85 +251,86 @@ class Resultados {
         detalle,
         todas,
       ])
-      const porQue = ended ? { error: codigo, detalle } : {}
-      this.#decir({ fila, external_ref, ok: !ended, guia, estado, repetida, ...porQue, advertencias })
+      const endReason = ended ? { error: codigo, detalle } : {}
+      this.#printJson({ fila, external_ref, ok: !ended, guia, estado, repetida, ...endReason, advertencias })
       return
     }
-    const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#contexto)
-    if (!esDeTodas(resultado.error)) for (const { clase, texto } of fallas) this.#fallas.anotar(clase, texto, fila)
+    const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#context)
+    if (!isErrorOfAllGuias(resultado.error))
+      for (const { kind, texto } of fallas) this.#failures.record(kind, texto, fila)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
-    this.#escribir(resultado.entrada, [fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
-    this.#decir({ fila, external_ref, ok: false, error: codigo, detalle, ...conflict })
+    this.#writeRow(resultado.entrada, [fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
+    this.#printJson({ fila, external_ref, ok: false, error: codigo, detalle, ...conflict })
   }
 
   /** Writes a row of results: the row's original columns, then the result of its guide. */
-  #escribir(entrada: Fila, campos: (string | number)[]) {
-    const suyos = Array.from({ length: this.#columnas }, (_, i) => entrada[VALORES]?.[i] ?? '')
-    writeSync(this.#salida, escribirCsv([...suyos, ...campos], this.#separador))
+  #writeRow(inputRow: Fila, campos: (string | number)[]) {
+    const ownValues = Array.from({ length: this.#columnCount }, (_, i) => inputRow[VALUES]?.[i] ?? '')
+    writeSync(this.#fileDescriptor, escribirCsv([...ownValues, ...campos], this.#separator))
   }
 
-  #decir(resultado: object) {
-    if (this.#contexto.json) decir(JSON.stringify(resultado))
+  #printJson(resultado: object) {
+    if (this.#context.json) printLine(JSON.stringify(resultado))
   }
 
   /**
    * Closes the file. Then prints the failures and the warnings, in groups of equal messages, unless the output is JSON.
    */
-  cerrar() {
-    closeSync(this.#salida)
-    if (this.#contexto.json) return
-    for (const linea of this.#fallas.lineas()) avisar(`${pintarAviso('rojo', 'Falla')}   ${linea}`)
-    for (const linea of this.#advertencias.lineas()) avisar(`${pintarAviso('amarillo', 'Revise')}  ${linea}`)
+  close() {
+    closeSync(this.#fileDescriptor)
+    if (this.#context.json) return
+    for (const linea of this.#failures.lineas()) notify(`${paintNotice('rojo', 'Falla')}   ${linea}`)
+    for (const linea of this.#advertencias.lineas()) notify(`${paintNotice('amarillo', 'Revise')}  ${linea}`)
   }
 }
 
-interface Dicha {
-  clase: string
+interface GroupedMessage {
+  kind: string
   texto: string
 }
 
 /** Failure of a row. A conflict also has the guide that has the reference, and the fields that differ. */
 interface RowFailure {
   codigo: string
-  fallas: readonly Dicha[]
+  fallas: readonly GroupedMessage[]
   guia_existente?: string
   campos?: readonly string[]
 }
 
 function leerFalla(
-  { error, entrada }: Extract<ResultadoDeMuchas<Fila>, { ok: false }>,
-  contexto: Contexto,
+  { error, entrada: inputRow }: Extract<ResultadoDeMuchas<Fila>, { ok: false }>,
+  context: Context,
 ): RowFailure {
   if (error instanceof ErrorConflicto && error.guia !== null && error.errores.length > 0) {
-    const campos = error.errores.map(({ campo }) => nombrarCampo(campo))
-    const reference = limpio(String(entrada.external_ref ?? ''))
-    const texto = `${reference} ya es la referencia de la guía ${limpio(error.guia)}, creada con otros datos (${limpio(campos.join(', '))}): si es otro envío, ponga otra; si no, cambie la guía con guias corregir`
+    const campos = error.errores.map(({ campo }) => nameField(campo))
+    const reference = sanitize(String(inputRow.external_ref ?? ''))
+    const texto = `${reference} ya es la referencia de la guía ${sanitize(error.guia)}, creada con otros datos (${sanitize(campos.join(', '))}): si es otro envío, ponga otra; si no, cambie la guía con guias corregir`
     const { codigo } = error
-    return { codigo, fallas: [{ clase: codigo, texto }], guia_existente: error.guia, campos }
+    return { codigo, fallas: [{ kind: codigo, texto }], guia_existente: error.guia, campos }
   }
   if (error instanceof ErrorApi && error.errores.length > 0) {
-    const fallas = error.errores.map((falla): Dicha => {
-      const clase = `${falla.codigo} ${falla.campo}`
-      const falta = falla.codigo === 'requerido' && falla.mensaje.startsWith('falta;')
-      return { clase, texto: falta ? `falta ${nombrarCampo(falla.campo)}` : decirFalla(falla) }
+    const fallas = error.errores.map((falla): GroupedMessage => {
+      const kind = `${falla.codigo} ${falla.campo}`
+      const isMissing = falla.codigo === 'requerido' && falla.mensaje.startsWith('falta;')
+      return { kind, texto: isMissing ? `falta ${nameField(falla.campo)}` : formatFailure(falla) }
     })
     return { codigo: error.codigo, fallas }
   }
   if (error.cause instanceof ErrorDeFila) {
     const fallas = error.cause.fallas.map(
-      ({ campo, mensaje }): Dicha => ({
-        clase: `dañada ${campo}`,
-        texto: decirFalla({ campo, mensaje }),
+      ({ campo, mensaje }): GroupedMessage => ({
+        kind: `dañada ${campo}`,
+        texto: formatFailure({ campo, mensaje }),
       }),
     )
     return { codigo: 'validacion', fallas }
   }
   const codigo = error instanceof ErrorApi ? error.codigo : error.name
-  const sinReferencia = error.name === 'ErrorGuias' && !entrada.external_ref
-  const texto = sinReferencia
+  const lacksReference = error.name === 'ErrorGuias' && !inputRow.external_ref
+  const texto = lacksReference
     ? 'falta external_ref, sin la que repetir duplicaría: ponga su número de pedido, o pase --referencias <prefijo>'
-    : limpio(error instanceof ErrorApi ? error.problema.mensaje : contexto.decirError(error))
-  return { codigo, fallas: [{ clase: codigo, texto }] satisfies Dicha[] }
+    : sanitize(error instanceof ErrorApi ? error.problema.mensaje : context.describeError(error))
+  return { codigo, fallas: [{ kind: codigo, texto }] satisfies GroupedMessage[] }
 }
 
 /**
@@ -335,19 +339,19 @@ function leerFalla(
  *
  * @throws ErrorDeUso if the file `dada` exists or if the file cannot be created
  */
-function abrirNuevo(archivo: string, dada: string | undefined): [ruta: string, salida: number] {
+function openNewFile(archivo: string, dada: string | undefined): [ruta: string, salida: number] {
   const base = join(dirname(archivo), `${basename(archivo, extname(archivo))}.resultados`)
-  for (let vez = 1; ; vez++) {
-    const ruta = dada ?? `${base}${vez > 1 ? `-${vez}` : ''}.csv`
+  for (let fileNumber = 1; ; fileNumber++) {
+    const path = dada ?? `${base}${fileNumber > 1 ? `-${fileNumber}` : ''}.csv`
     try {
-      return [ruta, openSync(ruta, 'wx')]
+      return [path, openSync(path, 'wx')]
     } catch (error) {
-      const existe = (error as NodeJS.ErrnoException).code === 'EEXIST'
-      if (existe && dada === undefined) continue
+      const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+      if (exists && dada === undefined) continue
       throw new ErrorDeUso(
-        existe
-          ? `${ruta} ya existe y puede llevar los códigos de otras guías: dé otro nombre a --resultados, o quítelo de ahí.`
-          : `No se pudo escribir ${ruta}: ${porque(error)}.`,
+        exists
+          ? `${path} ya existe y puede llevar los códigos de otras guías: dé otro nombre a --resultados, o quítelo de ahí.`
+          : `No se pudo escribir ${path}: ${explainSystemError(error)}.`,
       )
     }
   }

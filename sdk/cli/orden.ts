@@ -4,28 +4,28 @@ import type { Guias } from '@guias/sdk'
 export class ErrorDeUso extends Error {}
 
 /** Exit codes of the program, for scripts. `--help` of every command lists the same codes. */
-export const SALIDA = { bien: 0, rechazo: 1, uso: 2, interrumpida: 130 } as const
+export const EXIT_CODE = { bien: 0, rechazo: 1, uso: 2, interrupted: 130 } as const
 
 /** Option of a command. Parsing, help and completion use this description. */
-export interface Opcion {
+export interface Option {
   /**
    * Placeholder of the value in the help; `<ruta>` completes file names. Without a placeholder, the option is a switch.
    */
   valor?: string
   dice: string
   /** Values that completion offers. */
-  valores?: readonly string[]
+  values?: readonly string[]
   /** True if the option may be repeated, or given once with values separated by commas. */
-  varias?: boolean
+  multiple?: boolean
 }
-export type Opciones = Readonly<Record<string, Opcion>>
+export type Options = Readonly<Record<string, Option>>
 
-export interface Contexto {
+export interface Context {
   /** Creates the client on demand, because some commands check their arguments first. */
   api(): Guias
   /** Digest of key and address, 16 hexadecimal digits. Separates the stored cursors of different merchants. */
   cuenta(): string
-  posicionales: string[]
+  positionals: string[]
   /** Names of the command's own options that were given. */
   dadas: readonly string[]
   /**
@@ -34,11 +34,11 @@ export interface Contexto {
    */
   texto<T extends string = string>(nombre: string): T | undefined
   /** Texts of an option that may be repeated, split at commas; undefined if not given. */
-  textos<T extends string = string>(nombre: string): T[] | undefined
+  texts<T extends string = string>(nombre: string): T[] | undefined
   si(nombre: string): boolean
   json: boolean
   /** Returns the message of an error in this program's words. */
-  decirError(error: unknown): string
+  describeError(error: unknown): string
   /** Returns the reason of a temporary error, for commands that try again. */
   whyAway(error: unknown): string
   /** Signal that Ctrl-C aborts. */
@@ -46,47 +46,47 @@ export interface Contexto {
 }
 
 /** Command of the program: its help, its options and the function that runs it. */
-export interface Orden {
-  resumen: string
+export interface CliCommand {
+  summary: string
   /** Usage lines of the command, without the word `guias`. */
   uso: readonly string[]
-  explica: string
-  opciones: Opciones
+  explanation: string
+  opciones: Options
   /** Minimum and maximum number of positional arguments. */
-  posicionales: [minimo: number, maximo: number]
+  positionals: [minimo: number, maximo: number]
   /** Values that completion offers for the arguments, or `archivo` for file names. */
-  completa?: readonly string[] | 'archivo'
+  complete?: readonly string[] | 'archivo'
   /** Command lines. Days of the year 0001 are relative: `0001-01-04` is in 3 days. */
-  ejemplos?: readonly string[]
+  examples?: readonly string[]
   /**
    * True if the command only shows data. When the reader closes the pipe (`| head`), the process then ends; other
    * commands finish their work.
    */
-  muestra?: boolean
+  readOnly?: boolean
   /** True if the command does not call the service, and so takes no address and no key. */
   local?: boolean
-  ejecutar(contexto: Contexto): Promise<number>
+  run(context: Context): Promise<number>
 }
 
 /** Group of commands with a common first word, e.g. `guias webhooks listar`. */
-export interface Grupo {
-  resumen: string
-  ordenes: Readonly<Record<string, Orden>>
+export interface CommandGroup {
+  summary: string
+  commands: Readonly<Record<string, CliCommand>>
 }
 
-export type Ordenes = Readonly<Record<string, Orden | Grupo>>
+export type CliCommands = Readonly<Record<string, CliCommand | CommandGroup>>
 
 /**
- * Reads a numeric option: at least `minimo`, and `omision` if not given.
+ * Reads a numeric option: at least `min`, and `defaultValue` if not given.
  *
  * @throws ErrorDeUso if the value is not a number or is too small
  */
-export function numero(contexto: Contexto, nombre: string, omision: number, minimo: number): number {
-  const texto = contexto.texto(nombre)
-  if (texto === undefined) return omision
+export function numero(context: Context, nombre: string, defaultValue: number, min: number): number {
+  const texto = context.texto(nombre)
+  if (texto === undefined) return defaultValue
   const valor = Number(texto)
-  if (texto.trim() !== '' && Number.isFinite(valor) && valor >= minimo) return valor
-  throw new ErrorDeUso(`--${nombre} debe ser un número de ${minimo} en adelante y llegó «${texto}».`)
+  if (texto.trim() !== '' && Number.isFinite(valor) && valor >= min) return valor
+  throw new ErrorDeUso(`--${nombre} debe ser un número de ${min} en adelante y llegó «${texto}».`)
 }
 
 /**
@@ -94,36 +94,36 @@ export function numero(contexto: Contexto, nombre: string, omision: number, mini
  *
  * @throws ErrorDeUso if the value is not an integer
  */
-export function entero(contexto: Contexto, nombre: string, omision: number, minimo: number): number {
-  const valor = numero(contexto, nombre, omision, minimo)
+export function readIntegerOption(context: Context, nombre: string, defaultValue: number, min: number): number {
+  const valor = numero(context, nombre, defaultValue, min)
   if (Number.isInteger(valor)) return valor
-  throw new ErrorDeUso(`--${nombre} debe ser un número entero y llegó «${contexto.texto(nombre)}».`)
+  throw new ErrorDeUso(`--${nombre} debe ser un número entero y llegó «${context.texto(nombre)}».`)
 }
 
 /**
  * Reads an instant and returns it in ISO 8601, UTC. A date alone means the start of that day in the local time zone.
  *
- * @param tambien other accepted words, for the error message
+ * @param alsoAccepted other accepted words, for the error message
  * @throws ErrorDeUso if the text is not a date
  */
-export function instante(nombre: string, texto: string, tambien = ''): string {
+export function readInstantOption(nombre: string, texto: string, alsoAccepted = ''): string {
   const fecha = new Date(/^\d{4}-\d\d-\d\d$/.test(texto) ? `${texto}T00:00` : texto)
   if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
   throw new ErrorDeUso(
-    `--${nombre} debe ser ${tambien}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${texto}».`,
+    `--${nombre} debe ser ${alsoAccepted}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${texto}».`,
   )
 }
 
 /** Waits `ms` milliseconds. Resolves early, without an error, when `signal` is aborted. */
-export function dormirSinError(ms: number, signal: AbortSignal): Promise<void> {
+export function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((listo) => {
-    const terminar = () => {
-      clearTimeout(reloj)
-      signal.removeEventListener('abort', terminar)
+    const finish = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', finish)
       listo()
     }
-    const reloj = setTimeout(terminar, ms)
-    signal.addEventListener('abort', terminar)
-    if (signal.aborted) terminar()
+    const timer = setTimeout(finish, ms)
+    signal.addEventListener('abort', finish)
+    if (signal.aborted) finish()
   })
 }

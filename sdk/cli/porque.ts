@@ -1,4 +1,4 @@
-const CAUSAS: Record<string, string> = {
+const SYSTEM_ERROR_REASONS: Record<string, string> = {
   ENOENT: 'no existe',
   EACCES: 'no tiene permiso',
   EPERM: 'no tiene permiso',
@@ -11,7 +11,7 @@ const CAUSAS: Record<string, string> = {
 }
 
 /** Returns the reason of a file system error: in Spanish for common codes, else Node's message. */
-export function porque(error: unknown): string {
+export function explainSystemError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
-  return (code && CAUSAS[code]) || message
+  return (code && SYSTEM_ERROR_REASONS[code]) || message
 }

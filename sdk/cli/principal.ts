@@ -1,29 +1,29 @@
 import { VERSION } from '@guias/sdk'
-import { leerArgumentos, masParecida } from './argumentos.ts'
-import { ayudaDeGrupo, ayudaDeOrden, ayudaDeTodo, esGrupo } from './ayuda.ts'
+import { findClosestWord, parseArguments } from './argumentos.ts'
+import { isGroup, renderCommandHelp, renderGroupHelp, renderProgramHelp } from './ayuda.ts'
 import { cancelar } from './cancelar.ts'
-import { crearCompletar } from './completar.ts'
-import { crearContexto } from './contexto.ts'
+import { createCompletionCommand } from './completar.ts'
+import { createContext } from './contexto.ts'
 import { corregir } from './corregir.ts'
 import { crear } from './crear.ts'
 import { devolver, reintentar } from './decidir.ts'
 import { leerDireccion } from './direccion.ts'
 import { disparar } from './disparar.ts'
-import { explicar, type Pedida } from './errores.ts'
+import { type RunSettings, reportError } from './errores.ts'
 import { escuchar } from './escuchar.ts'
 import { etiquetas } from './etiquetas.ts'
 import { listar } from './listar.ts'
 import { lote } from './lote.ts'
-import { ErrorDeUso, type Orden, type Ordenes, SALIDA } from './orden.ts'
+import { type CliCommand, type CliCommands, ErrorDeUso, EXIT_CODE } from './orden.ts'
 import { prueba } from './prueba.ts'
 import { rastrear } from './rastrear.ts'
 import { reenviarSolicitud } from './reenviarSolicitud.ts'
-import { alCerrarse, avisar, decir } from './terminal.ts'
+import { notify, printLine, setOnPipeClosed } from './terminal.ts'
 import { ubicar } from './ubicar.ts'
 import { ver } from './ver.ts'
 import { webhooks } from './webhooks.ts'
 
-const ORDENES: Ordenes = {
+const COMMANDS: CliCommands = {
   crear,
   lote,
   listar,
@@ -40,56 +40,66 @@ const ORDENES: Ordenes = {
   webhooks,
   escuchar,
   disparar,
-  completar: crearCompletar(() => ORDENES),
+  completar: createCompletionCommand(() => COMMANDS),
 }
 
-async function principal(args: string[], pedida: Pedida): Promise<number> {
-  const [nombre, ...resto] = args
+async function principal(args: string[], runSettings: RunSettings): Promise<number> {
+  const [nombre, ...rest] = args
   if (nombre === undefined) {
-    avisar(ayudaDeTodo(ORDENES))
-    return SALIDA.uso
+    notify(renderProgramHelp(COMMANDS))
+    return EXIT_CODE.uso
   }
   if (nombre === '-h' || nombre === '--help' || nombre === '--version') {
-    decir(nombre === '--version' ? VERSION : ayudaDeTodo(ORDENES))
-    return SALIDA.bien
+    printLine(nombre === '--version' ? VERSION : renderProgramHelp(COMMANDS))
+    return EXIT_CODE.bien
   }
-  const una = elegir(ORDENES, nombre, '')
-  if (!esGrupo(una)) return ejecutar(nombre, una, resto, pedida)
-  const [segundo, ...demas] = resto
+  const entry = findEntry(COMMANDS, nombre, '')
+  if (!isGroup(entry)) return runCommand(nombre, entry, rest, runSettings)
+  const [segundo, ...subcommandArgs] = rest
   if (segundo === undefined || segundo === '-h' || segundo === '--help') {
-    const ayuda = ayudaDeGrupo(nombre, una)
-    if (segundo) decir(ayuda)
-    else avisar(ayuda)
-    return segundo ? SALIDA.bien : SALIDA.uso
+    const groupHelp = renderGroupHelp(nombre, entry)
+    if (segundo) printLine(groupHelp)
+    else notify(groupHelp)
+    return segundo ? EXIT_CODE.bien : EXIT_CODE.uso
   }
-  return ejecutar(`${nombre} ${segundo}`, elegir(una.ordenes, segundo, `${nombre} `), demas, pedida)
-}
-
-function elegir<T>(ordenes: Readonly<Record<string, T>>, nombre: string, antes: string): T {
-  const una = Object.hasOwn(ordenes, nombre) ? ordenes[nombre] : undefined
-  if (una) return una
-  if (nombre.startsWith('-'))
-    throw new ErrorDeUso(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
-  const nombres = Object.keys(ordenes)
-  const parecida = masParecida(nombre, nombres)
-  throw new ErrorDeUso(
-    `No conozco la orden «${antes}${nombre}». ${parecida ? `¿Quiso decir «guias ${antes}${parecida}»?` : `Las que hay: ${nombres.join(', ')}.`}`,
+  return runCommand(
+    `${nombre} ${segundo}`,
+    findEntry(entry.commands, segundo, `${nombre} `),
+    subcommandArgs,
+    runSettings,
   )
 }
 
-async function ejecutar(nombre: string, orden: Orden, args: string[], pedida: Pedida): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    decir(ayudaDeOrden(orden))
-    return SALIDA.bien
-  }
-  const { valores, posicionales } = leerArgumentos(nombre, orden, args)
-  pedida.direccion = leerDireccion(valores)
-  pedida.dadas = Object.keys(orden.opciones).filter((opcion) => valores[opcion] !== undefined)
-  if (orden.muestra) alCerrarse(() => process.exit(SALIDA.bien))
-  return orden.ejecutar(crearContexto(valores, posicionales, pedida.dadas))
+function findEntry<T>(entries: Readonly<Record<string, T>>, nombre: string, antes: string): T {
+  const entry = Object.hasOwn(entries, nombre) ? entries[nombre] : undefined
+  if (entry) return entry
+  if (nombre.startsWith('-'))
+    throw new ErrorDeUso(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
+  const names = Object.keys(entries)
+  const parecida = findClosestWord(nombre, names)
+  throw new ErrorDeUso(
+    `No conozco la orden «${antes}${nombre}». ${parecida ? `¿Quiso decir «guias ${antes}${parecida}»?` : `Las que hay: ${names.join(', ')}.`}`,
+  )
 }
 
-alCerrarse(() => {})
+async function runCommand(
+  nombre: string,
+  command: CliCommand,
+  args: string[],
+  runSettings: RunSettings,
+): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    printLine(renderCommandHelp(command))
+    return EXIT_CODE.bien
+  }
+  const { values, positionals } = parseArguments(nombre, command, args)
+  runSettings.direccion = leerDireccion(values)
+  runSettings.dadas = Object.keys(command.opciones).filter((option) => values[option] !== undefined)
+  if (command.readOnly) setOnPipeClosed(() => process.exit(EXIT_CODE.bien))
+  return command.run(createContext(values, positionals, runSettings.dadas))
+}
+
+setOnPipeClosed(() => {})
 const args = process.argv.slice(2)
-const pedida: Pedida = { json: args.includes('--json'), direccion: undefined, dadas: [] }
-process.exitCode = await principal(args, pedida).catch((error: unknown) => explicar(error, pedida))
+const runSettings: RunSettings = { json: args.includes('--json'), direccion: undefined, dadas: [] }
+process.exitCode = await principal(args, runSettings).catch((error: unknown) => reportError(error, runSettings))

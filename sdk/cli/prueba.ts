@@ -3,20 +3,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import type { ArchivoDePrueba, ClavesPublicas, Guias, PruebaDeEntrega } from '@guias/sdk'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
-import { descargar, ErrorDeDescarga, escribirEntero, exigirLibres, ponerEntero } from './archivos.ts'
-import { canonico, conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
-import { type Contexto, dormirSinError, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { porque } from './porque.ts'
-import { avisar, decir, hora, limpio, pintar, pintarAviso } from './terminal.ts'
+import { DownloadError, download, putAtomically, requireFreePaths, writeFileAtomically } from './archivos.ts'
+import { CODES_OPTION, canonicalizeCode, forEachCode, readCodes } from './codigos.ts'
+import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, sleepUntilAborted } from './orden.ts'
+import { explainSystemError } from './porque.ts'
+import { hora, notify, paint, paintNotice, printLine, sanitize } from './terminal.ts'
 
-const MANIFIESTO = 'manifiesto.jws'
-const CLAVES = 'claves.json'
-const DATOS = 'prueba.json'
+const MANIFEST_FILE = 'manifiesto.jws'
+const KEYS_FILE = 'claves.json'
+const DATA_FILE = 'prueba.json'
 
-export const prueba: Orden = {
-  resumen: 'descarga la prueba de entrega, y comprueba que es auténtica',
+export const prueba: CliCommand = {
+  summary: 'descarga la prueba de entrega, y comprueba que es auténtica',
   uso: ['prueba <guia>… [opciones]', 'prueba --archivo codigos.txt [opciones]'],
-  explica: `Descarga a la carpeta prueba-<guia> las fotos, la firma y el PDF de la entrega,
+  explanation: `Descarga a la carpeta prueba-<guia> las fotos, la firma y el PDF de la entrega,
 con su manifiesto firmado y las claves públicas con que se comprueba.
 
 Con --verificar comprueba la firma del manifiesto (EdDSA) y que cada archivo es,
@@ -27,46 +27,46 @@ sin red y sin llave, hoy o dentro de años.`,
     claves: { valor: '<ruta>', dice: 'con qué claves públicas comprobar; si falta, las que se descargaron' },
     carpeta: { valor: '<ruta>', dice: 'dónde hacer las carpetas; aquí si falta' },
     forzar: { dice: 'descarga otra vez lo que ya esté' },
-    ...OPCION_DE_CODIGOS,
+    ...CODES_OPTION,
   },
-  posicionales: [0, Number.POSITIVE_INFINITY],
-  ejemplos: ['prueba 7K3M9QX2A1B4 --verificar'],
-  async ejecutar(contexto) {
-    const codigos = (await leerCodigos(contexto)).map(canonico)
-    const [verifica, forzar] = [contexto.si('verificar'), contexto.si('forzar')]
-    if (contexto.texto('claves') !== undefined && !verifica) throw new ErrorDeUso('--claves va con --verificar.')
-    const estan = codigos.filter((codigo) => existsSync(carpetaDe(codigo, contexto)))
-    if (!verifica) {
-      const remedio = 'compruebe lo que hay con --verificar, elija otro lugar con --carpeta'
-      exigirLibres(
-        estan.map((codigo) => carpetaDe(codigo, contexto)),
+  positionals: [0, Number.POSITIVE_INFINITY],
+  examples: ['prueba 7K3M9QX2A1B4 --verificar'],
+  async run(context) {
+    const codigos = (await readCodes(context)).map(canonicalizeCode)
+    const [mustVerify, forzar] = [context.si('verificar'), context.si('forzar')]
+    if (context.texto('claves') !== undefined && !mustVerify) throw new ErrorDeUso('--claves va con --verificar.')
+    const presentCodes = codigos.filter((codigo) => existsSync(folderOf(codigo, context)))
+    if (!mustVerify) {
+      const remedy = 'compruebe lo que hay con --verificar, elija otro lugar con --carpeta'
+      requireFreePaths(
+        presentCodes.map((codigo) => folderOf(codigo, context)),
         forzar,
-        remedio,
+        remedy,
       )
     }
-    const porBajar = forzar ? codigos : codigos.filter((codigo) => !estan.includes(codigo))
-    let fallidas = porBajar.length > 0 ? await bajarTodas(porBajar, contexto) : 0
-    if (verifica) {
-      const bajadas = codigos.filter((codigo) => existsSync(carpetaDe(codigo, contexto)))
-      for (const codigo of bajadas) if (!(await comprobar(codigo, contexto))) fallidas++
+    const codesToDownload = forzar ? codigos : codigos.filter((codigo) => !presentCodes.includes(codigo))
+    let fallidas = codesToDownload.length > 0 ? await downloadAll(codesToDownload, context) : 0
+    if (mustVerify) {
+      const downloadedCodes = codigos.filter((codigo) => existsSync(folderOf(codigo, context)))
+      for (const codigo of downloadedCodes) if (!(await checkPrueba(codigo, context))) fallidas++
     }
-    return fallidas > 0 ? SALIDA.rechazo : SALIDA.bien
+    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }
 
-function carpetaDe(codigo: string, contexto: Contexto): string {
-  if (!/^\w+$/.test(codigo)) throw new ErrorDeUso(`«${limpio(codigo)}» no es el código de una guía.`)
-  return join(contexto.texto('carpeta') ?? '.', `prueba-${codigo}`)
+function folderOf(codigo: string, context: Context): string {
+  if (!/^\w+$/.test(codigo)) throw new ErrorDeUso(`«${sanitize(codigo)}» no es el código de una guía.`)
+  return join(context.texto('carpeta') ?? '.', `prueba-${codigo}`)
 }
 
-async function bajarTodas(codigos: string[], contexto: Contexto): Promise<number> {
-  const api = contexto.api()
-  const claves = await api.guias.clavesPublicas({ signal: contexto.signal })
-  let incompletas = 0
-  const fallidas = await conCada(codigos, contexto, async (codigo) => {
-    if (!(await bajar(api, codigo, claves, contexto))) incompletas++
+async function downloadAll(codigos: string[], context: Context): Promise<number> {
+  const api = context.api()
+  const claves = await api.guias.clavesPublicas({ signal: context.signal })
+  let incompleteCount = 0
+  const fallidas = await forEachCode(codigos, context, async (codigo) => {
+    if (!(await downloadPrueba(api, codigo, claves, context))) incompleteCount++
   })
-  return fallidas + incompletas
+  return fallidas + incompleteCount
 }
 
 /**
@@ -74,52 +74,55 @@ async function bajarTodas(codigos: string[], contexto: Contexto): Promise<number
  *
  * @returns false if the PDF or the manifest is still missing
  */
-async function bajar(api: Guias, codigo: string, claves: ClavesPublicas, contexto: Contexto) {
-  const carpeta = carpetaDe(codigo, contexto)
-  const hallada = await esperarPdf(api, codigo, contexto)
-  const archivos = archivosDe(hallada)
-  const bajados: [nombre: string, contenido: Buffer | string][] = []
-  for (const [nombre, archivo] of archivos) bajados.push([nombre, await traer(nombre, archivo, contexto.signal)])
+async function downloadPrueba(api: Guias, codigo: string, claves: ClavesPublicas, context: Context) {
+  const folder = folderOf(codigo, context)
+  const foundPrueba = await waitForPdf(api, codigo, context)
+  const archivos = archivosOf(foundPrueba)
+  const downloadedFiles: [nombre: string, contenido: Buffer | string][] = []
+  for (const [nombre, archivo] of archivos)
+    downloadedFiles.push([nombre, await downloadFile(nombre, archivo, context.signal)])
   // Signed links expire, so the saved answer does not include them.
   const sinEnlaces = JSON.stringify(
-    hallada,
+    foundPrueba,
     (clave, valor) => (clave === 'url' || clave === 'vence_en' ? undefined : valor),
     2,
   )
-  bajados.push([DATOS, `${sinEnlaces}\n`])
-  if (hallada.manifiesto)
-    bajados.push([MANIFIESTO, hallada.manifiesto], [CLAVES, `${JSON.stringify(claves, null, 2)}\n`])
-  if (existsSync(carpeta)) {
-    for (const [nombre, contenido] of bajados) await escribirEntero(join(carpeta, nombre), contenido)
+  downloadedFiles.push([DATA_FILE, `${sinEnlaces}\n`])
+  if (foundPrueba.manifiesto)
+    downloadedFiles.push([MANIFEST_FILE, foundPrueba.manifiesto], [KEYS_FILE, `${JSON.stringify(claves, null, 2)}\n`])
+  if (existsSync(folder)) {
+    for (const [nombre, contenido] of downloadedFiles) await writeFileAtomically(join(folder, nombre), contenido)
   } else {
-    await ponerEntero(carpeta, (provisional) => {
+    await putAtomically(folder, (provisional) => {
       mkdirSync(provisional)
-      for (const [nombre, contenido] of bajados) writeFileSync(join(provisional, nombre), contenido)
+      for (const [nombre, contenido] of downloadedFiles) writeFileSync(join(provisional, nombre), contenido)
     })
   }
-  const nombres = bajados.map(([nombre]) => nombre)
-  if (contexto.json) decir(JSON.stringify({ guia: hallada.guia, carpeta, archivos: nombres }))
+  const names = downloadedFiles.map(([nombre]) => nombre)
+  if (context.json) printLine(JSON.stringify({ guia: foundPrueba.guia, carpeta: folder, archivos: names }))
   else {
-    const { recibido_por, entregado_en } = hallada
-    decir(`${pintar('fuerte', limpio(hallada.guia))}  ${hora(entregado_en)}  recibió ${limpio(recibido_por.nombre)}`)
-    decir(`  ${carpeta}: ${nombres.join(', ')}`)
+    const { recibido_por, entregado_en } = foundPrueba
+    printLine(
+      `${paint('strong', sanitize(foundPrueba.guia))}  ${hora(entregado_en)}  recibió ${sanitize(recibido_por.nombre)}`,
+    )
+    printLine(`  ${folder}: ${names.join(', ')}`)
   }
-  if (hallada.pdf && hallada.manifiesto) return true
-  avisar(`El PDF de ${limpio(hallada.guia)} todavía se está haciendo: repita la orden con --forzar en un minuto.`)
+  if (foundPrueba.pdf && foundPrueba.manifiesto) return true
+  notify(`El PDF de ${sanitize(foundPrueba.guia)} todavía se está haciendo: repita la orden con --forzar en un minuto.`)
   return false
 }
 
-async function traer(nombre: string, { url, sha256 }: ArchivoDePrueba, signal: AbortSignal) {
-  const bytes = await descargar(url, nombre, signal)
-  const suyo = createHash('sha256').update(bytes).digest('hex')
-  if (sha256 === null || suyo === sha256) return bytes
-  throw new ErrorDeDescarga(`${nombre} llegó alterado: su huella no es la que dice el servicio. Repita la orden.`)
+async function downloadFile(nombre: string, { url, sha256 }: ArchivoDePrueba, signal: AbortSignal) {
+  const bytes = await download(url, nombre, signal)
+  const actualDigest = createHash('sha256').update(bytes).digest('hex')
+  if (sha256 === null || actualDigest === sha256) return bytes
+  throw new DownloadError(`${nombre} llegó alterado: su huella no es la que dice el servicio. Repita la orden.`)
 }
 
-const EXTENSIONES: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png', 'application/pdf': 'pdf' }
-const conExtension = (nombre: string, { mime }: ArchivoDePrueba) => `${nombre}.${EXTENSIONES[mime] ?? 'bin'}`
+const EXTENSIONS: Record<string, string> = { 'image/jpeg': 'jpg', 'image/png': 'png', 'application/pdf': 'pdf' }
+const conExtension = (nombre: string, { mime }: ArchivoDePrueba) => `${nombre}.${EXTENSIONS[mime] ?? 'bin'}`
 
-const archivosDe = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, archivo: ArchivoDePrueba][] => [
+const archivosOf = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, archivo: ArchivoDePrueba][] => [
   ...fotos.map((foto, i): [string, ArchivoDePrueba] => [conExtension(`foto-${i + 1}`, foto), foto]),
   ...(firma ? [[conExtension('firma', firma), firma] satisfies [string, ArchivoDePrueba]] : []),
   ...(pdf ? [[conExtension('prueba', pdf), pdf] satisfies [string, ArchivoDePrueba]] : []),
@@ -129,15 +132,15 @@ const archivosDe = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, ar
  * Number of polls and milliseconds between polls: 30 s in total. The PDF and the manifest are ready some seconds after
  * the delivery.
  */
-const ESPERAS = 20
-const ENTRE_ESPERAS = 1_500
+const MAX_POLLS = 20
+const POLL_INTERVAL_MS = 1_500
 
-async function esperarPdf({ guias }: Guias, codigo: string, { signal }: Contexto): Promise<PruebaDeEntrega> {
-  for (let vez = 0; ; vez++) {
-    const hallada = await guias.pruebaEntrega(codigo, { signal })
-    if ((hallada.pdf && hallada.manifiesto) || vez === ESPERAS) return hallada
-    if (vez === 0) avisar('El PDF se está haciendo; espero…')
-    await dormirSinError(ENTRE_ESPERAS, signal)
+async function waitForPdf({ guias }: Guias, codigo: string, { signal }: Context): Promise<PruebaDeEntrega> {
+  for (let poll = 0; ; poll++) {
+    const foundPrueba = await guias.pruebaEntrega(codigo, { signal })
+    if ((foundPrueba.pdf && foundPrueba.manifiesto) || poll === MAX_POLLS) return foundPrueba
+    if (poll === 0) notify('El PDF se está haciendo; espero…')
+    await sleepUntilAborted(POLL_INTERVAL_MS, signal)
   }
 }
 
@@ -146,40 +149,41 @@ async function esperarPdf({ guias }: Guias, codigo: string, { signal }: Contexto
  *
  * @returns true if the proof is authentic and no signed file is missing
  */
-async function comprobar(guia: string, contexto: Contexto): Promise<boolean> {
-  const carpeta = carpetaDe(guia, contexto)
-  const nombres = readdirSync(carpeta)
+async function checkPrueba(guia: string, context: Context): Promise<boolean> {
+  const folder = folderOf(guia, context)
+  const names = readdirSync(folder)
     .filter((nombre) => /\.(jpg|png|pdf|bin)$/.test(nombre))
     .sort()
   try {
     const { manifiesto, archivos, kid } = await verificarPrueba({
       guia,
-      manifiesto: leer(join(carpeta, MANIFIESTO)).trim(),
-      claves: leerClaves(contexto.texto('claves') ?? join(carpeta, CLAVES)),
-      archivos: nombres.map((nombre) => readFileSync(join(carpeta, nombre))),
+      manifiesto: leer(join(folder, MANIFEST_FILE)).trim(),
+      claves: readKeys(context.texto('claves') ?? join(folder, KEYS_FILE)),
+      archivos: names.map((nombre) => readFileSync(join(folder, nombre))),
     })
-    const ausentes = manifiesto.archivos.length - new Set(archivos.map(({ archivo }) => archivo)).size
-    if (contexto.json) decir(JSON.stringify({ guia, autentica: true, completa: ausentes === 0, kid, manifiesto }))
+    const missingCount = manifiesto.archivos.length - new Set(archivos.map(({ archivo }) => archivo)).size
+    if (context.json)
+      printLine(JSON.stringify({ guia, autentica: true, completa: missingCount === 0, kid, manifiesto }))
     else {
-      decir(
-        `${pintar('verde', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos intactos`,
+      printLine(
+        `${paint('verde', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos intactos`,
       )
-      if (ausentes > 0)
-        avisar(`${pintarAviso('amarillo', 'Revise')}  faltan ${ausentes} de los archivos firmados en ${carpeta}`)
+      if (missingCount > 0)
+        notify(`${paintNotice('amarillo', 'Revise')}  faltan ${missingCount} de los archivos firmados en ${folder}`)
     }
-    return ausentes === 0
+    return missingCount === 0
   } catch (error) {
     if (!(error instanceof ErrorPrueba)) throw error
-    const que = decirFallo(error, nombres)
-    if (contexto.json) decir(JSON.stringify({ guia, autentica: false, codigo: error.codigo, mensaje: que }))
-    else avisar(`${pintarAviso('rojo', 'NO es auténtica')}  ${guia}: ${que}`)
+    const que = describeVerificationFailure(error, names)
+    if (context.json) printLine(JSON.stringify({ guia, autentica: false, codigo: error.codigo, mensaje: que }))
+    else notify(`${paintNotice('rojo', 'NO es auténtica')}  ${guia}: ${que}`)
     return false
   }
 }
 
-function decirFallo({ codigo, message }: ErrorPrueba, nombres: string[]): string {
+function describeVerificationFailure({ codigo, message }: ErrorPrueba, names: string[]): string {
   const numero = Number(/^El archivo (\d+) /.exec(message)?.[1])
-  if (codigo === 'archivo') return `${nombres[numero - 1]} no es el que se firmó: se alteró, o es de otra guía`
+  if (codigo === 'archivo') return `${names[numero - 1]} no es el que se firmó: se alteró, o es de otra guía`
   if (codigo === 'clave_desconocida')
     return 'ninguna de las claves es la que firmó: descárguela otra vez con --forzar, o dé otras con --claves'
   if (codigo === 'claves') return 'las claves no son las del servicio ({ "keys": […] }): dé otras con --claves'
@@ -188,19 +192,21 @@ function decirFallo({ codigo, message }: ErrorPrueba, nombres: string[]): string
   return message
 }
 
-function leerClaves(ruta: string): ClavesPublicas {
+function readKeys(path: string): ClavesPublicas {
   try {
-    return JSON.parse(leer(ruta))
+    return JSON.parse(leer(path))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new ErrorDeUso(`${ruta} no es JSON: dé las claves del servicio ({ "keys": […] }) con --claves.`)
+    throw new ErrorDeUso(`${path} no es JSON: dé las claves del servicio ({ "keys": […] }) con --claves.`)
   }
 }
 
-function leer(ruta: string): string {
+function leer(path: string): string {
   try {
-    return readFileSync(ruta, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${ruta}: ${porque(error)}. Descargue la prueba entera con --forzar.`)
+    throw new ErrorDeUso(
+      `No se pudo leer ${path}: ${explainSystemError(error)}. Descargue la prueba entera con --forzar.`,
+    )
   }
 }

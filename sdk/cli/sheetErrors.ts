@@ -1,22 +1,22 @@
 import { ErrorDeHoja } from '@guias/sdk/hoja'
 import { ErrorDeUso } from './orden.ts'
-import { limpio } from './terminal.ts'
+import { sanitize } from './terminal.ts'
 
 /** Remedies that only some commands have: a sentence about unknown columns, and the end of one about the encoding. */
 export interface SheetRemedies {
-  columnas: string
+  columns: string
   codificacion: string
 }
 
 /** Rewrites the message of an error about a sheet, with the file's name and the command's own remedies. */
 export function explainSheet(error: unknown, archivo: string, remedies?: SheetRemedies): unknown {
   if (!(error instanceof ErrorDeHoja)) return error
-  const mensaje = limpio(error.message)
+  const mensaje = sanitize(error.message)
   switch (error.motivo) {
     case 'vacia':
       return new ErrorDeUso(`${archivo} está vacío.`)
     case 'columnas':
-      return new ErrorDeUso(`${mensaje}. ${remedies?.columnas ?? ''}`.trim())
+      return new ErrorDeUso(`${mensaje}. ${remedies?.columns ?? ''}`.trim())
     case 'fila':
       return new ErrorDeUso(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez.`)
     case 'libro':

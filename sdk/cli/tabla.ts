@@ -1,110 +1,115 @@
 import { escribirCsv } from '@guias/sdk/hoja'
-import { type Contexto, entero, type Opciones } from './orden.ts'
-import { avisar, columnas, decir, desahogar, limpio, pintar, type Tono } from './terminal.ts'
+import { type Context, type Options, readIntegerOption } from './orden.ts'
+import { drainOutput, notify, paint, printLine, sanitize, type TextTone, terminalColumns } from './terminal.ts'
 
 /** Column of a table on the terminal: its title, and the text and colour of each element. */
-export interface Columna<T> {
+export interface Column<T> {
   titulo: string
-  de(uno: T): string
-  tono?(uno: T): Tono | undefined
+  de(element: T): string
+  tone?(element: T): TextTone | undefined
   /** True if the column shrinks when the terminal is narrow. */
   cede?: boolean
 }
 
 /** List that a command shows: columns for people, fields for programs, and a message when empty. */
-export interface Lista<T> {
-  columnas: readonly Columna<T>[]
-  /** CSV fields of an element, by name; `nombres` gives their order. */
-  campos(uno: T): Record<string, string | number | boolean | null>
-  nombres: readonly string[]
+export interface ListDescription<T> {
+  columns: readonly Column<T>[]
+  /** CSV fields of an element, by name; `names` gives their order. */
+  campos(element: T): Record<string, string | number | boolean | null>
+  names: readonly string[]
   /** Message when the list is empty. */
-  vacia: string
+  emptyMessage: string
 }
 
-export const OPCIONES_DE_LISTA: Opciones = {
+export const LIST_OPTIONS: Options = {
   limite: { valor: '<n>', dice: 'cuántas muestra; 25 si falta' },
   todas: { dice: 'todas, sin límite' },
   cursor: { valor: '<cursor>', dice: 'sigue donde quedó otra lista con los mismos filtros' },
   csv: { dice: 'escribe CSV, con todos los campos' },
 }
 
-const POR_PAGINA = 100
+const PAGE_SIZE = 100
 
-type Pedir<T> = (pagina: { limite: number; cursor: string | undefined }) => PromiseLike<{
+type RequestPage<T> = (pagina: { limite: number; cursor: string | undefined }) => PromiseLike<{
   datos: T[]
   cursor_siguiente: string | null
 }>
 
 /** Prints a list page by page, in the format requested: a table, JSON lines or CSV. */
-export async function mostrarLista<T>(contexto: Contexto, lista: Lista<T>, pedir: Pedir<T>): Promise<void> {
-  const escribir = escritor(contexto, lista)
-  let resta = contexto.si('todas') ? Number.POSITIVE_INFINITY : entero(contexto, 'limite', 25, 1)
-  let cursor = contexto.texto('cursor')
+export async function showList<T>(
+  context: Context,
+  list: ListDescription<T>,
+  requestPage: RequestPage<T>,
+): Promise<void> {
+  const writeElements = createWriter(context, list)
+  let remaining = context.si('todas') ? Number.POSITIVE_INFINITY : readIntegerOption(context, 'limite', 25, 1)
+  let cursor = context.texto('cursor')
   let vistas = 0
   for (;;) {
-    const { datos, cursor_siguiente } = await pedir({ limite: Math.min(POR_PAGINA, resta), cursor })
-    if (datos.length > 0 || contexto.si('csv')) escribir(datos)
-    await desahogar()
+    const { datos, cursor_siguiente } = await requestPage({ limite: Math.min(PAGE_SIZE, remaining), cursor })
+    if (datos.length > 0 || context.si('csv')) writeElements(datos)
+    await drainOutput()
     vistas += datos.length
-    resta -= datos.length
+    remaining -= datos.length
     if (cursor_siguiente === null) break
     cursor = cursor_siguiente
-    if (resta > 0) continue
-    avisar(`Hay más: pida --todas, o siga con --cursor ${cursor}`)
+    if (remaining > 0) continue
+    notify(`Hay más: pida --todas, o siga con --cursor ${cursor}`)
     return
   }
-  if (vistas === 0) avisar(lista.vacia)
+  if (vistas === 0) notify(list.emptyMessage)
 }
 
-function escritor<T>(contexto: Contexto, lista: Lista<T>): (datos: T[]) => void {
-  if (contexto.json) return (datos) => datos.forEach((uno) => void decir(JSON.stringify(uno)))
-  if (contexto.si('csv')) return enCsv(lista)
-  return enTabla(lista.columnas)
+function createWriter<T>(context: Context, list: ListDescription<T>): (datos: T[]) => void {
+  if (context.json) return (datos) => datos.forEach((element) => void printLine(JSON.stringify(element)))
+  if (context.si('csv')) return enCsv(list)
+  return enTabla(list.columns)
 }
 
-function enCsv<T>({ nombres, campos }: Lista<T>) {
-  let cabecera = escribirCsv(nombres)
+function enCsv<T>({ names, campos }: ListDescription<T>) {
+  let header = escribirCsv(names)
   return (datos: T[]) => {
-    const filas = datos.map((uno) => {
-      const suyos = campos(uno)
-      return escribirCsv(nombres.map((nombre) => suyos[nombre] ?? ''))
+    const rows = datos.map((element) => {
+      const fieldValues = campos(element)
+      return escribirCsv(names.map((nombre) => fieldValues[nombre] ?? ''))
     })
-    process.stdout.write(cabecera + filas.join(''))
-    cabecera = ''
+    process.stdout.write(header + rows.join(''))
+    header = ''
   }
 }
 
-const SEPARACION = 2
+const COLUMN_GAP = 2
 
 /**
  * Returns a function that prints each page as part of one table. Columns never become narrower from one page to the
  * next.
  */
-function enTabla<T>(todas: readonly Columna<T>[]) {
-  let anchos = todas.map(({ titulo }) => ancho(titulo))
-  let conTitulos = true
+function enTabla<T>(todas: readonly Column<T>[]) {
+  let widths = todas.map(({ titulo }) => ancho(titulo))
+  let needsTitles = true
   return (datos: T[]) => {
-    const filas = datos.map((uno) => todas.map(({ de }) => limpio(de(uno)) || '-'))
-    anchos = anchos.map((uno, i) => Math.max(uno, ...filas.map((fila) => ancho(fila[i]!))))
-    anchos = encoger(anchos, todas)
-    const linea = (textos: string[], tono: (i: number) => Tono | undefined) =>
-      textos
+    const rows = datos.map((element) => todas.map(({ de }) => sanitize(de(element)) || '-'))
+    widths = widths.map((element, i) => Math.max(element, ...rows.map((fila) => ancho(fila[i]!))))
+    widths = shrinkWidths(widths, todas)
+    const linea = (texts: string[], tone: (i: number) => TextTone | undefined) =>
+      texts
         .map((texto, i) => {
-          const justo = i === textos.length - 1 ? recortar(texto, anchos[i]!) : rellenar(texto, anchos[i]!)
-          const suyo = tono(i)
-          return suyo ? pintar(suyo, justo) : justo
+          const justo = i === texts.length - 1 ? truncate(texto, widths[i]!) : padToWidth(texto, widths[i]!)
+          const cellTone = tone(i)
+          return cellTone ? paint(cellTone, justo) : justo
         })
-        .join(' '.repeat(SEPARACION))
+        .join(' '.repeat(COLUMN_GAP))
         .trimEnd()
-    if (conTitulos)
-      decir(
+    if (needsTitles)
+      printLine(
         linea(
           todas.map(({ titulo }) => titulo),
           () => 'gris',
         ),
       )
-    conTitulos = false
-    for (const [i, fila] of filas.entries()) decir(linea(fila, (columna) => todas[columna]!.tono?.(datos[i]!)))
+    needsTitles = false
+    for (const [i, fila] of rows.entries())
+      printLine(linea(fila, (columnIndex) => todas[columnIndex]!.tone?.(datos[i]!)))
   }
 }
 
@@ -112,41 +117,45 @@ function enTabla<T>(todas: readonly Columna<T>[]) {
  * Narrows the columns until a line fits on the terminal. The widest column with `cede` shrinks first, down to 8
  * characters.
  */
-function encoger(anchos: readonly number[], todas: readonly { cede?: boolean }[]): number[] {
-  const hay = columnas()
-  const justos = [...anchos]
-  if (hay === undefined) return justos
-  const sobra = () => justos.reduce((suma, uno) => suma + uno + SEPARACION, -SEPARACION) - hay
-  while (sobra() > 0) {
-    const mayor = justos.reduce((cual, uno, i) => (todas[i]!.cede && uno > (justos[cual] ?? 8) ? i : cual), -1)
+function shrinkWidths(widths: readonly number[], todas: readonly { cede?: boolean }[]): number[] {
+  const availableWidth = terminalColumns()
+  const fittedWidths = [...widths]
+  if (availableWidth === undefined) return fittedWidths
+  const countExcess = () =>
+    fittedWidths.reduce((sum, element) => sum + element + COLUMN_GAP, -COLUMN_GAP) - availableWidth
+  while (countExcess() > 0) {
+    const mayor = fittedWidths.reduce(
+      (widestIndex, element, i) => (todas[i]!.cede && element > (fittedWidths[widestIndex] ?? 8) ? i : widestIndex),
+      -1,
+    )
     if (mayor < 0) break
-    justos[mayor]!--
+    fittedWidths[mayor]!--
   }
-  return justos
+  return fittedWidths
 }
 
 /** Returns the number of terminal columns that a character takes: 0, 1 or 2. */
-const deLetra = (letra: string) =>
-  /\p{M}/u.test(letra)
+const widthOfCharacter = (character: string) =>
+  /\p{M}/u.test(character)
     ? 0
-    : /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(letra)
+    : /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(character)
       ? 2
       : 1
-const ancho = (texto: string) => Array.from(texto).reduce((suma, letra) => suma + deLetra(letra), 0)
+const ancho = (texto: string) => Array.from(texto).reduce((sum, character) => sum + widthOfCharacter(character), 0)
 
-function recortar(texto: string, hasta: number): string {
+function truncate(texto: string, hasta: number): string {
   if (ancho(texto) <= hasta) return texto
-  let corto = ''
-  let suma = 1
-  for (const letra of texto) {
-    suma += deLetra(letra)
-    if (suma > hasta) break
-    corto += letra
+  let shortened = ''
+  let sum = 1
+  for (const character of texto) {
+    sum += widthOfCharacter(character)
+    if (sum > hasta) break
+    shortened += character
   }
-  return `${corto}…`
+  return `${shortened}…`
 }
 
-const rellenar = (texto: string, hasta: number) => {
-  const justo = recortar(texto, hasta)
+const padToWidth = (texto: string, hasta: number) => {
+  const justo = truncate(texto, hasta)
   return justo + ' '.repeat(hasta - ancho(justo))
 }

@@ -1,19 +1,19 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { avisarAdvertencias } from './advertencias.ts'
-import { opcionDe } from './campos.ts'
-import { abrirTabla, canonico, conCada, leerCodigos, leerEntrada } from './codigos.ts'
-import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { avisar, decir, limpio, pintar } from './terminal.ts'
+import { notifyAdvertencias } from './advertencias.ts'
+import { optionNameOf } from './campos.ts'
+import { canonicalizeCode, forEachCode, openTable, readCodes, readInput } from './codigos.ts'
+import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { notify, paint, printLine, sanitize } from './terminal.ts'
 
-export const ubicar: Orden = {
-  resumen: 'dice dónde se entregan sus guías',
+export const ubicar: CliCommand = {
+  summary: 'dice dónde se entregan sus guías',
   uso: [
     'ubicar <guia> --lat … --lng … [opciones]',
     'ubicar --archivo lugares.csv',
     'ubicar <guia>… --aceptar-sugerencias   (o --archivo con los códigos)',
   ],
-  explica: `Confirma o corrige el lugar de entrega, hasta que la guía sale a ruta. El archivo
+  explanation: `Confirma o corrige el lugar de entrega, hasta que la guía sale a ruta. El archivo
 lleva las columnas guia y lat y lng, o maps_url; y, si quiere, referencia. Con
 --aceptar-sugerencias confirma el punto que sugieren las advertencias de cada
 guía (la que creyó ver lat y lng al revés, por ejemplo); deja como está la que
@@ -26,45 +26,47 @@ no tiene ninguno.`,
     'aceptar-sugerencias': { dice: 'confirma el punto que sugieren las advertencias' },
     archivo: { valor: '<ruta>', dice: 'las guías y sus lugares, en CSV; «-» es la entrada' },
   },
-  posicionales: [0, Number.POSITIVE_INFINITY],
-  ejemplos: [
+  positionals: [0, Number.POSITIVE_INFINITY],
+  examples: [
     'ubicar 7K3M9QX2A1B4 --lat 14.70811 --lng -90.50042',
     'ubicar --archivo pedidos.resultados.csv --aceptar-sugerencias',
   ],
-  async ejecutar(contexto) {
-    const sugeridos = contexto.si('aceptar-sugerencias')
-    const lugares = sugeridos
-      ? new Map((await leerCodigos(contexto)).map((codigo) => [codigo, undefined]))
-      : await leerLugares(contexto)
-    const { guias } = contexto.api()
-    let sin = 0
-    const fallidas = await conCada([...lugares.keys()], contexto, async (codigo) => {
-      const lugar = lugares.get(codigo) ?? (await sugerido(guias, codigo, contexto.signal))
-      if (lugar) mostrar(await guias.confirmarUbicacion(codigo, lugar, { signal: contexto.signal }), contexto)
+  async run(context) {
+    const acceptsSuggestions = context.si('aceptar-sugerencias')
+    const places = acceptsSuggestions
+      ? new Map((await readCodes(context)).map((codigo) => [codigo, undefined]))
+      : await readPlaces(context)
+    const { guias } = context.api()
+    let withoutSuggestion = 0
+    const fallidas = await forEachCode([...places.keys()], context, async (codigo) => {
+      const lugar = places.get(codigo) ?? (await findSuggestedPlace(guias, codigo, context.signal))
+      if (lugar) printUbicacion(await guias.confirmarUbicacion(codigo, lugar, { signal: context.signal }), context)
       else {
-        sin++
+        withoutSuggestion++
         const mensaje = 'no tiene ninguna sugerencia de lugar: queda como está'
-        avisar(contexto.json ? JSON.stringify({ guia: codigo, mensaje }) : `${limpio(codigo)}  ${mensaje}`)
+        notify(context.json ? JSON.stringify({ guia: codigo, mensaje }) : `${sanitize(codigo)}  ${mensaje}`)
       }
     })
-    if (lugares.size > 1 && !contexto.json)
-      avisar(`${lugares.size - fallidas - sin} ubicadas${sin > 0 ? `, ${sin} sin sugerencia` : ''}, ${fallidas} no.`)
-    return fallidas > 0 ? SALIDA.rechazo : SALIDA.bien
+    if (places.size > 1 && !context.json)
+      notify(
+        `${places.size - fallidas - withoutSuggestion} ubicadas${withoutSuggestion > 0 ? `, ${withoutSuggestion} sin sugerencia` : ''}, ${fallidas} no.`,
+      )
+    return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },
 }
 
-function mostrar({ ubicacion, advertencias, ...guia }: Guia, { json, dadas }: Contexto) {
+function printUbicacion({ ubicacion, advertencias, ...guia }: Guia, { json, dadas }: Context) {
   if (json) {
-    decir(JSON.stringify({ ...guia, ubicacion, advertencias }))
+    printLine(JSON.stringify({ ...guia, ubicacion, advertencias }))
     return
   }
-  const punto = ubicacion.lat === null ? '' : `  ${ubicacion.lat}, ${ubicacion.lng}`
-  decir(`${pintar('fuerte', limpio(guia.guia))}  ubicación ${limpio(ubicacion.estado)}${punto}`)
-  avisarAdvertencias(advertencias, dadas)
+  const point = ubicacion.lat === null ? '' : `  ${ubicacion.lat}, ${ubicacion.lng}`
+  printLine(`${paint('strong', sanitize(guia.guia))}  ubicación ${sanitize(ubicacion.estado)}${point}`)
+  notifyAdvertencias(advertencias, dadas)
 }
 
 /** Returns the point that the warnings of a guide suggest for its destination; undefined if they suggest none. */
-async function sugerido(guias: Guias['guias'], codigo: string, signal: AbortSignal) {
+async function findSuggestedPlace(guias: Guias['guias'], codigo: string, signal: AbortSignal) {
   const { advertencias } = await guias.obtener(codigo, { limite: 1, signal })
   for (const { campo, sugerencia } of advertencias) {
     if (campo?.startsWith('/recogida') || typeof sugerencia !== 'object' || !sugerencia || !('lat' in sugerencia))
@@ -79,45 +81,47 @@ async function sugerido(guias: Guias['guias'], codigo: string, signal: AbortSign
  *
  * @throws ErrorDeUso if a guide, a place or a column is missing
  */
-async function leerLugares(contexto: Contexto): Promise<Map<string, UbicacionParaConfirmar>> {
-  const archivo = contexto.texto('archivo')
-  const opciones = contexto.dadas.filter((una) => una !== 'archivo')
+async function readPlaces(context: Context): Promise<Map<string, UbicacionParaConfirmar>> {
+  const archivo = context.texto('archivo')
+  const opciones = context.dadas.filter((option) => option !== 'archivo')
   if (archivo === undefined) {
-    const [codigo, ...otros] = contexto.posicionales
+    const [codigo, ...otherCodes] = context.positionals
     if (codigo === undefined) throw new ErrorDeUso('Falta el código de la guía, o --archivo.')
-    if (otros.length > 0)
+    if (otherCodes.length > 0)
       throw new ErrorDeUso('Un lugar es de una guía: para varias use --archivo, o --aceptar-sugerencias.')
-    return new Map([[codigo, lugarDe((campo) => contexto.texto(opcionDe(campo)), '')]])
+    return new Map([[codigo, buildPlace((campo) => context.texto(optionNameOf(campo)), '')]])
   }
-  if (contexto.posicionales.length > 0 || opciones.length > 0)
+  if (context.positionals.length > 0 || opciones.length > 0)
     throw new ErrorDeUso('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
-  return deTabla(await leerEntrada(archivo), archivo)
+  return deTabla(await readInput(archivo), archivo)
 }
 
 async function deTabla(bytes: Uint8Array, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
-  const lugares = new Map<string, UbicacionParaConfirmar>()
-  const filasDe = new Map<string, number>()
-  const { campos, filas } = await abrirTabla(bytes, archivo)
+  const places = new Map<string, UbicacionParaConfirmar>()
+  const rowByGuia = new Map<string, number>()
+  const { campos, filas: rows } = await openTable(bytes, archivo)
   if (!campos.includes('guia')) throw new ErrorDeUso(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
-  for await (const { fila, valores } of filas) {
-    const cual = (campo: string) => valores[campos.lastIndexOf(campo)]
-    const guia = cual('guia')?.trim()
+  for await (const { fila, valores: values } of rows) {
+    const valueOfField = (campo: string) => values[campos.lastIndexOf(campo)]
+    const guia = valueOfField('guia')?.trim()
     if (!guia) continue
-    const otra = filasDe.get(canonico(guia))
-    if (otra !== undefined)
-      throw new ErrorDeUso(`${archivo}, fila ${fila}: la guía ${limpio(guia)} ya está en la fila ${otra}: deje una.`)
-    filasDe.set(canonico(guia), fila)
-    lugares.set(guia, lugarDe(cual, `${archivo}, fila ${fila}: `))
+    const otherRow = rowByGuia.get(canonicalizeCode(guia))
+    if (otherRow !== undefined)
+      throw new ErrorDeUso(
+        `${archivo}, fila ${fila}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
+      )
+    rowByGuia.set(canonicalizeCode(guia), fila)
+    places.set(guia, buildPlace(valueOfField, `${archivo}, fila ${fila}: `))
   }
-  if (lugares.size > 0) return lugares
+  if (places.size > 0) return places
   throw new ErrorDeUso(`${archivo} no trae ningún código de guía.`)
 }
 
-function lugarDe(valor: (campo: string) => string | undefined, donde: string): UbicacionParaConfirmar {
+function buildPlace(valor: (campo: string) => string | undefined, donde: string): UbicacionParaConfirmar {
   const { lat, lng, maps_url } = guiaDeCampos(valor)
   const referencia = valor('referencia')?.trim()
   if ((lat === undefined || lng === undefined) && !maps_url)
     throw new ErrorDeUso(`${donde}Falta el lugar: lat y lng, o el enlace de mapa. Vea guias ubicar --help.`)
-  const punto = maps_url ? { maps_url } : { lat, lng }
-  return { ...punto, ...(referencia ? { referencia } : {}) } as UbicacionParaConfirmar
+  const point = maps_url ? { maps_url } : { lat, lng }
+  return { ...point, ...(referencia ? { referencia } : {}) } as UbicacionParaConfirmar
 }

@@ -1,58 +1,66 @@
 import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
 import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
-import { escribirEntero, exigirLibres } from './archivos.ts'
+import { requireFreePaths, writeFileAtomically } from './archivos.ts'
 import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
-import { type Contexto, ErrorDeUso, type Grupo, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
-import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
-import { avisar, confirmar, decir, hora, limpio, pintar } from './terminal.ts'
+import {
+  type CliCommand,
+  type CommandGroup,
+  type Context,
+  ErrorDeUso,
+  EXIT_CODE,
+  numero,
+  type Options,
+} from './orden.ts'
+import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
+import { askToConfirm, hora, notify, paint, printLine, sanitize } from './terminal.ts'
 
-const LISTA: Lista<Webhook> = {
-  columnas: [
+const WEBHOOKS_LIST: ListDescription<Webhook> = {
+  columns: [
     { titulo: 'WEBHOOK', de: ({ webhook }) => webhook },
     {
       titulo: 'ESTADO',
       de: ({ estado }) => estado,
-      tono: ({ estado }) => (estado === 'activo' ? 'verde' : 'amarillo'),
+      tone: ({ estado }) => (estado === 'activo' ? 'verde' : 'amarillo'),
     },
     { titulo: 'DIRECCIÓN', de: ({ url }) => url, cede: true },
     { titulo: 'TIPOS', de: ({ tipos }) => tipos.join(','), cede: true },
   ],
-  nombres: ['webhook', 'estado', 'motivo', 'modo', 'url', 'tipos', 'descripcion', 'creado_en', 'actualizado_en'],
+  names: ['webhook', 'estado', 'motivo', 'modo', 'url', 'tipos', 'descripcion', 'creado_en', 'actualizado_en'],
   campos: ({ tipos, fallas: _, secretos: __, ...webhook }) => ({ ...webhook, tipos: tipos.join(' ') }),
-  vacia: 'No hay webhooks: cree uno con guias webhooks crear <url>.',
+  emptyMessage: 'No hay webhooks: cree uno con guias webhooks crear <url>.',
 }
 
-const listar: Orden = {
-  resumen: 'lista sus webhooks',
+const listar: CliCommand = {
+  summary: 'lista sus webhooks',
   uso: ['webhooks listar [opciones]'],
-  explica: 'Lista los webhooks del modo de su llave, del más antiguo al más reciente.',
-  opciones: OPCIONES_DE_LISTA,
-  posicionales: [0, 0],
-  muestra: true,
-  async ejecutar(contexto) {
-    const api = contexto.api()
-    await mostrarLista(contexto, LISTA, (pagina) => api.webhooks.listar(pagina, { signal: contexto.signal }))
-    return SALIDA.bien
+  explanation: 'Lista los webhooks del modo de su llave, del más antiguo al más reciente.',
+  opciones: LIST_OPTIONS,
+  positionals: [0, 0],
+  readOnly: true,
+  async run(context) {
+    const api = context.api()
+    await showList(context, WEBHOOKS_LIST, (pagina) => api.webhooks.listar(pagina, { signal: context.signal }))
+    return EXIT_CODE.bien
   },
 }
 
-function decirWebhook(webhook: Webhook, { json }: Contexto) {
-  if (json) decir(JSON.stringify(webhook))
-  else decir(`${pintar('fuerte', limpio(webhook.webhook))}  ${limpio(webhook.estado)}  ${limpio(webhook.url)}`)
+function printWebhook(webhook: Webhook, { json }: Context) {
+  if (json) printLine(JSON.stringify(webhook))
+  else printLine(`${paint('strong', sanitize(webhook.webhook))}  ${sanitize(webhook.estado)}  ${sanitize(webhook.url)}`)
 }
 
-const ver: Orden = {
-  resumen: 'muestra un webhook: cómo va y con qué secretos se firma',
+const ver: CliCommand = {
+  summary: 'muestra un webhook: cómo va y con qué secretos se firma',
   uso: ['webhooks ver <webhook>'],
-  explica: 'Muestra el webhook, si falla desde cuándo, y qué versiones del secreto firman.',
+  explanation: 'Muestra el webhook, si falla desde cuándo, y qué versiones del secreto firman.',
   opciones: {},
-  posicionales: [1, 1],
-  muestra: true,
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const webhook = await contexto.api().webhooks.obtener(codigo, { signal: contexto.signal })
-    decirWebhook(webhook, contexto)
-    if (contexto.json) return SALIDA.bien
+  positionals: [1, 1],
+  readOnly: true,
+  async run(context) {
+    const [codigo = ''] = context.positionals
+    const webhook = await context.api().webhooks.obtener(codigo, { signal: context.signal })
+    printWebhook(webhook, context)
+    if (context.json) return EXIT_CODE.bien
     const { fallas } = webhook
     const campos: [string, string | null][] = [
       ['Tipos', webhook.tipos.join(', ')],
@@ -69,12 +77,13 @@ const ver: Orden = {
         vence_en ? `firma hasta ${hora(vence_en)}` : 'firma',
       ]),
     ]
-    for (const [nombre, valor] of campos) if (valor) decir(`  ${pintar('gris', nombre.padEnd(12))}  ${limpio(valor)}`)
-    return SALIDA.bien
+    for (const [nombre, valor] of campos)
+      if (valor) printLine(`  ${paint('gris', nombre.padEnd(12))}  ${sanitize(valor)}`)
+    return EXIT_CODE.bien
   },
 }
 
-const DE_SECRETO: Opciones = {
+const SECRETO_OPTIONS: Options = {
   'secreto-en': { valor: '<ruta>', dice: 'guarda el secreto en ese archivo, que solo usted lee, en vez de mostrarlo' },
   forzar: { dice: 'reemplaza ese archivo si ya existe' },
 }
@@ -83,20 +92,20 @@ const DE_SECRETO: Opciones = {
  * Sends a request that returns a secret, and shows the secret once: on the screen, or only in the file of
  * `--secreto-en`.
  */
-async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookConSecreto>): Promise<number> {
-  const archivo = contexto.texto('secreto-en')
-  if (archivo !== undefined) exigirLibres([archivo], contexto.si('forzar'), 'dé otro nombre a --secreto-en')
-  const { secreto, ...webhook } = await pedir()
-  if (archivo !== undefined && (await guardar(archivo, secreto))) {
-    decirWebhook(webhook, contexto)
-    avisar(`Secreto guardado en ${archivo}.`)
-  } else if (contexto.json) decir(JSON.stringify({ ...webhook, secreto }))
+async function deliverSecreto(context: Context, requestWebhook: () => PromiseLike<WebhookConSecreto>): Promise<number> {
+  const archivo = context.texto('secreto-en')
+  if (archivo !== undefined) requireFreePaths([archivo], context.si('forzar'), 'dé otro nombre a --secreto-en')
+  const { secreto, ...webhook } = await requestWebhook()
+  if (archivo !== undefined && (await saveSecreto(archivo, secreto))) {
+    printWebhook(webhook, context)
+    notify(`Secreto guardado en ${archivo}.`)
+  } else if (context.json) printLine(JSON.stringify({ ...webhook, secreto }))
   else {
-    decirWebhook(webhook, contexto)
-    decir(secreto)
-    avisar('Guarde el secreto (GUIAS_SECRETO en su servidor): no se vuelve a mostrar.')
+    printWebhook(webhook, context)
+    printLine(secreto)
+    notify('Guarde el secreto (GUIAS_SECRETO en su servidor): no se vuelve a mostrar.')
   }
-  return SALIDA.bien
+  return EXIT_CODE.bien
 }
 
 /**
@@ -104,134 +113,139 @@ async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookCo
  *
  * @returns false if the file cannot be written; the caller then shows the secret, which would otherwise be lost
  */
-async function guardar(archivo: string, secreto: string): Promise<boolean> {
+async function saveSecreto(archivo: string, secreto: string): Promise<boolean> {
   try {
-    await escribirEntero(archivo, `${secreto}\n`, 0o600)
+    await writeFileAtomically(archivo, `${secreto}\n`, 0o600)
     return true
   } catch (error) {
     if (!(error instanceof ErrorDeUso)) throw error
-    avisar(`${error.message} Se muestra aquí.`)
+    notify(`${error.message} Se muestra aquí.`)
     return false
   }
 }
 
-const DE_WEBHOOK: Opciones = {
+const DE_WEBHOOK: Options = {
   tipos: {
     valor: '<tipos>',
     dice: 'qué eventos, separados por comas: guia.*,ubicacion.confirmada',
-    valores: EVENT_TYPES,
-    varias: true,
+    values: EVENT_TYPES,
+    multiple: true,
   },
   descripcion: { valor: '<texto>', dice: 'una nota para usted' },
 }
 
-function leerDatos(contexto: Contexto): Pick<WebhookParaCambiar, 'tipos' | 'descripcion'> {
-  const tipos: WebhookParaCambiar['tipos'] = contexto.textos('tipos')
-  const descripcion = contexto.texto('descripcion')
+function readWebhookData(context: Context): Pick<WebhookParaCambiar, 'tipos' | 'descripcion'> {
+  const tipos: WebhookParaCambiar['tipos'] = context.texts('tipos')
+  const descripcion = context.texto('descripcion')
   return { ...(tipos && { tipos }), ...(descripcion !== undefined && { descripcion }) }
 }
 
-const crear: Orden = {
-  resumen: 'registra una dirección para recibir eventos',
+const crear: CliCommand = {
+  summary: 'registra una dirección para recibir eventos',
   uso: ['webhooks crear <url> [opciones]'],
-  explica: `Registra una dirección para recibir los eventos del modo de su llave, y da el
+  explanation: `Registra una dirección para recibir los eventos del modo de su llave, y da el
 secreto con que se firman, una sola vez.`,
-  opciones: { ...DE_WEBHOOK, ...DE_SECRETO },
-  posicionales: [1, 1],
-  ejemplos: ["webhooks crear https://tienda.ejemplo.com/guias --tipos 'guia.*'"],
-  ejecutar(contexto) {
-    const [url = ''] = contexto.posicionales
-    const datos = { url, ...leerDatos(contexto) }
-    return conSecreto(contexto, () => contexto.api().webhooks.crear(datos, { signal: contexto.signal }))
+  opciones: { ...DE_WEBHOOK, ...SECRETO_OPTIONS },
+  positionals: [1, 1],
+  examples: ["webhooks crear https://tienda.ejemplo.com/guias --tipos 'guia.*'"],
+  run(context) {
+    const [url = ''] = context.positionals
+    const datos = { url, ...readWebhookData(context) }
+    return deliverSecreto(context, () => context.api().webhooks.crear(datos, { signal: context.signal }))
   },
 }
 
-const cambiar: Orden = {
-  resumen: 'cambia la dirección, los tipos o la descripción',
+const cambiar: CliCommand = {
+  summary: 'cambia la dirección, los tipos o la descripción',
   uso: ['webhooks cambiar <webhook> [opciones]'],
-  explica: 'Cambia lo que diga; lo demás queda como está.',
+  explanation: 'Cambia lo que diga; lo demás queda como está.',
   opciones: { direccion: { valor: '<url>', dice: 'la dirección nueva' }, ...DE_WEBHOOK },
-  posicionales: [1, 1],
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const url = contexto.texto('direccion')
-    const cambios = { ...(url !== undefined && { url }), ...leerDatos(contexto) }
+  positionals: [1, 1],
+  async run(context) {
+    const [codigo = ''] = context.positionals
+    const url = context.texto('direccion')
+    const cambios = { ...(url !== undefined && { url }), ...readWebhookData(context) }
     if (Object.keys(cambios).length === 0)
       throw new ErrorDeUso('Diga qué cambia: --direccion, --tipos o --descripcion.')
-    decirWebhook(await contexto.api().webhooks.cambiar(codigo, cambios, { signal: contexto.signal }), contexto)
-    return SALIDA.bien
+    printWebhook(await context.api().webhooks.cambiar(codigo, cambios, { signal: context.signal }), context)
+    return EXIT_CODE.bien
   },
 }
 
-const poner = (nombre: string, estado: 'activo' | 'pausado', resumen: string, explica: string): Orden => ({
-  resumen,
+const createStateCommand = (
+  nombre: string,
+  estado: 'activo' | 'pausado',
+  summary: string,
+  explanation: string,
+): CliCommand => ({
+  summary,
   uso: [`webhooks ${nombre} <webhook>`],
-  explica,
+  explanation,
   opciones: {},
-  posicionales: [1, 1],
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    decirWebhook(await contexto.api().webhooks.cambiar(codigo, { estado }, { signal: contexto.signal }), contexto)
-    return SALIDA.bien
+  positionals: [1, 1],
+  async run(context) {
+    const [codigo = ''] = context.positionals
+    printWebhook(await context.api().webhooks.cambiar(codigo, { estado }, { signal: context.signal }), context)
+    return EXIT_CODE.bien
   },
 })
 
-const rotarSecreto: Orden = {
-  resumen: 'crea un secreto nuevo, sin perder ningún envío',
+const rotarSecreto: CliCommand = {
+  summary: 'crea un secreto nuevo, sin perder ningún envío',
   uso: ['webhooks rotar-secreto <webhook> [opciones]'],
-  explica: `Crea un secreto nuevo y lo da una sola vez. Durante el solapamiento cada envío
+  explanation: `Crea un secreto nuevo y lo da una sola vez. Durante el solapamiento cada envío
 lleva las dos firmas: cambie el secreto en su servidor con calma.`,
   opciones: {
     solapamiento: { valor: '<horas>', dice: 'cuánto sigue firmando el anterior; 24 si falta, 0 para que no' },
-    ...DE_SECRETO,
+    ...SECRETO_OPTIONS,
   },
-  posicionales: [1, 1],
-  ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const rotacion = { solapamiento_horas: numero(contexto, 'solapamiento', 24, 0) }
-    return conSecreto(contexto, () =>
-      contexto.api().webhooks.rotarSecreto(codigo, rotacion, { signal: contexto.signal }),
+  positionals: [1, 1],
+  run(context) {
+    const [codigo = ''] = context.positionals
+    const rotation = { solapamiento_horas: numero(context, 'solapamiento', 24, 0) }
+    return deliverSecreto(context, () =>
+      context.api().webhooks.rotarSecreto(codigo, rotation, { signal: context.signal }),
     )
   },
 }
 
-const eliminar: Orden = {
-  resumen: 'elimina un webhook, con sus avisos y sus secretos',
+const eliminar: CliCommand = {
+  summary: 'elimina un webhook, con sus avisos y sus secretos',
   uso: ['webhooks eliminar <webhook> [opciones]'],
-  explica: `Deja de enviarle y borra sus avisos y sus secretos; no se puede deshacer. En
+  explanation: `Deja de enviarle y borra sus avisos y sus secretos; no se puede deshacer. En
 una terminal pregunta antes; fuera de ella hace falta --si. Para dejar de enviar
 por un tiempo: guias webhooks pausar.`,
   opciones: { si: { dice: 'elimina sin preguntar' } },
-  posicionales: [1, 1],
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const { webhooks } = contexto.api()
-    const pregunta = `¿Eliminar el webhook ${limpio(codigo)}? No se puede deshacer.`
-    if (!(await confirmar(pregunta, contexto.si('si'), contexto.signal))) {
-      avisar('No se eliminó nada.')
-      return SALIDA.interrumpida
+  positionals: [1, 1],
+  async run(context) {
+    const [codigo = ''] = context.positionals
+    const { webhooks } = context.api()
+    const question = `¿Eliminar el webhook ${sanitize(codigo)}? No se puede deshacer.`
+    if (!(await askToConfirm(question, context.si('si'), context.signal))) {
+      notify('No se eliminó nada.')
+      return EXIT_CODE.interrupted
     }
-    await webhooks.eliminar(codigo, { signal: contexto.signal })
-    decir(contexto.json ? JSON.stringify({ webhook: codigo, eliminado: true }) : `${limpio(codigo)}  eliminado`)
-    return SALIDA.bien
+    await webhooks.eliminar(codigo, { signal: context.signal })
+    printLine(context.json ? JSON.stringify({ webhook: codigo, eliminado: true }) : `${sanitize(codigo)}  eliminado`)
+    return EXIT_CODE.bien
   },
 }
 
-export const webhooks: Grupo = {
-  resumen: 'sus webhooks: crearlos, probarlos, ver qué se envió',
-  ordenes: {
+export const webhooks: CommandGroup = {
+  summary: 'sus webhooks: crearlos, probarlos, ver qué se envió',
+  commands: {
     listar,
     ver,
     crear,
     cambiar,
     probar,
-    pausar: poner(
+    pausar: createStateCommand(
       'pausar',
       'pausado',
       'deja de enviar, y guarda los eventos',
       'Deja de enviar; los eventos se guardan y salen al reanudarlo.',
     ),
-    reanudar: poner(
+    reanudar: createStateCommand(
       'reanudar',
       'activo',
       'vuelve a enviar',

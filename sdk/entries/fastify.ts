@@ -28,7 +28,7 @@ export interface AplicacionDeFastify {
   ): unknown
 }
 
-const LIMITE = 1024 * 1024
+const BODY_LIMIT_BYTES = 1024 * 1024
 
 /**
  * Receptor de webhooks para Fastify, como complemento. Comprueba cada solicitud, espera a `atender` y contesta. Va en un
@@ -43,20 +43,20 @@ const LIMITE = 1024 * 1024
 export const recibirWebhooks =
   (atender: Atender, opciones?: OpcionesDeRecepcion) =>
   async (app: AplicacionDeFastify): Promise<void> => {
-    const bodyLimit = opciones?.limite ?? LIMITE
+    const bodyLimit = opciones?.limite ?? BODY_LIMIT_BYTES
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, dejar)
+    app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, keepBytes)
     app.post('/', { bodyLimit }, async ({ headers, body }, respuesta) =>
-      respuesta.code(await contestar(recibida(headers, body), atender, opciones)).send(),
+      respuesta.code(await contestar(toReceivedRequest(headers, body), atender, opciones)).send(),
     )
   }
 
 /** Parser of Fastify that leaves the bytes as they came. */
-const dejar = (_solicitud: unknown, cuerpo: unknown, listo: (error: null, cuerpo: unknown) => void) =>
+const keepBytes = (_request: unknown, cuerpo: unknown, listo: (error: null, cuerpo: unknown) => void) =>
   listo(null, cuerpo)
 
 /** Returns a request whose body Fastify has read: its bytes, or none. */
-const recibida = (headers: SolicitudDeNode['headers'], body: unknown): SolicitudDeNode => ({
+const toReceivedRequest = (headers: SolicitudDeNode['headers'], body: unknown): SolicitudDeNode => ({
   headers,
   body: body ?? new Uint8Array(),
   async *[Symbol.asyncIterator]() {},

@@ -5,8 +5,8 @@ import {
   ErrorGuias,
   type ManifiestoDePrueba,
 } from '@guias/sdk'
-import { copiar, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from '../src/bytes.js'
-import { esManifiesto } from '../src/formas.js'
+import { copyBytes, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from '../src/bytes.js'
+import { isManifest } from '../src/formas.js'
 
 /**
  * Fallo al verificar una prueba de entrega:
@@ -99,69 +99,69 @@ export async function verificarPrueba({
   archivos = [],
   guia,
 }: PruebaPorVerificar): Promise<PruebaVerificada> {
-  const jws = leerJws(manifiesto)
-  const clave = elegirClave(claves, jws.kid)
+  const jws = parseJws(manifiesto)
+  const clave = chooseKey(claves, jws.kid)
   const bytes = archivos.map(leerBytes)
-  if (!(await firmaBuena(clave, jws))) {
+  if (!(await isFirmaValid(clave, jws))) {
     throw new ErrorPrueba(
       'La firma no corresponde al manifiesto: se alteró, o las claves no son del servicio.',
       'firma',
     )
   }
-  const contenido = leerContenido(jws.cuerpo)
+  const contenido = parseManifest(jws.cuerpo)
   if (guia !== undefined && contenido.guia !== guia) {
     throw new ErrorPrueba(`El manifiesto es auténtico, pero de la guía ${contenido.guia} y no de ${guia}.`, 'guia')
   }
-  const suyos: ArchivoDeManifiesto[] = []
-  for (const [i, uno] of bytes.entries()) suyos.push(await hallar(contenido, uno, i))
-  return { manifiesto: contenido, archivos: suyos, kid: jws.kid }
+  const matches: ArchivoDeManifiesto[] = []
+  for (const [i, entry] of bytes.entries()) matches.push(await findArchivo(contenido, entry, i))
+  return { manifiesto: contenido, archivos: matches, kid: jws.kid }
 }
 
 interface Jws {
   kid: string
   /** Header and payload exactly as received, `header.payload`: the text that the signature covers. */
-  firmado: string
+  signedText: string
   cuerpo: string
   firma: Uint8Array<ArrayBuffer>
 }
 
-const TIPO = 'prueba-entrega+jws'
+const JWS_TYPE = 'prueba-entrega+jws'
 /**
  * Accepted algorithms. With an Ed25519 key both names mean the same; `Ed25519` is the newer name (RFC 9864). No other
  * algorithm is ever tried.
  */
-const ALGORITMOS = ['EdDSA', 'Ed25519']
+const ALGORITHMS = ['EdDSA', 'Ed25519']
 
-function leerJws(manifiesto: unknown): Jws {
-  const ilegible = (que: string, cause?: unknown) =>
+function parseJws(manifiesto: unknown): Jws {
+  const unreadableError = (que: string, cause?: unknown) =>
     new ErrorPrueba(`El manifiesto ${que}. Pase el de la prueba de entrega tal como llegó.`, 'manifiesto_ilegible', {
       cause,
     })
-  if (manifiesto === null) throw ilegible('es nulo: el PDF todavía se está haciendo')
-  const partes = String(manifiesto).split('.')
-  const [cabeza = '', cuerpo = '', sello = ''] = partes
-  let cabecera: unknown
+  if (manifiesto === null) throw unreadableError('es nulo: el PDF todavía se está haciendo')
+  const parts = String(manifiesto).split('.')
+  const [encodedHeader = '', cuerpo = '', sello = ''] = parts
+  let header: unknown
   let firma: Uint8Array<ArrayBuffer>
   try {
-    if (partes.length !== 3 || !cuerpo || !sello) throw new Error()
-    cabecera = JSON.parse(deUtf8(deBase64url(cabeza)))
+    if (parts.length !== 3 || !cuerpo || !sello) throw new Error()
+    header = JSON.parse(deUtf8(deBase64url(encodedHeader)))
     firma = deBase64url(sello)
   } catch (error) {
-    throw ilegible('no es un JWS compacto', error)
+    throw unreadableError('no es un JWS compacto', error)
   }
-  const { alg, typ, kid, crit } = Object(cabecera) as Record<string, unknown>
+  const { alg, typ, kid, crit } = Object(header) as Record<string, unknown>
   // The header is checked before a key is chosen, because the manifest must not decide how it is verified.
-  if (!ALGORITMOS.includes(alg as string) || typ !== TIPO || crit !== undefined) {
+  if (!ALGORITHMS.includes(alg as string) || typ !== JWS_TYPE || crit !== undefined) {
     throw new ErrorPrueba(
       `El manifiesto dice ${JSON.stringify({ alg, typ }).slice(0, 80)}: no es una prueba de entrega nuestra.`,
       'algoritmo',
     )
   }
-  if (!kid || typeof kid !== 'string') throw ilegible('no dice con qué clave se firmó (kid)')
-  return { kid, firmado: `${cabeza}.${cuerpo}`, cuerpo, firma }
+  if (!kid || typeof kid !== 'string') throw unreadableError('no dice con qué clave se firmó (kid)')
+  return { kid, signedText: `${encodedHeader}.${cuerpo}`, cuerpo, firma }
 }
 
-function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
+function chooseKey(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
   const { keys } = Object(claves) as Partial<ClavesPublicas>
   if (!Array.isArray(keys)) {
     throw new ErrorPrueba(
@@ -169,7 +169,7 @@ function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
       'claves',
     )
   }
-  const clave = keys.find((una) => Object(una).kid === kid) as ClavePublica | undefined
+  const clave = keys.find((jwk) => Object(jwk).kid === kid) as ClavePublica | undefined
   if (!clave) {
     throw new ErrorPrueba(
       `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó: pida otra vez api.guias.clavesPublicas().`,
@@ -186,10 +186,10 @@ function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
 
 const claveMala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP).', 'claves')
 
-async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jws): Promise<boolean> {
-  let publica: CryptoKey
+async function isFirmaValid(clave: Uint8Array<ArrayBuffer>, { signedText, firma }: Jws): Promise<boolean> {
+  let publicKey: CryptoKey
   try {
-    publica = await subtle().importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
+    publicKey = await subtle().importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
   } catch (error) {
     // A key that is not a point on the curve fails here with `DataError`. Any other error means that the engine lacks
     // Ed25519.
@@ -200,12 +200,12 @@ async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jw
       { cause: error },
     )
   }
-  return subtle().verify({ name: 'Ed25519' }, publica, firma, enUtf8(firmado))
+  return subtle().verify({ name: 'Ed25519' }, publicKey, firma, enUtf8(signedText))
 }
 
 const subtle = () => webCrypto((mensaje) => new ErrorPrueba(mensaje, 'entorno'))
 
-function leerContenido(cuerpo: string): ManifiestoDePrueba {
+function parseManifest(cuerpo: string): ManifiestoDePrueba {
   let contenido: unknown
   let causa: unknown
   try {
@@ -213,7 +213,7 @@ function leerContenido(cuerpo: string): ManifiestoDePrueba {
   } catch (error) {
     causa = error
   }
-  if (esManifiesto(contenido)) return contenido
+  if (isManifest(contenido)) return contenido
   throw new ErrorPrueba(
     'La firma es buena, pero esta versión no entiende el manifiesto: actualice el paquete.',
     'contenido',
@@ -221,10 +221,10 @@ function leerContenido(cuerpo: string): ManifiestoDePrueba {
   )
 }
 
-async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuffer>, i: number) {
+async function findArchivo(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuffer>, i: number) {
   const sha256 = hexadecimalDe(new Uint8Array(await subtle().digest('SHA-256', bytes)))
-  const hallado = manifiesto.archivos.find((uno) => uno.sha256 === sha256 && uno.bytes === bytes.length)
-  if (hallado) return hallado
+  const found = manifiesto.archivos.find((entry) => entry.sha256 === sha256 && entry.bytes === bytes.length)
+  if (found) return found
   throw new ErrorPrueba(
     `El archivo ${i + 1} (${bytes.length} bytes) no es de la prueba de la guía ${manifiesto.guia}: se alteró, o es de otra guía.`,
     'archivo',
@@ -232,7 +232,7 @@ async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuf
 }
 
 function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
-  const bytes = copiar(archivo)
+  const bytes = copyBytes(archivo)
   if (bytes) return bytes
   throw new ErrorPrueba(`El archivo ${i + 1} no son bytes: pase un Uint8Array, un Buffer o un ArrayBuffer.`, 'archivo')
 }
@@ -245,8 +245,8 @@ function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
  */
 function deBase64url(texto: string): Uint8Array<ArrayBuffer> {
   const bytes = deBase64(texto.replace(/-/g, '+').replace(/_/g, '/'))
-  let escrito = ''
-  for (let i = 0; i < bytes.length; i += 3) escrito += enBase64(bytes.subarray(i, i + 3))
-  if (escrito.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') !== texto) throw new Error('no es base64url')
+  let reencoded = ''
+  for (let i = 0; i < bytes.length; i += 3) reencoded += enBase64(bytes.subarray(i, i + 3))
+  if (reencoded.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') !== texto) throw new Error('no es base64url')
   return bytes
 }

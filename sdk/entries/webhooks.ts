@@ -41,9 +41,9 @@ export interface SolicitudDeNode extends AsyncIterable<unknown> {
   iterator?(opciones: { destroyOnReturn: boolean }): AsyncIterable<unknown>
 }
 
-const LIMITE = 1024 * 1024
+const BODY_LIMIT_BYTES = 1024 * 1024
 
-const YA_LEIDO =
+const ALREADY_READ =
   'Otro lector ya convirtió el cuerpo de esta solicitud, y la firma es de los bytes que llegaron. Ponga esta ruta antes de express.json() y de cualquier otro lector de cuerpos, o exclúyala de él; en Next.js y Hono, no llame antes a request.json() ni a c.req.json().'
 
 /**
@@ -58,9 +58,9 @@ const YA_LEIDO =
  */
 export async function abrir(
   solicitud: SolicitudDeFetch | SolicitudDeNode,
-  { secreto = delEntorno(), limite = LIMITE, ...opciones }: OpcionesDeApertura = {},
+  { secreto = readEnvironmentSecretos(), limite = BODY_LIMIT_BYTES, ...opciones }: OpcionesDeApertura = {},
 ): Promise<CuerpoDeAviso> {
-  const cuerpo = await leerCuerpo(solicitud, limite)
+  const cuerpo = await readBody(solicitud, limite)
   return verificarWebhook(cuerpo, solicitud.headers as CabecerasRecibidas, secreto, opciones)
 }
 
@@ -78,51 +78,51 @@ export async function contestar(
     return 204
   } catch (error) {
     try {
-      ;(opciones.alFallar ?? anotar)(error)
+      ;(opciones.alFallar ?? logError)(error)
     } catch {} // a fault of the merchant's own log must not change the answer
-    return estadoDe(error)
+    return statusOf(error)
   }
 }
 
 /** Writes an error as one line where a stranger can cause it, so that strangers do not fill the log. */
-const anotar = (error: unknown) => console.error(error instanceof ErrorFirma ? error.message : error)
+const logError = (error: unknown) => console.error(error instanceof ErrorFirma ? error.message : error)
 
 /** Returns the status for an error. A fault of the receiver itself is a 500, so that the notice comes again. */
-function estadoDe(error: unknown): number {
-  if (!(error instanceof ErrorFirma) || error.motivo === 'secreto' || error.message === YA_LEIDO) return 500
+function statusOf(error: unknown): number {
+  if (!(error instanceof ErrorFirma) || error.motivo === 'secreto' || error.message === ALREADY_READ) return 500
   return error.motivo === 'tamano' ? 413 : 400
 }
 
 /** Reads the secrets in `GUIAS_SECRETO`. Bundlers do not replace `process` in this form. */
-function delEntorno(): string[] {
+function readEnvironmentSecretos(): string[] {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
-  return (process?.env?.GUIAS_SECRETO ?? '').split(',').filter((uno) => uno.trim())
+  return (process?.env?.GUIAS_SECRETO ?? '').split(',').filter((item) => item.trim())
 }
 
 const esDeFetch = (solicitud: SolicitudDeFetch | SolicitudDeNode): solicitud is SolicitudDeFetch =>
   typeof solicitud.headers?.get === 'function'
 
-async function leerCuerpo(solicitud: SolicitudDeFetch | SolicitudDeNode, limite: number): Promise<Uint8Array> {
+async function readBody(solicitud: SolicitudDeFetch | SolicitudDeNode, limite: number): Promise<Uint8Array> {
   if (esDeFetch(solicitud)) {
-    if (solicitud.bodyUsed) throw yaLeido()
-    return juntar(trozosDe(solicitud.body), limite)
+    if (solicitud.bodyUsed) throw alreadyReadError()
+    return joinChunks(readChunks(solicitud.body), limite)
   }
   const { body } = solicitud
   // Readers such as `express.raw` leave the bytes as they came.
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-  if (bytes instanceof Uint8Array) return juntar([bytes], limite)
+  if (bytes instanceof Uint8Array) return joinChunks([bytes], limite)
   // Express 4 has an empty object where no reader ran.
-  const vacio = bytes === undefined || bytes === null || Object.keys(bytes).length === 0
-  if (!vacio || solicitud.readableEnded) throw yaLeido()
+  const isEmpty = bytes === undefined || bytes === null || Object.keys(bytes).length === 0
+  if (!isEmpty || solicitud.readableEnded) throw alreadyReadError()
   // `for await` would destroy the connection of a request that is too large before its answer.
-  return juntar(solicitud.iterator?.({ destroyOnReturn: false }) ?? solicitud, limite)
+  return joinChunks(solicitud.iterator?.({ destroyOnReturn: false }) ?? solicitud, limite)
 }
 
-const yaLeido = () => new ErrorFirma(YA_LEIDO, 'cuerpo')
+const alreadyReadError = () => new ErrorFirma(ALREADY_READ, 'cuerpo')
 
 /** Yields the chunks of a stream. Not every engine can iterate a `ReadableStream`. */
-async function* trozosDe(flujo: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
-  const lector = flujo?.getReader()
+async function* readChunks(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+  const lector = stream?.getReader()
   try {
     for (;;) {
       const { done, value } = (await lector?.read()) ?? { done: true, value: undefined }
@@ -139,11 +139,11 @@ async function* trozosDe(flujo: ReadableStream<Uint8Array> | null): AsyncGenerat
  *
  * @throws ErrorFirma if there are more bytes than the limit
  */
-async function juntar(trozos: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
+async function joinChunks(trozos: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
   const todos: Uint8Array[] = []
   let largo = 0
-  for await (const trozo of trozos as AsyncIterable<Uint8Array | string>) {
-    const bytes = typeof trozo === 'string' ? new TextEncoder().encode(trozo) : trozo
+  for await (const chunk of trozos as AsyncIterable<Uint8Array | string>) {
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
     largo += bytes.length
     if (largo > limite) throw new ErrorFirma(`El cuerpo pasa de ${limite} bytes: no es un envío nuestro.`, 'tamano')
     todos.push(bytes)

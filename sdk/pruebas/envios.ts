@@ -1,12 +1,12 @@
 import { firmarWebhook, type Webhook, type WebhookParaCrear } from '@guias/sdk'
-import type { Registrado } from './guias.ts'
+import type { RecordedEvento } from './guias.ts'
 import { desconocido } from './problema.ts'
 
 /**
  * Seconds before each attempt, counted from the attempt before. The real service uses the same waits, and adds up to a
  * fifth at random.
  */
-export const ESPERAS = [0, 5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+export const RETRY_DELAYS_SECONDS = [0, 5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
 /** Función que recibe la solicitud de un webhook, en lugar del servidor de su dirección. */
 export type Recibir = (solicitud: Request) => Response | Promise<Response>
@@ -30,26 +30,26 @@ export interface Envio {
   entregado: boolean
 }
 
-interface Pendiente extends Envio {
+interface PendingDelivery extends Envio {
   registro: Registro
   cuerpo: string
-  toca: number
+  due: number
 }
 
 /** Webhooks of the test double and their deliveries, signed as the service signs them. */
-export class Envios {
+export class Deliveries {
   readonly todos = new Map<string, Registro>()
-  readonly hechos: Pendiente[] = []
-  readonly #ahora: () => Date
-  readonly #recibir: Recibir
+  readonly deliveries: PendingDelivery[] = []
+  readonly #now: () => Date
+  readonly #receive: Recibir
 
   constructor(ahora: () => Date, recibir: Recibir) {
-    this.#ahora = ahora
-    this.#recibir = recibir
+    this.#now = ahora
+    this.#receive = recibir
   }
 
   crear({ url, tipos = ['*'], descripcion }: WebhookParaCrear): Webhook & { secreto: string } {
-    const creado_en = this.#ahora().toISOString()
+    const creado_en = this.#now().toISOString()
     const codigo = `wh_${crypto.randomUUID().replaceAll('-', '').slice(0, 12).toUpperCase()}`
     const secreto = `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
     const webhook = {
@@ -78,7 +78,7 @@ export class Envios {
   }
 
   /** Queues the deliveries of an event. */
-  anotar({ evento, guia }: Registrado) {
+  record({ evento, guia }: RecordedEvento) {
     const { url_rastreo: _url, zona_horaria: _zona, ...deAviso } = guia
     const aviso = {
       id: evento.id,
@@ -87,41 +87,52 @@ export class Envios {
       datos: { guia: deAviso, evento },
     }
     for (const registro of this.todos.values()) {
-      if (!admite(registro.webhook.tipos, String(evento.tipo))) continue
-      const envio = { webhook: registro.webhook.webhook, evento: evento.id, intentos: 0, estados: [], entregado: false }
-      this.hechos.push({ ...envio, registro, cuerpo: JSON.stringify(aviso), toca: this.#ahora().getTime() })
+      if (!admitsType(registro.webhook.tipos, String(evento.tipo))) continue
+      const delivery = {
+        webhook: registro.webhook.webhook,
+        evento: evento.id,
+        intentos: 0,
+        estados: [],
+        entregado: false,
+      }
+      this.deliveries.push({ ...delivery, registro, cuerpo: JSON.stringify(aviso), due: this.#now().getTime() })
     }
   }
 
   /** Tells whether no attempt follows: the delivery arrived, or its webhook was deleted. */
-  #termino = ({ entregado, webhook }: Pendiente) => entregado || !this.todos.has(webhook)
+  #isFinished = ({ entregado, webhook }: PendingDelivery) => entregado || !this.todos.has(webhook)
 
   /** Returns the time of the next attempt, in milliseconds; Infinity if none is left. */
   proximo = () =>
-    Math.min(...this.hechos.map((envio) => (this.#termino(envio) ? Number.POSITIVE_INFINITY : envio.toca)))
+    Math.min(
+      ...this.deliveries.map((delivery) => (this.#isFinished(delivery) ? Number.POSITIVE_INFINITY : delivery.due)),
+    )
 
   /** Sends the due deliveries, in order. */
-  async enviar() {
-    for (const envio of this.hechos) {
-      const { registro, cuerpo } = envio
-      if (this.#termino(envio) || envio.toca > this.#ahora().getTime()) continue
-      const timestamp = Math.floor(this.#ahora().getTime() / 1000)
-      const firma = await firmarWebhook(cuerpo, { id: envio.evento, timestamp, secreto: registro.secreto })
+  async send() {
+    for (const delivery of this.deliveries) {
+      const { registro, cuerpo } = delivery
+      if (this.#isFinished(delivery) || delivery.due > this.#now().getTime()) continue
+      const timestamp = Math.floor(this.#now().getTime() / 1000)
+      const firma = await firmarWebhook(cuerpo, { id: delivery.evento, timestamp, secreto: registro.secreto })
       const headers = { 'content-type': 'application/json', ...firma }
       const solicitud = new Request(registro.webhook.url, { method: 'POST', body: cuerpo, headers })
-      const status = await Promise.resolve(this.#recibir(solicitud)).then(
+      const status = await Promise.resolve(this.#receive(solicitud)).then(
         (respuesta) => respuesta.status,
         () => 0,
       )
-      envio.intentos++
-      envio.estados.push(status)
-      envio.entregado = status >= 200 && status < 300
-      const espera = ESPERAS[envio.intentos]
-      envio.toca = espera === undefined ? Number.POSITIVE_INFINITY : this.#ahora().getTime() + espera * 1000
+      delivery.intentos++
+      delivery.estados.push(status)
+      delivery.entregado = status >= 200 && status < 300
+      const espera = RETRY_DELAYS_SECONDS[delivery.intentos]
+      delivery.due = espera === undefined ? Number.POSITIVE_INFINITY : this.#now().getTime() + espera * 1000
     }
   }
 }
 
 /** Reports whether a list of event types, which may contain `*` and `guia.*`, includes a type. */
-export const admite = (tipos: readonly string[], tipo: string) =>
-  tipos.some((uno) => uno === '*' || uno === tipo || (uno.endsWith('.*') && tipo.startsWith(uno.slice(0, -1))))
+export const admitsType = (tipos: readonly string[], tipo: string) =>
+  tipos.some(
+    (pattern) =>
+      pattern === '*' || pattern === tipo || (pattern.endsWith('.*') && tipo.startsWith(pattern.slice(0, -1))),
+  )

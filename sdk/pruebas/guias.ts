@@ -1,9 +1,9 @@
 import type { Estado, Evento, Falla, Guia, GuiaParaCrear, Recogida, UbicacionSimulada } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
-import { desconocido, invalidos, Rechazo } from './problema.ts'
+import { desconocido, invalidFields, Refusal } from './problema.ts'
 
 /** Transitions between states, as in the contract's `x-transiciones`. A test compares both. */
-export const TRANSICIONES: Readonly<Record<string, readonly string[]>> = {
+export const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   aceptado: ['recolectado', 'cancelado'],
   recolectado: ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion', 'extraviado'],
   en_bodega: ['en_transito', 'en_ruta', 'entregado', 'en_devolucion', 'extraviado'],
@@ -17,7 +17,7 @@ export const TRANSICIONES: Readonly<Record<string, readonly string[]>> = {
   cancelado: [],
 }
 
-const DESCRIPCIONES: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'guia.aceptado': 'Guía aceptada',
   'guia.recolectado': 'Paquete recolectado',
   'guia.en_bodega': 'Paquete en bodega',
@@ -37,18 +37,18 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
 
 const HORA = 3_600_000
 /** Time within which the recipient can confirm the location, in milliseconds. */
-const PLAZO_DE_UBICACION = 72 * HORA
-const PLAZO_DE_DECISION = 5 * 24 * HORA
+const UBICACION_DEADLINE_MS = 72 * HORA
+const DECISION_DEADLINE_MS = 5 * 24 * HORA
 /**
  * Location that the recipient confirms if the test gives none. It replaces the centre of the declared municipality,
  * which this double does not know.
  */
-const CENTRO = { lat: 14.634915, lng: -90.506882 }
+const CENTER = { lat: 14.634915, lng: -90.506882 }
 /** Reasons of a failed attempt after which the merchant must act before the next attempt. */
-const PIDEN_ALGO = ['direccion_inexistente', 'direccion_incorrecta', 'sin_pago']
+const REASONS_REQUIRING_ACTION = ['direccion_inexistente', 'direccion_incorrecta', 'sin_pago']
 
 /** Event, and the guide right after it. */
-export interface Registrado {
+export interface RecordedEvento {
   evento: Evento
   guia: Guia
 }
@@ -56,12 +56,12 @@ export interface Registrado {
 /** Guides of the test double and their events, in memory. */
 export class Guias {
   readonly todas = new Map<string, Guia>()
-  readonly eventos: Registrado[] = []
-  readonly #contenidos = new Map<string, { guia: Guia; contenido: Map<string, string> }>()
-  readonly #ahora: () => Date
+  readonly eventos: RecordedEvento[] = []
+  readonly #contents = new Map<string, { guia: Guia; contenido: Map<string, string> }>()
+  readonly #now: () => Date
 
   constructor(ahora: () => Date) {
-    this.#ahora = ahora
+    this.#now = ahora
   }
 
   buscar(codigo: string): Guia {
@@ -75,62 +75,64 @@ export class Guias {
    * @throws Rechazo if the data are not valid, or if the reference belongs to a guide with other data
    */
   crear(datos: GuiaParaCrear): { guia: Guia; repetida: boolean } {
-    const telefono = revisar(datos)
-    const { metadatos, ...sinMetadatos } = datos
-    const contenido = new Map(Object.entries({ ...sinMetadatos, telefono }).map(([k, v]) => [k, JSON.stringify(v)]))
-    const antes = datos.external_ref ? this.#contenidos.get(datos.external_ref) : undefined
+    const telefono = checkData(datos)
+    const { metadatos, ...dataWithoutMetadatos } = datos
+    const contenido = new Map(
+      Object.entries({ ...dataWithoutMetadatos, telefono }).map(([k, v]) => [k, JSON.stringify(v)]),
+    )
+    const antes = datos.external_ref ? this.#contents.get(datos.external_ref) : undefined
     if (antes) {
-      exigirIgual(antes.guia, antes.contenido, contenido)
+      requireSameData(antes.guia, antes.contenido, contenido)
       return { guia: antes.guia, repetida: true }
     }
-    const guia = nueva(nuevoCodigo(), datos, telefono, this.#ahora().toISOString())
+    const guia = buildGuia(createCode(), datos, telefono, this.#now().toISOString())
     this.todas.set(guia.guia, guia)
-    if (datos.external_ref) this.#contenidos.set(datos.external_ref, { guia, contenido })
-    this.#anotar(guia, 'guia.aceptado', { estado_anterior: null })
+    if (datos.external_ref) this.#contents.set(datos.external_ref, { guia, contenido })
+    this.#record(guia, 'guia.aceptado', { estado_anterior: null })
     return { guia, repetida: false }
   }
 
   cancelar(codigo: string): Guia {
     const guia = this.buscar(codigo)
     if (guia.estado === 'cancelado') return guia
-    if (guia.estado !== 'aceptado') throw invalida(guia, 'cancelado', [])
-    return this.#pasar(guia, 'cancelado', {})
+    if (guia.estado !== 'aceptado') throw invalidTransition(guia, 'cancelado', [])
+    return this.#transition(guia, 'cancelado', {})
   }
 
   mover(codigo: string, { estado, motivo = null, ...otro }: { estado?: string; motivo?: string | null }): Guia {
     const guia = this.buscar(codigo)
-    const posibles = (TRANSICIONES[guia.estado] ?? []).filter((uno) => uno !== 'cancelado')
+    const possibleStates = (TRANSITIONS[guia.estado] ?? []).filter((state) => state !== 'cancelado')
     if (estado === undefined || Object.keys(otro).length > 0)
-      throw new Rechazo(422, 'validacion', 'El servicio de pruebas mueve una guía con estado y motivo.')
-    if (!posibles.includes(estado)) throw invalida(guia, estado, posibles)
+      throw new Refusal(422, 'validacion', 'El servicio de pruebas mueve una guía con estado y motivo.')
+    if (!possibleStates.includes(estado)) throw invalidTransition(guia, estado, possibleStates)
     if (estado === 'en_ruta' && guia.ubicacion.estado !== 'confirmada')
-      throw new Rechazo(409, 'ubicacion_sin_confirmar', 'Confirme antes la ubicación.', { estado: guia.estado })
+      throw new Refusal(409, 'ubicacion_sin_confirmar', 'Confirme antes la ubicación.', { estado: guia.estado })
     const { lat, lng } = guia.ubicacion
     // The position of a sample delivery is some metres from the confirmed location.
-    if (estado === 'entregado') return this.#pasar(guia, estado, { lat: lat && lat - 0.0001, lng })
-    if (estado !== 'intento_fallido') return this.#pasar(guia, estado, { motivo })
+    if (estado === 'entregado') return this.#transition(guia, estado, { lat: lat && lat - 0.0001, lng })
+    if (estado !== 'intento_fallido') return this.#transition(guia, estado, { motivo })
     guia.intentos++
-    const requiere_accion = PIDEN_ALGO.includes(motivo ?? '')
-    this.#pasar(guia, estado, { motivo, numero_intento: guia.intentos, requiere_accion })
-    const vence = new Date(this.#ahora().getTime() + PLAZO_DE_DECISION)
-    const pendiente = { estado: 'pendiente', opciones: ['reintentar', 'devolver'], vence_en: vence.toISOString() }
+    const requiere_accion = REASONS_REQUIRING_ACTION.includes(motivo ?? '')
+    this.#transition(guia, estado, { motivo, numero_intento: guia.intentos, requiere_accion })
+    const expiresAt = new Date(this.#now().getTime() + DECISION_DEADLINE_MS)
+    const pendiente = { estado: 'pendiente', opciones: ['reintentar', 'devolver'], vence_en: expiresAt.toISOString() }
     const decision = {
       ...pendiente,
-      fecha_desde: dia(this.#ahora()),
+      fecha_desde: dia(this.#now()),
       accion: null,
       fecha: null,
       franja: null,
       por: null,
     }
     guia.decision = decision as Guia['decision']
-    return this.#anotar(guia, 'guia.decision_pendiente', { decision })
+    return this.#record(guia, 'guia.decision_pendiente', { decision })
   }
 
   /** Answers as the recipient would. */
   responder(codigo: string, { resultado = 'confirmada', ...lugar }: UbicacionSimulada): Guia {
-    if (resultado === 'confirmada') return this.confirmar(codigo, 'destinatario', lugar)
-    if (resultado === 'vencida') return this.#vencer(this.buscar(codigo))
-    throw new Rechazo(
+    if (resultado === 'confirmada') return this.confirm(codigo, 'destinatario', lugar)
+    if (resultado === 'vencida') return this.#expire(this.buscar(codigo))
+    throw new Refusal(
       422,
       'validacion',
       'El servicio de pruebas no tiene el resultado fallida: use una llave guia_test_….',
@@ -138,56 +140,56 @@ export class Guias {
   }
 
   /** Confirms the location, as the merchant or the recipient would. */
-  confirmar(
+  confirm(
     codigo: string,
     origen: 'comercio' | 'destinatario',
     lugar: { lat?: number; lng?: number; referencia?: string } = {},
   ) {
     const guia = this.buscar(codigo)
-    const { lat = CENTRO.lat, lng = CENTRO.lng, referencia = null } = lugar
+    const { lat = CENTER.lat, lng = CENTER.lng, referencia = null } = lugar
     const { solicitud } = guia.ubicacion
-    const fijos = { maps_url: null, precision_m: null, distancia_km: null, solicitud }
-    const confirmado_en = this.#ahora().toISOString()
-    guia.ubicacion = { ...fijos, estado: 'confirmada', origen, lat, lng, referencia, confirmado_en }
-    return this.#anotar(guia, 'ubicacion.confirmada', { lat, lng })
+    const fixedFields = { maps_url: null, precision_m: null, distancia_km: null, solicitud }
+    const confirmado_en = this.#now().toISOString()
+    guia.ubicacion = { ...fixedFields, estado: 'confirmada', origen, lat, lng, referencia, confirmado_en }
+    return this.#record(guia, 'ubicacion.confirmada', { lat, lng })
   }
 
   /** Does the automatic work of the service: sends the location requests, and lets them expire. */
-  trabajar() {
-    const ahora = this.#ahora()
+  work() {
+    const ahora = this.#now()
     for (const guia of this.todas.values()) {
       const { ubicacion } = guia
       const { solicitud } = ubicacion
-      if (!TRANSICIONES[guia.estado]?.length || ubicacion.estado !== 'solicitada' || !solicitud) continue
+      if (!TRANSITIONS[guia.estado]?.length || ubicacion.estado !== 'solicitada' || !solicitud) continue
       if (solicitud.estado === 'pendiente') {
-        const vence_en = new Date(ahora.getTime() + PLAZO_DE_UBICACION).toISOString()
+        const vence_en = new Date(ahora.getTime() + UBICACION_DEADLINE_MS).toISOString()
         guia.ubicacion = {
           ...ubicacion,
           solicitud: { ...solicitud, estado: 'enviado', enviado_en: ahora.toISOString(), vence_en },
         }
-        this.#anotar(guia, 'ubicacion.solicitada', {})
-      } else if (solicitud.vence_en && new Date(solicitud.vence_en) <= ahora) this.#vencer(guia)
+        this.#record(guia, 'ubicacion.solicitada', {})
+      } else if (solicitud.vence_en && new Date(solicitud.vence_en) <= ahora) this.#expire(guia)
     }
   }
 
-  #vencer(guia: Guia): Guia {
+  #expire(guia: Guia): Guia {
     guia.ubicacion = { ...guia.ubicacion, estado: 'vencida' }
-    return this.#anotar(guia, 'ubicacion.vencida', {})
+    return this.#record(guia, 'ubicacion.vencida', {})
   }
 
-  #pasar(guia: Guia, estado: string, mas: object): Guia {
+  #transition(guia: Guia, estado: string, mas: object): Guia {
     const estado_anterior = guia.estado
     guia.estado = estado as Estado
     if (guia.decision?.estado === 'pendiente') guia.decision = { ...guia.decision, estado: 'superada' }
-    return this.#anotar(guia, `guia.${estado}`, { estado_anterior, ...mas })
+    return this.#record(guia, `guia.${estado}`, { estado_anterior, ...mas })
   }
 
-  #anotar(guia: Guia, tipo: string, mas: object): Guia {
-    const ahora = this.#ahora().toISOString()
+  #record(guia: Guia, tipo: string, mas: object): Guia {
+    const ahora = this.#now().toISOString()
     guia.actualizado_en = ahora
     if (tipo !== 'guia.aceptado') guia.secuencia++
     const { guia: codigo, external_ref, estado, secuencia } = guia
-    const vacios = {
+    const emptyFields = {
       motivo: null,
       lat: null,
       lng: null,
@@ -203,8 +205,8 @@ export class Guias {
       estado,
       estado_anterior: estado,
       secuencia,
-      descripcion: DESCRIPCIONES[tipo] ?? tipo,
-      ...vacios,
+      descripcion: DESCRIPTIONS[tipo] ?? tipo,
+      ...emptyFields,
       ocurrido_en: ahora,
       registrado_en: ahora,
       forzado: null,
@@ -221,61 +223,66 @@ export class Guias {
 
 const dia = (fecha: Date) => new Date(fecha.getTime() - 6 * HORA).toISOString().slice(0, 10)
 
-const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-const nuevoCodigo = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => ALFABETO[byte % 32]).join('')
+const CODE_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const createCode = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => CODE_ALPHABET[byte % 32]).join('')
 
-const invalida = (guia: Guia, a: string, transiciones: readonly string[]) =>
-  new Rechazo(409, 'transicion_invalida', `La guía está en ${guia.estado} y no puede pasar a ${a}.`, {
+const invalidTransition = (guia: Guia, a: string, transiciones: readonly string[]) =>
+  new Refusal(409, 'transicion_invalida', `La guía está en ${guia.estado} y no puede pasar a ${a}.`, {
     estado: guia.estado,
     transiciones: transiciones as Estado[],
   })
 
-const tieneLugar = (lugar: Recogida | undefined) =>
+const hasPlace = (lugar: Recogida | undefined) =>
   Boolean(lugar && ((lugar.lat !== undefined && lugar.lng !== undefined) || lugar.maps_url))
 
-const falta = (campo: string, mensaje = 'falta; es obligatorio'): Falla => ({ campo, codigo: 'requerido', mensaje })
+const missingField = (campo: string, mensaje = 'falta; es obligatorio'): Falla => ({
+  campo,
+  codigo: 'requerido',
+  mensaje,
+})
 
 /**
  * Checks the required fields and the telephone, and returns the telephone in E.164. The double knows no other rules of
  * the service.
  */
-function revisar(datos: GuiaParaCrear): string {
-  const obligatorios = ['telefono', 'departamento', 'municipio'] as const
-  const errores = obligatorios.flatMap((campo) => (datos[campo] ? [] : [falta(`/${campo}`)]))
+function checkData(datos: GuiaParaCrear): string {
+  const requiredFields = ['telefono', 'departamento', 'municipio'] as const
+  const errores = requiredFields.flatMap((campo) => (datos[campo] ? [] : [missingField(`/${campo}`)]))
   const leido = datos.telefono ? leerTelefono(datos.telefono, (datos.pais ?? 'GT') as 'GT') : undefined
   if (leido && 'error' in leido) errores.push({ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error })
-  if (!tieneLugar(datos.recogida)) errores.push(falta('/recogida', 'falta; dé lat y lng, o maps_url'))
-  if (errores.length > 0 || !leido || 'error' in leido) throw invalidos(errores)
+  if (!hasPlace(datos.recogida)) errores.push(missingField('/recogida', 'falta; dé lat y lng, o maps_url'))
+  if (errores.length > 0 || !leido || 'error' in leido) throw invalidFields(errores)
   return leido.e164
 }
 
-function exigirIgual(guia: Guia, antes: ReadonlyMap<string, string>, ahora: ReadonlyMap<string, string>) {
+function requireSameData(guia: Guia, antes: ReadonlyMap<string, string>, ahora: ReadonlyMap<string, string>) {
   const errores = [...new Set([...antes.keys(), ...ahora.keys()])]
     .filter((campo) => antes.get(campo) !== ahora.get(campo))
     .map((campo) => ({ campo: `/${campo}`, codigo: 'difiere', mensaje: 'es distinto del que se envió' }) as Falla)
   if (errores.length === 0) return
   const mensaje = `Ya creó la guía ${guia.guia} con external_ref ${guia.external_ref} y otros datos.`
-  throw new Rechazo(409, 'external_ref_en_conflicto', mensaje, { errores, guia: guia.guia })
+  throw new Refusal(409, 'external_ref_en_conflicto', mensaje, { errores, guia: guia.guia })
 }
 
-function nueva(guia: string, datos: GuiaParaCrear, telefono: string, ahora: string): Guia {
+function buildGuia(guia: string, datos: GuiaParaCrear, telefono: string, ahora: string): Guia {
   const { departamento, municipio, external_ref = null, lat = null, lng = null, maps_url = null, recogida } = datos
   const { destinatario = null, direccion = null, indicaciones = null, contenido = null, metadatos = {} } = datos
-  const conLugar = lat !== null || maps_url !== null
+  const isLocated = lat !== null || maps_url !== null
   const vacia = { maps_url: null, contacto: null, telefono: null, direccion: null, indicaciones: null }
-  const sinMensaje = { enviado_en: null, entregado_en: null, leido_en: null, vence_en: null, motivo: null }
-  const solicitud = { canal: 'buzon', estado: 'pendiente', numero: 1, creado_en: ahora, ...sinMensaje }
+  const unsentFields = { enviado_en: null, entregado_en: null, leido_en: null, vence_en: null, motivo: null }
+  const solicitud = { canal: 'buzon', estado: 'pendiente', numero: 1, creado_en: ahora, ...unsentFields }
   const ubicacion = {
-    estado: conLugar ? 'confirmada' : 'solicitada',
-    origen: conLugar ? 'coordenadas' : null,
+    estado: isLocated ? 'confirmada' : 'solicitada',
+    origen: isLocated ? 'coordenadas' : null,
     lat,
     lng,
     maps_url,
     precision_m: null,
     referencia: null,
     distancia_km: null,
-    confirmado_en: conLugar ? ahora : null,
-    solicitud: conLugar ? null : solicitud,
+    confirmado_en: isLocated ? ahora : null,
+    solicitud: isLocated ? null : solicitud,
   }
   return {
     guia,

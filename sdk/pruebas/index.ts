@@ -1,13 +1,13 @@
 import {
-  Guias as Cliente,
   type GuiaParaCrear,
   type LoteParaCrear,
   type OpcionesDeGuias,
+  Guias as SdkClient,
   type WebhookParaCrear,
 } from '@guias/sdk'
-import { admite, type Envio, Envios, type Recibir } from './envios.ts'
+import { admitsType, Deliveries, type Envio, type Recibir } from './envios.ts'
 import { Guias } from './guias.ts'
-import { desconocido, Rechazo } from './problema.ts'
+import { desconocido, Refusal } from './problema.ts'
 
 export type { Envio, Recibir } from './envios.ts'
 
@@ -34,21 +34,21 @@ export interface Tiempo {
   segundos?: number
 }
 
-interface Entrada {
+interface OperationInput {
   path: string[]
   query: URLSearchParams
   // biome-ignore lint/suspicious/noExplicitAny: the merchant's body, of which the double reads what it knows
   body: any
 }
 
-interface Salida {
+interface OperationResult {
   status?: number
   datos?: unknown
   repetida?: boolean
 }
 
 const URL_BASE = 'http://guias.pruebas'
-const PASO_MAXIMO = 100
+const MAX_STEPS = 100
 
 /**
  * Doble del servicio para sus propias pruebas: vive en su proceso y no abre ningún puerto. Guarda en memoria las guías,
@@ -68,34 +68,34 @@ const PASO_MAXIMO = 100
  */
 export class ServicioDePruebas {
   readonly #guias: Guias
-  readonly #envios: Envios
-  readonly #claves = new Map<string, { cuerpo: unknown; salida: Salida }>()
-  #ahora: number
-  #avisados = 0
-  #trabaja = false
+  readonly #deliveries: Deliveries
+  readonly #resultsByKey = new Map<string, { cuerpo: unknown; output: OperationResult }>()
+  #now: number
+  #notifiedCount = 0
+  #isWorking = false
 
   constructor({ ahora = new Date(), recibir = (solicitud) => globalThis.fetch(solicitud) }: OpcionesDelServicio = {}) {
-    this.#ahora = ahora.getTime()
-    const reloj = () => new Date(this.#ahora)
-    this.#guias = new Guias(reloj)
-    this.#envios = new Envios(reloj, recibir)
+    this.#now = ahora.getTime()
+    const clock = () => new Date(this.#now)
+    this.#guias = new Guias(clock)
+    this.#deliveries = new Deliveries(clock, recibir)
   }
 
   /** Hora del servicio. */
   get ahora(): Date {
-    return new Date(this.#ahora)
+    return new Date(this.#now)
   }
 
   /** Envíos de webhooks hasta ahora, con lo que contestó cada intento. */
   get envios(): Envio[] {
-    return this.#envios.hechos.map(({ webhook, evento, intentos, estados, entregado }) => {
+    return this.#deliveries.deliveries.map(({ webhook, evento, intentos, estados, entregado }) => {
       return { webhook, evento, intentos, estados: [...estados], entregado }
     })
   }
 
   /** Da un cliente del SDK que habla con este doble. */
-  cliente(opciones: OpcionesDeGuias = {}): Cliente {
-    return new Cliente({ llave: 'guia_test_pruebas', baseUrl: URL_BASE, fetch: this.fetch, ...opciones })
+  cliente(opciones: OpcionesDeGuias = {}): SdkClient {
+    return new SdkClient({ llave: 'guia_test_pruebas', baseUrl: URL_BASE, fetch: this.fetch, ...opciones })
   }
 
   /** Función `fetch` que habla con este doble, para la opción `fetch` de `Guias`. */
@@ -106,18 +106,20 @@ export class ServicioDePruebas {
     const { pathname, searchParams } = new URL(url)
     try {
       const clave = new Headers(dadas).get('idempotency-key')
-      const hacer = () => this.#atender(method, pathname, searchParams, body)
+      const perform = () => this.#handle(method, pathname, searchParams, body)
       const {
         status = 200,
         datos,
         repetida,
-      } = clave === null || method === 'GET' ? hacer() : this.#unaVez(`${method} ${pathname} ${clave}`, body, hacer)
+      } = clave === null || method === 'GET'
+        ? perform()
+        : this.#performOnce(`${method} ${pathname} ${clave}`, body, perform)
       const headers = { 'content-type': 'application/json', ...(repetida ? { 'idempotent-replayed': 'true' } : {}) }
       const respuesta = new Response(datos === undefined ? null : JSON.stringify(datos), { status, headers })
-      await this.#trabajar()
+      await this.#work()
       return respuesta
     } catch (error) {
-      if (!(error instanceof Rechazo)) throw error
+      if (!(error instanceof Refusal)) throw error
       const { problema } = error
       return Response.json(problema, { status: problema.estado_http })
     }
@@ -128,52 +130,53 @@ export class ServicioDePruebas {
    * cuando ya se hizo todo lo que tocaba.
    */
   async avanzar({ dias = 0, horas = 0, minutos = 0, segundos = 0 }: Tiempo): Promise<void> {
-    const fin = this.#ahora + (((dias * 24 + horas) * 60 + minutos) * 60 + segundos) * 1000
-    for (let paso = 0; paso < PASO_MAXIMO && this.#envios.proximo() <= fin; paso++) {
-      this.#ahora = Math.max(this.#ahora, this.#envios.proximo())
-      await this.#trabajar()
+    const end = this.#now + (((dias * 24 + horas) * 60 + minutos) * 60 + segundos) * 1000
+    for (let paso = 0; paso < MAX_STEPS && this.#deliveries.proximo() <= end; paso++) {
+      this.#now = Math.max(this.#now, this.#deliveries.proximo())
+      await this.#work()
     }
-    this.#ahora = fin
-    await this.#trabajar()
+    this.#now = end
+    await this.#work()
   }
 
   /**
    * Does the automatic work of the service between two requests. A receiver of webhooks may call the service meanwhile.
    */
-  async #trabajar() {
-    if (this.#trabaja) return
-    this.#trabaja = true
+  async #work() {
+    if (this.#isWorking) return
+    this.#isWorking = true
     try {
       do {
-        this.#guias.trabajar()
-        for (const uno of this.#guias.eventos.slice(this.#avisados)) this.#envios.anotar(uno)
-        this.#avisados = this.#guias.eventos.length
-        await this.#envios.enviar()
-      } while (this.#avisados < this.#guias.eventos.length)
+        this.#guias.work()
+        for (const recordedEvento of this.#guias.eventos.slice(this.#notifiedCount))
+          this.#deliveries.record(recordedEvento)
+        this.#notifiedCount = this.#guias.eventos.length
+        await this.#deliveries.send()
+      } while (this.#notifiedCount < this.#guias.eventos.length)
     } finally {
-      this.#trabaja = false
+      this.#isWorking = false
     }
   }
 
   /** Executes a request once for each key, as the service does. A request that fails does not use up its key. */
-  #unaVez(clave: string, cuerpo: unknown, hacer: () => Salida): Salida {
-    const primera = this.#claves.get(clave)
-    if (primera === undefined) {
-      const salida = hacer()
-      this.#claves.set(clave, { cuerpo, salida })
-      return salida
+  #performOnce(clave: string, cuerpo: unknown, perform: () => OperationResult): OperationResult {
+    const firstCall = this.#resultsByKey.get(clave)
+    if (firstCall === undefined) {
+      const output = perform()
+      this.#resultsByKey.set(clave, { cuerpo, output })
+      return output
     }
-    if (primera.cuerpo === cuerpo) return { ...primera.salida, repetida: true }
-    throw new Rechazo(409, 'idempotencia_en_conflicto', 'La Idempotency-Key ya se usó con otros datos. Use una nueva.')
+    if (firstCall.cuerpo === cuerpo) return { ...firstCall.output, repetida: true }
+    throw new Refusal(409, 'idempotencia_en_conflicto', 'La Idempotency-Key ya se usó con otros datos. Use una nueva.')
   }
 
-  #atender(metodo: string, ruta: string, query: URLSearchParams, cuerpo: unknown): Salida {
-    for (const [operacion, hacer] of Object.entries(this.#operaciones)) {
-      const [suyo, patron = ''] = operacion.split(' ')
-      const partes = new RegExp(`^/api/v1${patron.replaceAll('*', '([^/]+)')}$`).exec(ruta)
-      if (suyo !== metodo || !partes) continue
+  #handle(metodo: string, ruta: string, query: URLSearchParams, cuerpo: unknown): OperationResult {
+    for (const [operacion, perform] of Object.entries(this.#operaciones)) {
+      const [operationMethod, patron = ''] = operacion.split(' ')
+      const pathMatch = new RegExp(`^/api/v1${patron.replaceAll('*', '([^/]+)')}$`).exec(ruta)
+      if (operationMethod !== metodo || !pathMatch) continue
       const body = typeof cuerpo === 'string' ? JSON.parse(cuerpo) : {}
-      return hacer({ path: partes.slice(1).map(decodeURIComponent), query, body })
+      return perform({ path: pathMatch.slice(1).map(decodeURIComponent), query, body })
     }
     throw desconocido(
       'ruta_desconocida',
@@ -181,12 +184,12 @@ export class ServicioDePruebas {
     )
   }
 
-  readonly #operaciones: Readonly<Record<string, (entrada: Entrada) => Salida>> = {
+  readonly #operaciones: Readonly<Record<string, (entrada: OperationInput) => OperationResult>> = {
     'POST /guias': ({ body }) => {
       const { guia, repetida } = this.#guias.crear(body)
       return { status: repetida ? 200 : 201, datos: guia, repetida }
     },
-    'POST /guias/bulk': ({ body }) => ({ datos: this.#crearLote(body) }),
+    'POST /guias/bulk': ({ body }) => ({ datos: this.#createLote(body) }),
     'GET /guias': ({ query }) => {
       const [referencia, estados] = [query.get('external_ref'), query.getAll('estado')]
       const todas = [...this.#guias.todas.values()].reverse().filter(({ external_ref, estado }) => {
@@ -194,67 +197,68 @@ export class ServicioDePruebas {
           (referencia === null || external_ref === referencia) && (estados.length === 0 || estados.includes(estado))
         )
       })
-      return { datos: { ...paginar(todas, query), parcial: false } }
+      return { datos: { ...paginate(todas, query), parcial: false } }
     },
     'GET /guias/*': ({ path, query }) => {
       const guia = this.#guias.buscar(path[0]!)
-      return { datos: { ...guia, eventos: paginar(this.#eventosDe(guia.guia), query) } }
+      return { datos: { ...guia, eventos: paginate(this.#eventosOf(guia.guia), query) } }
     },
     'GET /guias/*/eventos': ({ path, query }) => {
-      return { datos: paginar(this.#eventosDe(this.#guias.buscar(path[0]!).guia), query) }
+      return { datos: paginate(this.#eventosOf(this.#guias.buscar(path[0]!).guia), query) }
     },
     'POST /guias/*/cancelar': ({ path }) => ({ datos: this.#guias.cancelar(path[0]!) }),
-    'POST /guias/*/ubicacion': ({ path, body }) => ({ datos: this.#guias.confirmar(path[0]!, 'comercio', body) }),
+    'POST /guias/*/ubicacion': ({ path, body }) => ({ datos: this.#guias.confirm(path[0]!, 'comercio', body) }),
     'POST /simulador/guias/*/avanzar': ({ path, body }) => ({ datos: this.#guias.mover(path[0]!, body) }),
     'POST /simulador/guias/*/confirmar-ubicacion': ({ path, body }) => {
       return { datos: this.#guias.responder(path[0]!, body) }
     },
-    'GET /eventos': ({ query }) => ({ datos: this.#flujo(query) }),
-    'POST /webhooks': ({ body }) => ({ status: 201, datos: this.#envios.crear(body as WebhookParaCrear) }),
+    'GET /eventos': ({ query }) => ({ datos: this.#readFeed(query) }),
+    'POST /webhooks': ({ body }) => ({ status: 201, datos: this.#deliveries.crear(body as WebhookParaCrear) }),
     'GET /webhooks': ({ query }) => {
-      return { datos: paginar([...this.#envios.todos.values()].map(({ webhook }) => webhook).reverse(), query) }
+      return { datos: paginate([...this.#deliveries.todos.values()].map(({ webhook }) => webhook).reverse(), query) }
     },
-    'GET /webhooks/*': ({ path }) => ({ datos: this.#envios.buscar(path[0]!) }),
+    'GET /webhooks/*': ({ path }) => ({ datos: this.#deliveries.buscar(path[0]!) }),
     'DELETE /webhooks/*': ({ path }) => {
-      this.#envios.buscar(path[0]!)
-      this.#envios.todos.delete(path[0]!)
+      this.#deliveries.buscar(path[0]!)
+      this.#deliveries.todos.delete(path[0]!)
       return { status: 204 }
     },
   }
 
-  #eventosDe(codigo: string) {
+  #eventosOf(codigo: string) {
     return this.#guias.eventos.flatMap(({ evento }) => (evento.guia === codigo ? [evento] : []))
   }
 
-  #crearLote({ guias, recogida }: LoteParaCrear) {
-    const resultados = guias.map((una: GuiaParaCrear, indice) => {
+  #createLote({ guias, recogida }: LoteParaCrear) {
+    const resultados = guias.map((requestedGuia: GuiaParaCrear, indice) => {
       try {
-        const { guia, repetida } = this.#guias.crear({ ...(recogida ? { recogida } : {}), ...una })
+        const { guia, repetida } = this.#guias.crear({ ...(recogida ? { recogida } : {}), ...requestedGuia })
         const { guia: codigo, estado, external_ref, advertencias } = guia
         return { indice, ok: true, guia: codigo, estado, external_ref, repetida, advertencias }
       } catch (error) {
-        if (!(error instanceof Rechazo)) throw error
-        return { indice, ok: false, external_ref: una.external_ref ?? null, error: error.problema }
+        if (!(error instanceof Refusal)) throw error
+        return { indice, ok: false, external_ref: requestedGuia.external_ref ?? null, error: error.problema }
       }
     })
-    const contar = (cual: boolean) => resultados.filter(({ ok, repetida }) => ok && repetida === cual).length
+    const countResults = (isRepeated: boolean) =>
+      resultados.filter(({ ok, repetida }) => ok && repetida === isRepeated).length
     const fallidas = resultados.filter(({ ok }) => !ok).length
-    const cuentas = { ok: fallidas === 0, creadas: contar(false), repetidas: contar(true), fallidas }
-    return { ...cuentas, resultados, advertencias: [] }
+    const counts = { ok: fallidas === 0, creadas: countResults(false), repetidas: countResults(true), fallidas }
+    return { ...counts, resultados, advertencias: [] }
   }
 
   /** Returns a page of the event feed. Its cursor is the number of events already read. */
-  #flujo(query: URLSearchParams) {
+  #readFeed(query: URLSearchParams) {
     const [desde, tipos, guia] = [query.get('desde'), query.getAll('tipo'), query.get('guia')]
     const todos = this.#guias.eventos
     const primero = todos.findIndex(({ evento }) => desde !== null && evento.registrado_en >= desde)
-    const alDesde = desde === 'ahora' || (desde !== null && primero < 0) ? todos.length : Math.max(0, primero)
-    let cursor = Number(query.get('cursor') ?? alDesde)
+    const startIndex = desde === 'ahora' || (desde !== null && primero < 0) ? todos.length : Math.max(0, primero)
+    let cursor = Number(query.get('cursor') ?? startIndex)
     const limite = Number(query.get('limite') ?? 25)
     const datos = []
     for (; cursor < todos.length && datos.length < limite; cursor++) {
       const { evento } = todos[cursor]!
-      if ((tipos.length === 0 || admite(tipos, String(evento.tipo))) && (guia === null || evento.guia === guia))
+      if ((tipos.length === 0 || admitsType(tipos, String(evento.tipo))) && (guia === null || evento.guia === guia))
         datos.push(evento)
     }
     return { datos, cursor_siguiente: String(cursor) }
@@ -262,7 +266,7 @@ export class ServicioDePruebas {
 }
 
 /** Returns a page of a list. Its cursor is the position of the next element. */
-function paginar<T>(todos: readonly T[], query: URLSearchParams) {
+function paginate<T>(todos: readonly T[], query: URLSearchParams) {
   const desde = Number(query.get('cursor') ?? 0)
   const hasta = desde + Number(query.get('limite') ?? 25)
   return { datos: todos.slice(desde, hasta), cursor_siguiente: hasta < todos.length ? String(hasta) : null }

@@ -1,7 +1,7 @@
 import type { Falla, Problema } from '@guias/sdk'
 
 /** Error that carries the problem with which an operation answers. */
-export class Rechazo extends Error {
+export class Refusal extends Error {
   readonly problema: Problema
 
   constructor(estado_http: number, codigo: string, mensaje: string, mas: Partial<Problema> = {}) {
@@ -19,7 +19,7 @@ export class Rechazo extends Error {
   }
 }
 
-export const desconocido = (codigo: string, mensaje: string) => new Rechazo(404, codigo, mensaje)
+export const desconocido = (codigo: string, mensaje: string) => new Refusal(404, codigo, mensaje)
 
-export const invalidos = (errores: Falla[]) =>
-  new Rechazo(422, 'validacion', `Corrija ${errores.map(({ campo }) => campo.slice(1)).join(', ')}.`, { errores })
+export const invalidFields = (errores: Falla[]) =>
+  new Refusal(422, 'validacion', `Corrija ${errores.map(({ campo }) => campo.slice(1)).join(', ')}.`, { errores })

@@ -2,7 +2,7 @@
  * Copies the given bytes, so that the caller may reuse its buffer during an asynchronous operation. Returns undefined
  * for anything else. Does not use `instanceof`, which fails across realms.
  */
-export function copiar(dado: unknown): Uint8Array<ArrayBuffer> | undefined {
+export function copyBytes(dado: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (ArrayBuffer.isView(dado)) return new Uint8Array(new Uint8Array(dado.buffer, dado.byteOffset, dado.byteLength))
   return Object.prototype.toString.call(dado) === '[object ArrayBuffer]'
     ? new Uint8Array(new Uint8Array(dado as ArrayBuffer))
@@ -25,7 +25,7 @@ export const enBase64 = (bytes: Uint8Array<ArrayBuffer>) => btoa(String.fromChar
  *
  * @throws DOMException if the text is not valid base64
  */
-export const deBase64 = (texto: string) => Uint8Array.from(atob(texto), (letra) => letra.charCodeAt(0))
+export const deBase64 = (texto: string) => Uint8Array.from(atob(texto), (character) => character.charCodeAt(0))
 
 export const hexadecimalDe = (bytes: Uint8Array<ArrayBuffer>) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -33,11 +33,11 @@ export const hexadecimalDe = (bytes: Uint8Array<ArrayBuffer>) =>
 /**
  * Returns WebCrypto, which is missing in old engines and in pages loaded without HTTPS.
  *
- * @param fallar creates the error to throw, in the class that the caller needs
- * @throws the error of `fallar` if WebCrypto is missing
+ * @param createError creates the error to throw, in the class that the caller needs
+ * @throws the error of `createError` if WebCrypto is missing
  */
-export function webCrypto(fallar: (mensaje: string) => Error): typeof crypto.subtle {
+export function webCrypto(createError: (mensaje: string) => Error): typeof crypto.subtle {
   const subtle = globalThis.crypto?.subtle
   if (subtle) return subtle
-  throw fallar('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.')
+  throw createError('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.')
 }

@@ -1,50 +1,60 @@
-import { esPagina, type Forma, type OperacionDeLista } from './formas.js'
+import { type Forma, isPage, type ListOperation } from './formas.js'
 import type { OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import { Listado, type Pagina } from './paginas.js'
-import { armar, type Datos, type DatosDeAlguna, type Operacion, type Salida } from './pedido.js'
+import {
+  type AnyOperationData,
+  buildRequest,
+  type Operacion,
+  type OperationData,
+  type OperationOutput,
+} from './pedido.js'
 import { Solicitud } from './solicitud.js'
-import type { Enviar } from './transporte.js'
+import type { Transport } from './transporte.js'
 
 /** Page type of a list operation, and the type of the elements in a page. */
-type PaginaDe<O extends OperacionDeLista> = Extract<Salida<O>, Pagina<unknown>>
-type ElementoDe<O extends OperacionDeLista> = PaginaDe<O>['datos'][number]
+type PageOf<O extends ListOperation> = Extract<OperationOutput<O>, Pagina<unknown>>
+type ElementOf<O extends ListOperation> = PageOf<O>['datos'][number]
 
 /** Client that the resources use: it calls the contract's operations by name. */
-export type Cliente = ReturnType<typeof crearCliente>
+export type ResourceClient = ReturnType<typeof createResourceClient>
 
 /** Creates the client of the resources over the function that sends requests. */
-export function crearCliente(enviar: Enviar) {
+export function createResourceClient(send: Transport) {
   /** Calls an operation at once, and checks its answer with `forma`. */
-  function pedir<O extends Exclude<Operacion, OperacionDeLista>, T extends Salida<O>>(
+  function request<O extends Exclude<Operacion, ListOperation>, T extends OperationOutput<O>>(
     operacion: O,
-    datos: Datos<O>,
+    datos: OperationData<O>,
     opciones: OpcionesConClave | undefined,
     forma: Forma<T>,
   ): Solicitud<T> {
-    return new Solicitud(enviar(() => armar(operacion, datos), forma, opciones))
+    return new Solicitud(send(() => buildRequest(operacion, datos), forma, opciones))
   }
 
   /**
    * Walks a list page by page. Sends no request before the list is used, and copies the filters now: later changes to
    * the object have no effect.
    */
-  function listar<O extends OperacionDeLista>(
+  function listar<O extends ListOperation>(
     operacion: O,
-    datos: Datos<O>,
+    datos: OperationData<O>,
     opciones: OpcionesDeSolicitud | undefined,
-    hayMas?: (pagina: PaginaDe<O>) => boolean,
-  ): Listado<ElementoDe<O>, PaginaDe<O>> {
-    const { query, ...resto }: DatosDeAlguna = datos
+    hayMas?: (pagina: PageOf<O>) => boolean,
+  ): Listado<ElementOf<O>, PageOf<O>> {
+    const { query, ...otherData }: AnyOperationData = datos
     const filtros = Object.fromEntries(
       Object.entries(query ?? {}).map(([nombre, valor]) => [nombre, Array.isArray(valor) ? [...valor] : valor]),
     )
-    return new Listado<ElementoDe<O>, PaginaDe<O>>(
+    return new Listado<ElementOf<O>, PageOf<O>>(
       filtros.cursor,
       (cursor) =>
-        enviar(() => armar(operacion, { ...resto, query: { ...filtros, cursor } }), esPagina<PaginaDe<O>>, opciones),
+        send(
+          () => buildRequest(operacion, { ...otherData, query: { ...filtros, cursor } }),
+          isPage<PageOf<O>>,
+          opciones,
+        ),
       hayMas,
     )
   }
 
-  return { enviar, pedir, listar }
+  return { send, request, listar }
 }

@@ -1,19 +1,19 @@
 import type { GuiaParaCrear, Metadatos, Recogida } from './generado/types.gen.js'
 
-const CAMPOS_DE_GUIA = [
+const GUIA_FIELDS = [
   ...(['telefono', 'departamento', 'municipio', 'external_ref', 'destinatario', 'direccion', 'indicaciones'] as const),
   ...(['contenido', 'lat', 'lng', 'maps_url', 'metadatos'] as const),
 ] satisfies (keyof GuiaParaCrear)[]
-const CAMPOS_DE_RECOGIDA = [
+const RECOGIDA_FIELDS = [
   ...(['recogida_nombre', 'recogida_lat', 'recogida_lng', 'recogida_maps_url', 'recogida_contacto'] as const),
   ...(['recogida_telefono', 'recogida_direccion', 'recogida_indicaciones'] as const),
 ] satisfies `recogida_${keyof Recogida}`[]
 
 /** Columnas que una hoja de guías puede llevar. */
-export const COLUMNAS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
+export const COLUMNAS: readonly string[] = [...GUIA_FIELDS, 'pais', ...RECOGIDA_FIELDS]
 
 /** Names that shops give to columns, besides the contract's own. */
-const OTROS_NOMBRES: Readonly<Record<string, readonly string[]>> = {
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   external_ref: [
     'pedido',
     'numero_de_pedido',
@@ -52,7 +52,9 @@ const OTROS_NOMBRES: Readonly<Record<string, readonly string[]>> = {
   lng: ['longitud', 'longitude', 'lon', 'long'],
   maps_url: ['mapa', 'enlace', 'link', 'google_maps', 'enlace_de_mapa', 'ubicacion'],
 }
-const CAMPO_DE = new Map(Object.entries(OTROS_NOMBRES).flatMap(([campo, otros]) => otros.map((otro) => [otro, campo])))
+const CAMPO_DE = new Map(
+  Object.entries(OTHER_NAMES).flatMap(([campo, otherNames]) => otherNames.map((otro) => [otro, campo])),
+)
 
 /** Maximum length of a title. A longer title is a text of the table. */
 const MAX_TITLE = 200
@@ -84,7 +86,7 @@ export function normalizarColumna(titulo: string): string {
 export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
   const recogida = leerRecogida(valor)
-  for (const campo of [...CAMPOS_DE_GUIA, 'pais']) poner(guia, campo, campo, valor)
+  for (const campo of [...GUIA_FIELDS, 'pais']) setField(guia, campo, campo, valor)
   if (recogida) guia.recogida = recogida
   return guia as GuiaParaCrear
 }
@@ -92,7 +94,7 @@ export function guiaDeCampos(valor: (campo: string) => string | undefined): Guia
 /** Da el punto de recogida de los campos `recogida_…`; `undefined` si todos están vacíos. */
 export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {
   const recogida: Record<string, unknown> = {}
-  for (const campo of CAMPOS_DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)
+  for (const campo of RECOGIDA_FIELDS) setField(recogida, campo.slice('recogida_'.length), campo, valor)
   return Object.keys(recogida).length > 0 ? (recogida as Recogida) : undefined
 }
 
@@ -101,8 +103,8 @@ export function leerMetadatos(texto: string): Metadatos | undefined {
   const pares = texto.split(';').filter((parte) => parte.trim())
   const leidos = Object.fromEntries(
     pares.map((parte) => {
-      const corte = parte.indexOf('=')
-      return [parte.slice(0, Math.max(0, corte)).trim(), parte.slice(corte + 1).trim()]
+      const equalsIndex = parte.indexOf('=')
+      return [parte.slice(0, Math.max(0, equalsIndex)).trim(), parte.slice(equalsIndex + 1).trim()]
     }),
   )
   return pares.every((parte) => parte.includes('=')) && Object.keys(leidos).length === pares.length ? leidos : undefined
@@ -114,7 +116,7 @@ export const escribirMetadatos = (metadatos: Metadatos) =>
     .map(([clave, texto]) => `${clave}=${texto}`)
     .join('; ')
 
-function poner(
+function setField(
   en: Record<string, unknown>,
   nombre: string,
   campo: string,
@@ -123,11 +125,11 @@ function poner(
   const texto = valor(campo)?.trim()
   if (!texto) return
   if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
-  else en[nombre] = /^(lat|lng)$/.test(nombre) ? leerGrados(texto) : texto
+  else en[nombre] = /^(lat|lng)$/.test(nombre) ? parseDegrees(texto) : texto
 }
 
 /** Reads a number, also with a decimal comma or a typographic minus; returns another text as it is. */
-function leerGrados(texto: string): number | string {
+function parseDegrees(texto: string): number | string {
   const numero = texto.replace(/^[−–]/, '-')
   return /^[+-]?\d+([.,]\d+)?$/.test(numero) ? Number(numero.replace(',', '.')) : texto
 }

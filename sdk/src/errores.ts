@@ -71,7 +71,7 @@ export interface OrigenDelError {
   cabeceras?: Headers
 }
 
-const FALLAS_EN_EL_MENSAJE = 10
+const MAX_FAILURES_IN_MESSAGE = 10
 
 /**
  * Error de una solicitud que la API rechazó. Mire `codigo`, que es estable; puede haber códigos nuevos que esta versión
@@ -97,12 +97,12 @@ export class ErrorApi extends ErrorGuias {
   constructor(problema: Problema, { status = problema.estado_http, cabeceras = new Headers() }: OrigenDelError = {}) {
     const idSolicitud = problema.id_solicitud ?? cabeceras.get('x-request-id')
     const errores = Array.isArray(problema.errores) ? problema.errores : []
-    super(redactar(problema, status, idSolicitud, errores))
+    super(buildMessage(problema, status, idSolicitud, errores))
     this.status = status
     this.codigo = problema.codigo
     this.idSolicitud = idSolicitud
     this.errores = errores
-    this.esperarSegundos = leerEspera(cabeceras)
+    this.esperarSegundos = parseRetryAfter(cabeceras)
     this.documentacion = problema.documentacion ?? null
     this.problema = problema
     this.cabeceras = cabeceras
@@ -307,7 +307,7 @@ export class ErrorRespuesta extends ErrorGuias {
     this.status = respuesta.status
     this.texto = respuesta.texto
     this.idSolicitud = respuesta.cabeceras.get('x-request-id')
-    this.esperarSegundos = leerEspera(respuesta.cabeceras)
+    this.esperarSegundos = parseRetryAfter(respuesta.cabeceras)
     this.cabeceras = respuesta.cabeceras
   }
 
@@ -348,7 +348,7 @@ export class ErrorFirma extends ErrorGuias {
   }
 }
 
-const CLASES: Readonly<Record<number, typeof ErrorApi>> = {
+const CLASS_BY_STATUS: Readonly<Record<number, typeof ErrorApi>> = {
   400: ErrorParametro,
   401: ErrorNoAutenticado,
   403: ErrorAlcance,
@@ -364,34 +364,34 @@ const CLASES: Readonly<Record<number, typeof ErrorApi>> = {
  * Creates the error of a problem. The status selects the class, never `codigo`: a newer server may send unknown codes,
  * but 409 keeps its meaning.
  */
-export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
+export function createErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
   const status = origen.status ?? problema.estado_http
-  const Clase = status >= 500 ? ErrorServicio : (CLASES[status] ?? ErrorApi)
-  return new Clase(problema, origen)
+  const ErrorClass = status >= 500 ? ErrorServicio : (CLASS_BY_STATUS[status] ?? ErrorApi)
+  return new ErrorClass(problema, origen)
 }
 
 /**
  * Builds the message of an error: the server's text, which already says what to do, then the first faults, then codes
  * and identifiers for the log.
  */
-function redactar(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
-  const fallas = errores.slice(0, FALLAS_EN_EL_MENSAJE)
-  const demas = errores.length - fallas.length + (problema.errores_omitidos ?? 0)
+function buildMessage(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
+  const fallas = errores.slice(0, MAX_FAILURES_IN_MESSAGE)
+  const omittedCount = errores.length - fallas.length + (problema.errores_omitidos ?? 0)
   return [
-    `${problema.mensaje || problema.titulo || 'El servicio rechazó la solicitud'} (codigo: ${problema.codigo}, HTTP ${status}${nombrarSolicitud(idSolicitud)})`,
+    `${problema.mensaje || problema.titulo || 'El servicio rechazó la solicitud'} (codigo: ${problema.codigo}, HTTP ${status}${nameRequest(idSolicitud)})`,
     ...fallas.map(({ campo, mensaje }) => `${campo}: ${mensaje}`),
-    ...(demas > 0 ? [`y ${demas} más`] : []),
+    ...(omittedCount > 0 ? [`y ${omittedCount} más`] : []),
   ].join('; ')
 }
 
 /** Returns the part of a message that names the request, placed after other data. */
-export const nombrarSolicitud = (id: string | null) => (id ? `, id_solicitud: ${id}` : '')
+export const nameRequest = (id: string | null) => (id ? `, id_solicitud: ${id}` : '')
 
 /**
  * Reads `Retry-After` (RFC 9110, 10.2.3) in seconds; null if it is missing or invalid. A date is compared with the
  * response's own `Date`, else with the local clock.
  */
-export function leerEspera(cabeceras: Headers): number | null {
+export function parseRetryAfter(cabeceras: Headers): number | null {
   const espera = cabeceras.get('retry-after') ?? ''
   if (/^\d{1,9}$/.test(espera)) return Number(espera)
   const ahora = Date.parse(cabeceras.get('date') ?? '') || Date.now()

@@ -1,8 +1,8 @@
-import { crearCliente } from './cliente.js'
+import { createResourceClient } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esAlgo } from './formas.js'
-import { ajustar, type OpcionesConClave, type OpcionesDeSolicitud, type Registro } from './opciones.js'
-import { armarOtra, type DatosDeAlguna } from './pedido.js'
+import { isAnything } from './formas.js'
+import { type OpcionesConClave, type OpcionesDeSolicitud, type Registro, resolveSettings } from './opciones.js'
+import { type AnyOperationData, buildOtherRequest } from './pedido.js'
 import { RecursoArchivos } from './recursoArchivos.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoCuenta } from './recursoCuenta.js'
@@ -11,7 +11,7 @@ import { RecursoGuias } from './recursoGuias.js'
 import { RecursoSimulador } from './recursoSimulador.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
 import { Solicitud } from './solicitud.js'
-import { crearTransporte, type Enviar, type Fetch } from './transporte.js'
+import { createTransport, type Fetch, type Transport } from './transporte.js'
 
 /** Opciones de {@link Guias}. */
 export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
@@ -73,33 +73,33 @@ export class Guias {
   declare readonly webhooks: RecursoWebhooks
   /** El simulador: con llaves de prueba, usted hace de repartidor y de destinatario, sin esperar a nadie. */
   declare readonly simulador: RecursoSimulador
-  readonly #opciones: OpcionesDeGuias
-  readonly #enviar: Enviar
+  readonly #options: OpcionesDeGuias
+  readonly #send: Transport
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, alAvisar = console.warn, permitirNavegador = false } = opciones
-    const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
-    const baseUrl = opciones.baseUrl ?? (delEntorno('GUIAS_URL') || undefined)
-    const ajustes = ajustar(opciones)
+    const llave = leerLlave(opciones.llave ?? readEnvironment('GUIAS_LLAVE'), permitirNavegador)
+    const baseUrl = opciones.baseUrl ?? (readEnvironment('GUIAS_URL') || undefined)
+    const settings = resolveSettings(opciones)
     // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
-    this.#opciones = { ...opciones, ...ajustes, llave, baseUrl }
-    const avisados = new Set<string>()
-    const avisar = (aviso: string) => {
-      if (avisados.has(aviso)) return
-      avisados.add(aviso)
+    this.#options = { ...opciones, ...settings, llave, baseUrl }
+    const notified = new Set<string>()
+    const notify = (aviso: string) => {
+      if (notified.has(aviso)) return
+      notified.add(aviso)
       alAvisar(aviso)
     }
-    this.#enviar = crearTransporte({
+    this.#send = createTransport({
       llave,
-      baseUrl: leerBaseUrl(baseUrl ?? porOmision(llave)),
+      baseUrl: leerBaseUrl(baseUrl ?? defaultBaseUrl(llave)),
       // `globalThis.fetch` is read at each call, so that a tool that replaces it takes effect.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
-      ajustes,
-      registro: leerRegistro(registro),
-      avisar,
+      settings,
+      registro: checkLogger(registro),
+      notify,
     })
-    const cliente = crearCliente(this.#enviar)
-    this.guias = new RecursoGuias(cliente, avisar)
+    const cliente = createResourceClient(this.#send)
+    this.guias = new RecursoGuias(cliente, notify)
     this.archivos = new RecursoArchivos(cliente)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)
@@ -118,8 +118,8 @@ export class Guias {
    */
   conOpciones(opciones: OpcionesDeGuias): Guias {
     const dadas = Object.entries(opciones).filter(([, valor]) => valor !== undefined)
-    const cabeceras = { ...this.#opciones.cabeceras, ...opciones.cabeceras }
-    return new Guias({ ...this.#opciones, ...Object.fromEntries(dadas), cabeceras })
+    const cabeceras = { ...this.#options.cabeceras, ...opciones.cabeceras }
+    return new Guias({ ...this.#options, ...Object.fromEntries(dadas), cabeceras })
   }
 
   /**
@@ -131,7 +131,7 @@ export class Guias {
    * ```
    */
   get<T = unknown>(ruta: string, parametros?: object, opciones?: OpcionesDeLlamada): Solicitud<T> {
-    return this.#llamar('GET', ruta, { query: parametros }, opciones)
+    return this.#call('GET', ruta, { query: parametros }, opciones)
   }
 
   /**
@@ -143,27 +143,27 @@ export class Guias {
    * ```
    */
   post<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
-    return this.#llamar('POST', ruta, { body: cuerpo }, opciones)
+    return this.#call('POST', ruta, { body: cuerpo }, opciones)
   }
 
   /** Envía un cuerpo como `post`, con el método `PUT`, que se puede repetir. */
   put<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
-    return this.#llamar('PUT', ruta, { body: cuerpo }, opciones)
+    return this.#call('PUT', ruta, { body: cuerpo }, opciones)
   }
 
   /** Envía un cuerpo como `post`, con el método `PATCH`. */
   patch<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
-    return this.#llamar('PATCH', ruta, { body: cuerpo }, opciones)
+    return this.#call('PATCH', ruta, { body: cuerpo }, opciones)
   }
 
   /** Llama a una ruta como `get`, con el método `DELETE`. */
   delete<T = unknown>(ruta: string, parametros?: object, opciones?: OpcionesDeLlamada): Solicitud<T> {
-    return this.#llamar('DELETE', ruta, { query: parametros }, opciones)
+    return this.#call('DELETE', ruta, { query: parametros }, opciones)
   }
 
-  #llamar<T>(metodo: string, ruta: string, datos: DatosDeAlguna, opciones: OpcionesDeLlamada | undefined) {
-    const pedido = () => armarOtra(metodo, ruta, datos, opciones?.repetible)
-    return new Solicitud(this.#enviar(pedido, esAlgo<T>, opciones))
+  #call<T>(metodo: string, ruta: string, datos: AnyOperationData, opciones: OpcionesDeLlamada | undefined) {
+    const prepareRequest = () => buildOtherRequest(metodo, ruta, datos, opciones?.repetible)
+    return new Solicitud(this.#send(prepareRequest, isAnything<T>, opciones))
   }
 }
 
@@ -171,12 +171,12 @@ export class Guias {
  * Reads an environment variable; undefined in a page, which has no `process`. Bundlers do not replace `process` in this
  * form.
  */
-function delEntorno(nombre: string): string | undefined {
+function readEnvironment(nombre: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
   return process?.env?.[nombre]
 }
 
-const esDePrueba = (llave: string) => llave.startsWith('guia_test_')
+const isTestLlave = (llave: string) => llave.startsWith('guia_test_')
 
 /**
  * Returns the key without surrounding spaces. Refuses a key that a header cannot carry, because the engine's own error
@@ -185,18 +185,18 @@ const esDePrueba = (llave: string) => llave.startsWith('guia_test_')
  * @throws ErrorGuias if the key is missing, malformed, or a live key in a page
  */
 function leerLlave(llave: unknown, permitirNavegador: boolean): string {
-  const limpia = typeof llave === 'string' ? llave.trim() : ''
-  if (!limpia) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
-  if (!/^[\x21-\x7e]+$/.test(limpia)) {
+  const trimmedLlave = typeof llave === 'string' ? llave.trim() : ''
+  if (!trimmedLlave) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
+  if (!/^[\x21-\x7e]+$/.test(trimmedLlave)) {
     throw new ErrorGuias('La llave tiene caracteres que no son de una llave: cópiela de nuevo.')
   }
   // Test environments such as jsdom also have a document, but use test keys.
-  if (!permitirNavegador && 'document' in globalThis && !esDePrueba(limpia)) {
+  if (!permitirNavegador && 'document' in globalThis && !isTestLlave(trimmedLlave)) {
     throw new ErrorGuias(
       'Quien abra esta página vería su llave: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
     )
   }
-  return limpia
+  return trimmedLlave
 }
 
 /**
@@ -205,8 +205,8 @@ function leerLlave(llave: unknown, permitirNavegador: boolean): string {
  *
  * @throws ErrorGuias for any other key
  */
-function porOmision(llave: string): string {
-  if (esDePrueba(llave)) return 'http://127.0.0.1:3000'
+function defaultBaseUrl(llave: string): string {
+  if (isTestLlave(llave)) return 'http://127.0.0.1:3000'
   throw new ErrorGuias('Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL.')
 }
 
@@ -221,7 +221,7 @@ function leerBaseUrl(baseUrl: unknown): string {
   )
 }
 
-function leerRegistro(registro: Registro | undefined): Registro | undefined {
+function checkLogger(registro: Registro | undefined): Registro | undefined {
   if (registro === undefined || typeof registro === 'function') return registro
   throw new ErrorGuias('registro debe ser una función.')
 }

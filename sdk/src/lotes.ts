@@ -1,5 +1,5 @@
 import { enUtf8 } from './bytes.js'
-import { crearErrorApi, type ErrorApi, ErrorGuias } from './errores.js'
+import { createErrorApi, type ErrorApi, ErrorGuias } from './errores.js'
 import type {
   CodigoDeGuia,
   GuiaParaCrear,
@@ -8,7 +8,7 @@ import type {
   ResultadoFallido,
 } from './generado/types.gen.js'
 import { enJson } from './pedido.js'
-import { esPasajero } from './reintentos.js'
+import { isTransient } from './reintentos.js'
 
 /** Resultado de `crearMuchas` para una guía que existe. */
 export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'advertencias'> {
@@ -42,48 +42,48 @@ export interface FallaDeMuchas<E> {
 export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
 
 /** Entry of `crearMuchas`, with its position. */
-export interface Ranura<E> {
+export interface Slot<E> {
   entrada: E
   posicion: number
 }
 
 /** Entry ready to send: its JSON text, or the error that prevents sending it. */
-interface Lista<E> extends Ranura<E> {
+interface ReadySlot<E> extends Slot<E> {
   texto: string
   error: ErrorGuias | undefined
 }
 
 /** Maximum bytes of the guides in a request. The service accepts 2 MB, which must also hold the rest of the body. */
-const BYTES_POR_LOTE = 1_900_000
+const MAX_LOTE_BYTES = 1_900_000
 
 const bytes = (texto: string) => enUtf8(texto).length
 
 /** Converts an entry to JSON. The text is made at once, because the caller may reuse its object for the next entry. */
-function alistar<E>(ranura: Ranura<E>, aGuia: (entrada: E) => GuiaParaCrear): Lista<E> {
-  const fallar = (mensaje: string, cause?: unknown) => ({
-    ...ranura,
+function prepareSlot<E>(slot: Slot<E>, aGuia: (entrada: E) => GuiaParaCrear): ReadySlot<E> {
+  const buildFailure = (mensaje: string, cause?: unknown) => ({
+    ...slot,
     texto: '',
     error: new ErrorGuias(mensaje, { cause }),
   })
   let guia: GuiaParaCrear
   try {
-    guia = aGuia(ranura.entrada)
+    guia = aGuia(slot.entrada)
   } catch (causa) {
     // The error of a damaged row already says its row and its fault. Any other error is one of the caller's function.
-    return fallar(
+    return buildFailure(
       (causa as Error | null)?.name === 'ErrorDeHoja' ? (causa as Error).message : `aGuia lanzó ${causa}`,
       causa,
     )
   }
   try {
     if (typeof guia?.external_ref !== 'string' || guia.external_ref === '') {
-      return fallar(
+      return buildFailure(
         'La guía no trae external_ref (un texto), y repetir el lote la duplicaría: ponga su número de pedido.',
       )
     }
-    return { ...ranura, texto: enJson(guia), error: undefined }
+    return { ...slot, texto: enJson(guia), error: undefined }
   } catch (causa) {
-    return fallar(
+    return buildFailure(
       causa instanceof ErrorGuias ? causa.message : `La guía no se puede escribir como JSON: ${causa}`,
       causa,
     )
@@ -94,28 +94,28 @@ function alistar<E>(ranura: Ranura<E>, aGuia: (entrada: E) => GuiaParaCrear): Li
  * Groups entries into batches that the service accepts. Reads only as far as needed to know that a batch is full.
  *
  * @param tamano maximum number of guides in a batch
- * @param ocupados bytes of the body outside the guides
+ * @param usedBytes bytes of the body outside the guides
  */
-export async function* agrupar<E>(
-  origen: AsyncIterable<Ranura<E>>,
+export async function* groupIntoLotes<E>(
+  origen: AsyncIterable<Slot<E>>,
   aGuia: (entrada: E) => GuiaParaCrear,
   tamano: number,
-  ocupados: number,
-): AsyncGenerator<Lista<E>[], void, undefined> {
-  let lote: Lista<E>[] = []
-  let largo = ocupados
-  for await (const ranura of origen) {
-    const lista = alistar(ranura, aGuia)
-    const suyo = bytes(lista.texto) + 1
-    if (lote.length > 0 && largo + suyo > BYTES_POR_LOTE) {
+  usedBytes: number,
+): AsyncGenerator<ReadySlot<E>[], void, undefined> {
+  let lote: ReadySlot<E>[] = []
+  let largo = usedBytes
+  for await (const slot of origen) {
+    const readySlot = prepareSlot(slot, aGuia)
+    const slotBytes = bytes(readySlot.texto) + 1
+    if (lote.length > 0 && largo + slotBytes > MAX_LOTE_BYTES) {
       yield lote
-      ;[lote, largo] = [[], ocupados]
+      ;[lote, largo] = [[], usedBytes]
     }
-    lote.push(lista)
-    largo += suyo
+    lote.push(readySlot)
+    largo += slotBytes
     if (lote.length === tamano) {
       yield lote
-      ;[lote, largo] = [[], ocupados]
+      ;[lote, largo] = [[], usedBytes]
     }
   }
   if (lote.length > 0) yield lote
@@ -124,59 +124,62 @@ export async function* agrupar<E>(
 /**
  * Creates a batch and returns one result per entry, in order. If the whole request fails, each entry gets that error.
  */
-export async function crearListas<E>(
-  listas: readonly Lista<E>[],
-  enviar: (guias: string) => Promise<LoteCreado>,
+export async function createReadySlots<E>(
+  readySlots: readonly ReadySlot<E>[],
+  send: (guias: string) => Promise<LoteCreado>,
 ): Promise<ResultadoDeMuchas<E>[]> {
-  const buenas = listas.filter(({ error }) => !error)
-  const veredictos = new Map<Lista<E>, ResultadoDeMuchas<E>>()
+  const buenas = readySlots.filter(({ error }) => !error)
+  const resultBySlot = new Map<ReadySlot<E>, ResultadoDeMuchas<E>>()
   try {
     if (buenas.length > 0) {
-      const { resultados } = await enviar(`[${buenas.map(({ texto }) => texto).join()}]`)
+      const { resultados } = await send(`[${buenas.map(({ texto }) => texto).join()}]`)
       for (const resultado of resultados) {
-        const lista = buenas[resultado.indice]
-        if (lista) veredictos.set(lista, interpretar(lista, resultado))
+        const readySlot = buenas[resultado.indice]
+        if (readySlot) resultBySlot.set(readySlot, toResult(readySlot, resultado))
       }
     }
   } catch (causa) {
     const error = causa as ErrorGuias
     if ((error as ErrorApi).status === 413 && buenas.length > 1) {
       // After a 413, each half is sent alone, because a proxy may accept less than the service.
-      const mitad = listas.length >> 1
+      const half = readySlots.length >> 1
       return [
-        ...(await crearListas(listas.slice(0, mitad), enviar)),
-        ...(await crearListas(listas.slice(mitad), enviar)),
+        ...(await createReadySlots(readySlots.slice(0, half), send)),
+        ...(await createReadySlots(readySlots.slice(half), send)),
       ]
     }
-    for (const lista of buenas) veredictos.set(lista, fallar(lista, error))
+    for (const readySlot of buenas) resultBySlot.set(readySlot, buildFailure(readySlot, error))
   }
-  return listas.map(
-    (lista) =>
-      veredictos.get(lista) ??
-      fallar(lista, lista.error ?? new ErrorGuias('El servicio no dijo qué fue de esta guía. Escríbanos.')),
+  return readySlots.map(
+    (readySlot) =>
+      resultBySlot.get(readySlot) ??
+      buildFailure(
+        readySlot,
+        readySlot.error ?? new ErrorGuias('El servicio no dijo qué fue de esta guía. Escríbanos.'),
+      ),
   )
 }
 
-function interpretar<E>(lista: Lista<E>, resultado: ResultadoCreado | ResultadoFallido): ResultadoDeMuchas<E> {
-  if (!resultado.ok) return fallar(lista, crearErrorApi(resultado.error))
-  const { entrada, posicion } = lista
+function toResult<E>(readySlot: ReadySlot<E>, resultado: ResultadoCreado | ResultadoFallido): ResultadoDeMuchas<E> {
+  if (!resultado.ok) return buildFailure(readySlot, createErrorApi(resultado.error))
+  const { entrada, posicion } = readySlot
   const { guia, estado, repetida, advertencias } = resultado
   const external_ref = resultado.external_ref ?? ''
   return { ok: true, entrada, posicion, guia, estado, external_ref, repetida, advertencias }
 }
 
-const fallar = <E>({ entrada, posicion }: Ranura<E>, error: ErrorGuias): FallaDeMuchas<E> => ({
+const buildFailure = <E>({ entrada, posicion }: Slot<E>, error: ErrorGuias): FallaDeMuchas<E> => ({
   ok: false,
   entrada,
   posicion,
   error,
-  pasajera: esPasajero(error),
+  pasajera: isTransient(error),
 })
 
 /** Numbers the entries from 0. */
-export async function* numerar<E>(
+export async function* numberEntries<E>(
   entradas: Iterable<E> | AsyncIterable<E>,
-): AsyncGenerator<Ranura<E>, void, undefined> {
+): AsyncGenerator<Slot<E>, void, undefined> {
   let posicion = 0
   for await (const entrada of entradas) yield { entrada, posicion: posicion++ }
 }

@@ -1,6 +1,6 @@
 import { ErrorAbortado, ErrorGuias } from './errores.js'
 import type { GuiaParaCrear, LoteCreado, Recogida } from './generado/types.gen.js'
-import { agrupar, crearListas, numerar, type Ranura, type ResultadoDeMuchas } from './lotes.js'
+import { createReadySlots, groupIntoLotes, numberEntries, type ResultadoDeMuchas, type Slot } from './lotes.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import { ownSignal } from './reintentos.js'
 
@@ -48,39 +48,34 @@ export interface AvanceDeMuchas {
 }
 
 /** Sends the JSON text of a batch. */
-export type EnviarLote = (texto: string, opciones: OpcionesDeSolicitud) => Promise<LoteCreado>
+export type SendLote = (texto: string, opciones: OpcionesDeSolicitud) => Promise<LoteCreado>
 
 /**
  * Creación de muchas guías, que devuelve `crearMuchas`. Se recorre una sola vez, con `for await`; antes no lee ni envía
  * nada. Cada guía da un resultado, en el orden en que usted las pasó.
  */
 export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> {
-  readonly #ranuras: AsyncIterable<Ranura<E>>
-  readonly #opciones: OpcionesDeConversion<E>
-  readonly #enviar: EnviarLote
-  readonly #avance: AvanceDeMuchas
-  readonly #fallidas: { ranura: Ranura<E>; pasajera: boolean }[] = []
-  #empezada = false
+  readonly #slots: AsyncIterable<Slot<E>>
+  readonly #options: OpcionesDeConversion<E>
+  readonly #send: SendLote
+  readonly #progress: AvanceDeMuchas
+  readonly #failedSlots: { slot: Slot<E>; pasajera: boolean }[] = []
+  #started = false
 
   /**
    * Creates a creation of many guides; only this package calls it.
    * @internal
    */
-  constructor(
-    ranuras: AsyncIterable<Ranura<E>>,
-    total: number | null,
-    opciones: OpcionesDeConversion<E>,
-    enviar: EnviarLote,
-  ) {
-    this.#ranuras = ranuras
-    this.#opciones = opciones
-    this.#enviar = enviar
-    this.#avance = { leidas: 0, creadas: 0, repetidas: 0, fallidas: 0, total }
+  constructor(slots: AsyncIterable<Slot<E>>, total: number | null, opciones: OpcionesDeConversion<E>, send: SendLote) {
+    this.#slots = slots
+    this.#options = opciones
+    this.#send = send
+    this.#progress = { leidas: 0, creadas: 0, repetidas: 0, fallidas: 0, total }
   }
 
   /** Avance hasta ahora: guías leídas, creadas, repetidas y fallidas. */
   get avance(): AvanceDeMuchas {
-    return { ...this.#avance }
+    return { ...this.#progress }
   }
 
   /**
@@ -92,12 +87,12 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
    * ```
    */
   reintentarFallidas({ todas = false }: { todas?: boolean } = {}): CreacionDeMuchas<E> {
-    const ranuras = this.#fallidas.flatMap(({ ranura, pasajera }) => (todas || pasajera ? [ranura] : []))
-    ranuras.sort((una, otra) => una.posicion - otra.posicion)
-    const deNuevo = (async function* () {
-      yield* ranuras
+    const slots = this.#failedSlots.flatMap(({ slot, pasajera }) => (todas || pasajera ? [slot] : []))
+    slots.sort((left, right) => left.posicion - right.posicion)
+    const retriedSlots = (async function* () {
+      yield* slots
     })()
-    return new CreacionDeMuchas(deNuevo, ranuras.length, this.#opciones, this.#enviar)
+    return new CreacionDeMuchas(retriedSlots, slots.length, this.#options, this.#send)
   }
 
   /**
@@ -109,37 +104,37 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
    * @throws ErrorAbortado at the end, if `signal` is aborted
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
-    if (this.#empezada) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
-    this.#empezada = true
-    const { concurrencia = 2, tamano = 100, recogida, estricto, aGuia } = this.#opciones
-    const signal = ownSignal(this.#opciones.signal)
+    if (this.#started) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
+    this.#started = true
+    const { concurrencia = 2, tamano = 100, recogida, estricto, aGuia } = this.#options
+    const signal = ownSignal(this.#options.signal)
     // Beginning of the body, up to the list of guides.
-    const principio = JSON.stringify({ recogida, estricto, guias: 0 }).slice(0, -2)
-    const lotes = agrupar(this.#leer(), aGuia, tamano, principio.length * 3)
-    const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
-    let leyendo: Promise<() => void> | undefined
-    let sigue = true
-    let averia: { causa: unknown } | undefined
+    const bodyStart = JSON.stringify({ recogida, estricto, guias: 0 }).slice(0, -2)
+    const lotes = groupIntoLotes(this.#leer(), aGuia, tamano, bodyStart.length * 3)
+    const inFlight: Promise<ResultadoDeMuchas<E>[]>[] = []
+    let reading: Promise<() => void> | undefined
+    let hasMore = true
+    let sourceFailure: { causa: unknown } | undefined
     const leer = () =>
-      oAbortado(lotes.next(), signal).then(
+      orAborted(lotes.next(), signal).then(
         (leido) => () => {
-          leyendo = undefined
-          if (!leido || leido.done) sigue = false
-          else enVuelo.push(this.#crear(leido.value, principio))
+          reading = undefined
+          if (!leido || leido.done) hasMore = false
+          else inFlight.push(this.#create(leido.value, bodyStart))
         },
         (causa: unknown) => () => {
-          ;[leyendo, sigue, averia] = [undefined, false, { causa }]
+          ;[reading, hasMore, sourceFailure] = [undefined, false, { causa }]
         },
       )
     try {
       for (;;) {
-        if (sigue && !leyendo && enVuelo.length < concurrencia) leyendo = leer()
-        const [primero] = enVuelo
-        if (!leyendo && !primero) break
-        const listo = await Promise.race([...(leyendo ? [leyendo] : []), ...(primero ? [primero] : [])])
+        if (hasMore && !reading && inFlight.length < concurrencia) reading = leer()
+        const [primero] = inFlight
+        if (!reading && !primero) break
+        const listo = await Promise.race([...(reading ? [reading] : []), ...(primero ? [primero] : [])])
         if (typeof listo === 'function') listo()
         else {
-          enVuelo.shift()
+          inFlight.shift()
           yield* listo
         }
       }
@@ -147,32 +142,32 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
       // Not awaited, because a source that never answers would block a consumer that has left the loop.
       lotes.return().catch(() => {})
     }
-    if (averia) throw averia.causa
+    if (sourceFailure) throw sourceFailure.causa
     if (signal?.aborted) {
       throw new ErrorAbortado('Se abortó con signal: lo que no dio resultado no se envió.', { cause: signal.reason })
     }
   }
 
   async *#leer() {
-    for await (const ranura of this.#ranuras) {
-      this.#avance.leidas++
-      yield ranura
+    for await (const slot of this.#slots) {
+      this.#progress.leidas++
+      yield slot
     }
   }
 
-  async #crear(listas: Parameters<typeof crearListas<E>>[0], principio: string) {
-    const resultados = await crearListas(listas, (guias) => this.#enviar(`${principio}${guias}}`, this.#opciones))
+  async #create(readySlots: Parameters<typeof createReadySlots<E>>[0], bodyStart: string) {
+    const resultados = await createReadySlots(readySlots, (guias) => this.#send(`${bodyStart}${guias}}`, this.#options))
     for (const resultado of resultados) {
       if (resultado.ok) {
-        this.#avance[resultado.repetida ? 'repetidas' : 'creadas']++
+        this.#progress[resultado.repetida ? 'repetidas' : 'creadas']++
         continue
       }
-      this.#avance.fallidas++
+      this.#progress.fallidas++
       const { entrada, posicion, pasajera } = resultado
-      this.#fallidas.push({ ranura: { entrada, posicion }, pasajera })
+      this.#failedSlots.push({ slot: { entrada, posicion }, pasajera })
     }
     try {
-      this.#opciones.alAvanzar?.(this.avance)
+      this.#options.alAvanzar?.(this.avance)
     } catch {} // an error while showing the progress must not lose the results
     return resultados
   }
@@ -182,12 +177,12 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
  * Resolves with the value of the promise, or with undefined once `signal` is aborted. Removes its listener, so that a
  * long-lived signal does not collect listeners.
  */
-function oAbortado<T>(promesa: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  return new Promise<T | undefined>((cumplir, rechazar) => {
-    const abortar = () => cumplir(undefined)
-    if (signal?.aborted) abortar()
-    signal?.addEventListener('abort', abortar)
-    promesa.then(cumplir, rechazar).finally(() => signal?.removeEventListener('abort', abortar))
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  return new Promise<T | undefined>((resolve, reject) => {
+    const onAbort = () => resolve(undefined)
+    if (signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort)
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', onAbort))
   })
 }
 
@@ -199,7 +194,7 @@ function oAbortado<T>(promesa: Promise<T>, signal: AbortSignal | undefined): Pro
 export function crearMuchas<E>(
   entradas: Iterable<E> | AsyncIterable<E>,
   opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>>,
-  enviar: EnviarLote,
+  send: SendLote,
 ): CreacionDeMuchas<E> {
   const { concurrencia = 1, tamano = 100, aGuia = (entrada: E) => entrada as GuiaParaCrear } = opciones
   if (!(Number.isInteger(tamano) && tamano >= 1 && tamano <= 100)) {
@@ -212,6 +207,6 @@ export function crearMuchas<E>(
     throw new ErrorGuias('crearMuchas espera una lista, un generador o un flujo.')
   }
   const { length, size } = entradas as { length?: unknown; size?: unknown }
-  const total = [length, size].find((uno) => typeof uno === 'number') as number | undefined
-  return new CreacionDeMuchas(numerar(entradas), total ?? null, { ...opciones, aGuia }, enviar)
+  const total = [length, size].find((count) => typeof count === 'number') as number | undefined
+  return new CreacionDeMuchas(numberEntries(entradas), total ?? null, { ...opciones, aGuia }, send)
 }

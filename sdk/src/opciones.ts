@@ -79,16 +79,19 @@ export interface Suceso {
 export type Registro = (suceso: Suceso) => void
 
 /** Options in force for a request, with all values set. */
-export type Ajustes = Required<Omit<OpcionesDeSolicitud, 'signal'>> & Pick<OpcionesDeSolicitud, 'signal'>
+export type RequestSettings = Required<Omit<OpcionesDeSolicitud, 'signal'>> & Pick<OpcionesDeSolicitud, 'signal'>
 
-const POR_OMISION: Ajustes = { tiempoLimite: 30_000, plazoTotal: Infinity, reintentos: 2, cabeceras: {} }
+const DEFAULT_SETTINGS: RequestSettings = { tiempoLimite: 30_000, plazoTotal: Infinity, reintentos: 2, cabeceras: {} }
 
 /**
  * Merges the given options over `base`; `undefined` counts as not given.
  *
  * @throws ErrorGuias if a number is out of range
  */
-export function ajustar(dadas: OpcionesDeSolicitud | undefined, base: Ajustes = POR_OMISION): Ajustes {
+export function resolveSettings(
+  dadas: OpcionesDeSolicitud | undefined,
+  base: RequestSettings = DEFAULT_SETTINGS,
+): RequestSettings {
   const {
     signal,
     tiempoLimite = base.tiempoLimite,

@@ -21,10 +21,10 @@ export interface Pagina<T> {
  */
 export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, AsyncIterable<T> {
   readonly [Symbol.toStringTag] = 'Listado'
-  readonly #desde: string | undefined
-  readonly #pedir: (cursor: string | undefined) => Promise<Respuesta<P>>
+  readonly #from: string | undefined
+  readonly #request: (cursor: string | undefined) => Promise<Respuesta<P>>
   readonly #hayMas: (pagina: P) => boolean
-  #primera: Promise<Respuesta<P>> | undefined
+  #firstPage: Promise<Respuesta<P>> | undefined
 
   /**
    * Creates a list; only this package calls it.
@@ -32,18 +32,18 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
    */
   constructor(
     desde: string | undefined,
-    pedir: (cursor: string | undefined) => Promise<Respuesta<P>>,
+    request: (cursor: string | undefined) => Promise<Respuesta<P>>,
     hayMas: (pagina: P) => boolean = (pagina) => pagina.cursor_siguiente != null,
   ) {
-    this.#desde = desde
-    this.#pedir = pedir
+    this.#from = desde
+    this.#request = request
     this.#hayMas = hayMas
   }
 
   /** Da la primera página de la lista con su respuesta entera: estado, cabeceras e identificador de la solicitud. */
   conRespuesta(): Promise<Respuesta<P>> {
-    this.#primera ??= this.#pedir(this.#desde)
-    return this.#primera
+    this.#firstPage ??= this.#request(this.#from)
+    return this.#firstPage
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting a list requests its first page; no request is sent before
@@ -76,15 +76,15 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
    * ```
    */
   async *paginas(): AsyncGenerator<P, void, undefined> {
-    let cursor = this.#desde
+    let cursor = this.#from
     for (;;) {
-      const { datos: pagina } = await this.#pedir(cursor)
+      const { datos: pagina } = await this.#request(cursor)
       yield pagina
       if (!this.#hayMas(pagina)) return
-      const siguiente = pagina.cursor_siguiente ?? undefined
+      const nextCursor = pagina.cursor_siguiente ?? undefined
       // Requesting the same page forever would flood the service.
-      if (siguiente === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
-      cursor = siguiente
+      if (nextCursor === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
+      cursor = nextCursor
     }
   }
 
@@ -98,7 +98,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   async primeros(cuantos: number): Promise<T[]> {
     if (!(cuantos >= 0)) throw new ErrorGuias('primeros debe ser un número de 0 en adelante, o Infinity.')
     const todos: T[] = []
-    if (cuantos > 0) for await (const uno of this) if (todos.push(uno) >= cuantos) break
+    if (cuantos > 0) for await (const element of this) if (todos.push(element) >= cuantos) break
     return todos
   }
 

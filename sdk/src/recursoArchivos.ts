@@ -1,9 +1,9 @@
 import { hexadecimalDe, webCrypto } from './bytes.js'
-import type { Cliente } from './cliente.js'
+import type { ResourceClient } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esArchivo } from './formas.js'
+import { isFileContent } from './formas.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { armarOtra } from './pedido.js'
+import { buildOtherRequest } from './pedido.js'
 import { Solicitud } from './solicitud.js'
 
 /** Archivo de una respuesta: una foto, la firma o el PDF de una prueba, o el enlace de una etiqueta. */
@@ -16,14 +16,14 @@ export interface ArchivoPorDescargar {
 
 /** Los archivos que las respuestas nombran con un enlace firmado. */
 export class RecursoArchivos {
-  readonly #enviar: Cliente['enviar']
+  readonly #send: ResourceClient['send']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ enviar }: Cliente) {
-    this.#enviar = enviar
+  constructor({ send }: ResourceClient) {
+    this.#send = send
   }
 
   /**
@@ -38,12 +38,12 @@ export class RecursoArchivos {
    */
   descargar(archivo: ArchivoPorDescargar | string, opciones?: OpcionesDeSolicitud): Solicitud<Uint8Array<ArrayBuffer>> {
     const { url, sha256 }: ArchivoPorDescargar = typeof archivo === 'string' ? { url: archivo } : Object(archivo)
-    const pedido = () => {
+    const prepareRequest = () => {
       if (!/^https?:/.test(url)) throw new ErrorGuias('descargar espera un enlace, o un archivo con su url.')
-      return { ...armarOtra('GET', '/', {}), ruta: url, acepta: '*/*', conLlave: false }
+      return { ...buildOtherRequest('GET', '/', {}), ruta: url, accepts: '*/*', needsLlave: false }
     }
     return new Solicitud(
-      this.#enviar(pedido, esArchivo, opciones).then(async (respuesta) => {
+      this.#send(prepareRequest, isFileContent, opciones).then(async (respuesta) => {
         const huella = async () => new Uint8Array(await subtle().digest('SHA-256', respuesta.datos))
         if (!sha256 || hexadecimalDe(await huella()) === sha256) return respuesta
         throw new ErrorGuias('El archivo no llegó como se guardó (sha256): descárguelo otra vez.')

@@ -1,4 +1,4 @@
-import type { Cliente } from './cliente.js'
+import type { ResourceClient } from './cliente.js'
 import type {
   Departamento,
   ListarDepartamentosData,
@@ -18,14 +18,14 @@ export type FiltrosDeMunicipios = ListarMunicipiosData['query']
 
 /** Los departamentos y municipios que el servicio conoce. */
 export class RecursoCatalogo {
-  readonly #listar: Cliente['listar']
+  readonly #list: ResourceClient['listar']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ listar }: Cliente) {
-    this.#listar = listar
+  constructor({ listar }: ResourceClient) {
+    this.#list = listar
   }
 
   /**
@@ -39,7 +39,7 @@ export class RecursoCatalogo {
     filtros: FiltrosDeDepartamentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Departamento, PaginaDeDepartamentos> {
-    return this.#listar('GET /catalogo/departamentos', { query: filtros }, opciones)
+    return this.#list('GET /catalogo/departamentos', { query: filtros }, opciones)
   }
 
   /**
@@ -51,6 +51,6 @@ export class RecursoCatalogo {
    * ```
    */
   municipios(filtros: FiltrosDeMunicipios, opciones?: OpcionesDeSolicitud): Listado<Municipio, PaginaDeMunicipios> {
-    return this.#listar('GET /catalogo/municipios', { query: filtros }, opciones)
+    return this.#list('GET /catalogo/municipios', { query: filtros }, opciones)
   }
 }

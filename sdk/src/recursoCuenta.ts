@@ -1,5 +1,5 @@
-import type { Cliente } from './cliente.js'
-import { esCuenta } from './formas.js'
+import type { ResourceClient } from './cliente.js'
+import { isAccount } from './formas.js'
 import type { Cuenta, LineaDeBitacora, ListarBitacoraData, PaginaDeBitacora } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
@@ -10,16 +10,16 @@ export type FiltrosDeBitacora = NonNullable<ListarBitacoraData['query']>
 
 /** La cuenta a la que pertenece la llave. */
 export class RecursoCuenta {
-  readonly #pedir: Cliente['pedir']
-  readonly #listar: Cliente['listar']
+  readonly #request: ResourceClient['request']
+  readonly #list: ResourceClient['listar']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ pedir, listar }: Cliente) {
-    this.#pedir = pedir
-    this.#listar = listar
+  constructor({ request, listar }: ResourceClient) {
+    this.#request = request
+    this.#list = listar
   }
 
   /**
@@ -31,7 +31,7 @@ export class RecursoCuenta {
    * ```
    */
   obtener(opciones?: OpcionesDeSolicitud): Solicitud<Cuenta> {
-    return this.#pedir('GET /cuenta', {}, opciones, esCuenta)
+    return this.#request('GET /cuenta', {}, opciones, isAccount)
   }
 
   /**
@@ -46,6 +46,6 @@ export class RecursoCuenta {
     filtros: FiltrosDeBitacora = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<LineaDeBitacora, PaginaDeBitacora> {
-    return this.#listar('GET /bitacora', { query: filtros }, opciones)
+    return this.#list('GET /bitacora', { query: filtros }, opciones)
   }
 }

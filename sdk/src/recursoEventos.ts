@@ -1,10 +1,10 @@
-import type { Cliente } from './cliente.js'
+import type { ResourceClient } from './cliente.js'
 import type { Evento } from './evento.js'
 import type { ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
 import type { ConFechas, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
-import { dormir } from './reintentos.js'
-import { revisarIntervalo } from './seguimiento.js'
+import { sleepUnlessAborted } from './reintentos.js'
+import { checkInterval } from './seguimiento.js'
 
 /** Filtros del flujo de eventos, con su principio, el cursor y el tamaño de la página. */
 export type FiltrosDelFlujo = ConFechas<NonNullable<ListarEventosData['query']>>
@@ -19,14 +19,14 @@ export interface OpcionesDelFlujo extends FiltrosDelFlujo {
 
 /** El flujo de eventos de todas sus guías. */
 export class RecursoEventos {
-  readonly #listar: Cliente['listar']
+  readonly #list: ResourceClient['listar']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ listar }: Cliente) {
-    this.#listar = listar
+  constructor({ listar }: ResourceClient) {
+    this.#list = listar
   }
 
   /**
@@ -45,7 +45,7 @@ export class RecursoEventos {
    * ```
    */
   listar(filtros: FiltrosDelFlujo = {}, opciones?: OpcionesDeSolicitud): Listado<Evento, PaginaDelFlujo> {
-    return this.#listar('GET /eventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
+    return this.#list('GET /eventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
   }
 
   /**
@@ -64,15 +64,15 @@ export class RecursoEventos {
     { intervalo = 5_000, guardar, ...filtros }: OpcionesDelFlujo = {},
     opciones: OpcionesDeSolicitud = {},
   ): AsyncGenerator<Evento, void, undefined> {
-    revisarIntervalo(intervalo)
+    checkInterval(intervalo)
     for (let { cursor } = filtros; ; ) {
-      const lista = this.listar({ limite: 100, ...filtros, cursor }, { reintentos: Infinity, ...opciones })
-      for await (const { datos, cursor_siguiente } of lista.paginas()) {
+      const eventoList = this.listar({ limite: 100, ...filtros, cursor }, { reintentos: Infinity, ...opciones })
+      for await (const { datos, cursor_siguiente } of eventoList.paginas()) {
         yield* datos
         if (cursor !== cursor_siguiente) await guardar?.(cursor_siguiente)
         cursor = cursor_siguiente
       }
-      await dormir(intervalo, opciones.signal)
+      await sleepUnlessAborted(intervalo, opciones.signal)
     }
   }
 }

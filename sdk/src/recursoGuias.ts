@@ -1,9 +1,9 @@
 import type { ClavesPublicas } from './clavesPublicas.js'
-import type { Cliente } from './cliente.js'
+import type { ResourceClient } from './cliente.js'
 import { isOfEndedGuide } from './endedGuide.js'
 import { ErrorGuias } from './errores.js'
 import type { Evento } from './evento.js'
-import { esArchivo, esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from './formas.js'
+import { isEtiquetas, isFileContent, isGuia, isGuiaOrUnchanged, isKeySet, isLote, isPrueba } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
@@ -32,13 +32,13 @@ import type {
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
 import type { ConFechas, OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
-import { armar, armarOtra } from './pedido.js'
+import { buildOtherRequest, buildRequest } from './pedido.js'
 import {
-  esperarPdf,
   type OpcionesDeEspera,
   type OpcionesDeSeguimiento,
   type PruebaConPdf,
   seguir,
+  waitForPruebaPdf,
 } from './seguimiento.js'
 import { Solicitud } from './solicitud.js'
 
@@ -74,20 +74,20 @@ export interface OpcionesDeZpl extends OpcionesDeSolicitud {
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
 export class RecursoGuias {
-  readonly #pedir: Cliente['pedir']
-  readonly #listar: Cliente['listar']
-  readonly #enviar: Cliente['enviar']
-  readonly #avisar: (aviso: string) => void
+  readonly #request: ResourceClient['request']
+  readonly #list: ResourceClient['listar']
+  readonly #send: ResourceClient['send']
+  readonly #notify: (aviso: string) => void
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ pedir, listar, enviar }: Cliente, avisar: (aviso: string) => void) {
-    this.#pedir = pedir
-    this.#listar = listar
-    this.#enviar = enviar
-    this.#avisar = avisar
+  constructor({ request, listar, send }: ResourceClient, notify: (aviso: string) => void) {
+    this.#request = request
+    this.#list = listar
+    this.#send = send
+    this.#notify = notify
   }
 
   /**
@@ -112,12 +112,12 @@ export class RecursoGuias {
    * ```
    */
   crear(guia: GuiaIndividual, opciones?: OpcionesConClave): Solicitud<Guia> {
-    const enviada = this.#enviar(() => armar('POST /guias', { body: guia }), esGuia, opciones)
+    const sentRequest = this.#send(() => buildRequest('POST /guias', { body: guia }), isGuia, opciones)
     return new Solicitud(
-      enviada.then((respuesta) => {
+      sentRequest.then((respuesta) => {
         const { guia: codigo, advertencias } = respuesta.datos
-        const una = advertencias?.find(isOfEndedGuide)
-        if (una) this.#avisar(`${codigo}: ${una.mensaje}.`)
+        const endedAdvertencia = advertencias?.find(isOfEndedGuide)
+        if (endedAdvertencia) this.#notify(`${codigo}: ${endedAdvertencia.mensaje}.`)
         return respuesta
       }),
     )
@@ -140,7 +140,7 @@ export class RecursoGuias {
    * ```
    */
   crearLote(lote: LoteParaCrear, opciones?: OpcionesConClave): Solicitud<LoteCreado> {
-    return this.#pedir('POST /guias/bulk', { body: lote }, opciones, esLote)
+    return this.#request('POST /guias/bulk', { body: lote }, opciones, isLote)
   }
 
   /**
@@ -171,10 +171,15 @@ export class RecursoGuias {
     entradas: Iterable<E> | AsyncIterable<E>,
     opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>> = {},
   ): CreacionDeMuchas<E> {
-    return crearMuchas(entradas, opciones, async (texto, deCada) => {
+    return crearMuchas(entradas, opciones, async (texto, loteOptions) => {
       // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
-      const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true, clave: undefined }
-      return (await this.#enviar(() => pedido, esLote, deCada)).datos
+      const preparedRequest = {
+        ...buildRequest('POST /guias/bulk', {}),
+        cuerpo: texto,
+        repetible: true,
+        clave: undefined,
+      }
+      return (await this.#send(() => preparedRequest, isLote, loteOptions)).datos
     })
   }
 
@@ -183,7 +188,7 @@ export class RecursoGuias {
    * historial; la guía viene siempre entera. El código se acepta en minúsculas, con espacios o con guiones.
    */
   obtener(guia: CodigoDeGuia, { limite, cursor, ...opciones }: OpcionesDeDetalle = {}): Solicitud<GuiaConEventos> {
-    return this.#pedir('GET /guias/{guia}', { path: { guia }, query: { limite, cursor } }, opciones, esGuia)
+    return this.#request('GET /guias/{guia}', { path: { guia }, query: { limite, cursor } }, opciones, isGuia)
   }
 
   /**
@@ -205,8 +210,12 @@ export class RecursoGuias {
     guia: CodigoDeGuia,
     { intervalo, limite, ...opciones }: OpcionesDeSeguimiento = {},
   ): AsyncGenerator<GuiaConEventos, void, undefined> {
-    const pedido = () => armar('GET /guias/{guia}', { path: { guia }, query: { limite } })
-    return seguir((suyas) => this.#enviar(pedido, esGuiaOIgual<GuiaConEventos>, suyas), intervalo, opciones)
+    const preparedRequest = () => buildRequest('GET /guias/{guia}', { path: { guia }, query: { limite } })
+    return seguir(
+      (callOptions) => this.#send(preparedRequest, isGuiaOrUnchanged<GuiaConEventos>, callOptions),
+      intervalo,
+      opciones,
+    )
   }
 
   /**
@@ -224,7 +233,7 @@ export class RecursoGuias {
    * ```
    */
   listar(filtros: FiltrosDeGuias = {}, opciones?: OpcionesDeSolicitud): Listado<Guia, PaginaDeGuias> {
-    return this.#listar('GET /guias', { query: filtros }, opciones)
+    return this.#list('GET /guias', { query: filtros }, opciones)
   }
 
   /** Da la guía que tiene esa `external_ref`, que es única; `undefined` si no hay ninguna. */
@@ -241,7 +250,7 @@ export class RecursoGuias {
     filtros: FiltrosDeHistorial = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Evento, PaginaDeEventos> {
-    return this.#listar('GET /guias/{guia}/eventos', { path: { guia }, query: filtros }, opciones)
+    return this.#list('GET /guias/{guia}/eventos', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -257,7 +266,7 @@ export class RecursoGuias {
     lugar: UbicacionParaConfirmar,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/ubicacion', { path: { guia }, body: lugar }, opciones, esGuia)
+    return this.#request('POST /guias/{guia}/ubicacion', { path: { guia }, body: lugar }, opciones, isGuia)
   }
 
   /**
@@ -265,7 +274,7 @@ export class RecursoGuias {
    * máximo es de 3 veces por guía y teléfono, y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
   reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', { path: { guia } }, opciones, esGuia)
+    return this.#request('POST /guias/{guia}/reenviar-solicitud', { path: { guia } }, opciones, isGuia)
   }
 
   /**
@@ -282,7 +291,7 @@ export class RecursoGuias {
    * ```
    */
   pruebaEntrega(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<PruebaDeEntrega> {
-    return this.#pedir('GET /guias/{guia}/prueba-entrega', { path: { guia } }, opciones, esPrueba)
+    return this.#request('GET /guias/{guia}/prueba-entrega', { path: { guia } }, opciones, isPrueba)
   }
 
   /**
@@ -296,7 +305,7 @@ export class RecursoGuias {
    * ```
    */
   esperarPrueba(guia: CodigoDeGuia, opciones: OpcionesDeEspera = {}): Promise<PruebaConPdf> {
-    return esperarPdf(() => this.pruebaEntrega(guia, opciones).conRespuesta(), opciones)
+    return waitForPruebaPdf(() => this.pruebaEntrega(guia, opciones).conRespuesta(), opciones)
   }
 
   /**
@@ -313,7 +322,7 @@ export class RecursoGuias {
     filtros: FiltrosDeIntentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<IntentoFallido, PaginaDeIntentos> {
-    return this.#listar('GET /guias/{guia}/intentos', { path: { guia }, query: filtros }, opciones)
+    return this.#list('GET /guias/{guia}/intentos', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -328,7 +337,7 @@ export class RecursoGuias {
    * ```
    */
   etiqueta(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
-    return this.#pedir('GET /guias/{guia}/etiqueta', { path: { guia } }, opciones, esEtiquetas)
+    return this.#request('GET /guias/{guia}/etiqueta', { path: { guia } }, opciones, isEtiquetas)
   }
 
   /**
@@ -343,7 +352,7 @@ export class RecursoGuias {
     guia: CodigoDeGuia | readonly CodigoDeGuia[],
     opciones?: OpcionesDePdf,
   ): Solicitud<Uint8Array<ArrayBuffer>> {
-    return this.#etiquetar(guia, 'application/pdf', { formato: opciones?.formato }, opciones)
+    return this.#requestEtiquetas(guia, 'application/pdf', { formato: opciones?.formato }, opciones)
   }
 
   /**
@@ -358,22 +367,22 @@ export class RecursoGuias {
     guia: CodigoDeGuia | readonly CodigoDeGuia[],
     opciones?: OpcionesDeZpl,
   ): Solicitud<Uint8Array<ArrayBuffer>> {
-    return this.#etiquetar(guia, 'application/zpl', { ppp: opciones?.ppp }, opciones)
+    return this.#requestEtiquetas(guia, 'application/zpl', { ppp: opciones?.ppp }, opciones)
   }
 
-  #etiquetar(
+  #requestEtiquetas(
     guia: CodigoDeGuia | readonly CodigoDeGuia[],
-    acepta: string,
+    accepts: string,
     como: object,
     opciones: OpcionesDeSolicitud | undefined,
   ) {
-    const pedido = () => ({
+    const preparedRequest = () => ({
       ...(Array.isArray(guia)
-        ? armar('POST /etiquetas', { body: { guias: guia, ...como } })
-        : armar('GET /guias/{guia}/etiqueta', { path: { guia }, query: como })),
-      acepta,
+        ? buildRequest('POST /etiquetas', { body: { guias: guia, ...como } })
+        : buildRequest('GET /guias/{guia}/etiqueta', { path: { guia }, query: como })),
+      accepts,
     })
-    return new Solicitud(this.#enviar(pedido, esArchivo, opciones))
+    return new Solicitud(this.#send(preparedRequest, isFileContent, opciones))
   }
 
   /**
@@ -386,8 +395,8 @@ export class RecursoGuias {
    */
   clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
     // The request for the public keys is sent without an API key, and is not in the contract's table of operations.
-    const pedido = { ...armarOtra('GET', '/.well-known/jwks.json', {}), conLlave: false }
-    return new Solicitud(this.#enviar(() => pedido, esClaves<ClavesPublicas>, opciones))
+    const preparedRequest = { ...buildOtherRequest('GET', '/.well-known/jwks.json', {}), needsLlave: false }
+    return new Solicitud(this.#send(() => preparedRequest, isKeySet<ClavesPublicas>, opciones))
   }
 
   /**
@@ -402,7 +411,7 @@ export class RecursoGuias {
   etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeEtiquetas): Solicitud<EnlaceDeEtiquetas> {
     if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos deben ser una lista.')
     const body = { guias: [...codigos], formato: opciones?.formato }
-    return this.#pedir('POST /etiquetas', { body }, opciones, esEtiquetas)
+    return this.#request('POST /etiquetas', { body }, opciones, isEtiquetas)
   }
 
   /**
@@ -412,7 +421,7 @@ export class RecursoGuias {
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */
   cancelar(guia: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/cancelar', { path: { guia }, body: cancelacion }, opciones, esGuia)
+    return this.#request('POST /guias/{guia}/cancelar', { path: { guia }, body: cancelacion }, opciones, isGuia)
   }
 
   /**
@@ -421,7 +430,7 @@ export class RecursoGuias {
    * @throws {ErrorConflicto} `no_corregible`, `carrera_perdida` o `limite_de_correcciones`
    */
   corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('PATCH /guias/{guia}', { path: { guia }, body: correccion }, opciones, esGuia)
+    return this.#request('PATCH /guias/{guia}', { path: { guia }, body: correccion }, opciones, isGuia)
   }
 
   /**
@@ -430,7 +439,7 @@ export class RecursoGuias {
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
   reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/reintentar', { path: { guia }, body: reintento }, opciones, esGuia)
+    return this.#request('POST /guias/{guia}/reintentar', { path: { guia }, body: reintento }, opciones, isGuia)
   }
 
   /**
@@ -439,6 +448,6 @@ export class RecursoGuias {
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `transicion_invalida`
    */
   devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/devolver', { path: { guia }, body: devolucion }, opciones, esGuia)
+    return this.#request('POST /guias/{guia}/devolver', { path: { guia }, body: devolucion }, opciones, isGuia)
   }
 }

@@ -1,5 +1,5 @@
-import type { Cliente } from './cliente.js'
-import { esGuia } from './formas.js'
+import type { ResourceClient } from './cliente.js'
+import { isGuia } from './formas.js'
 import type { AvanceSimulado, CodigoDeGuia, DecisionSimulada, Guia, UbicacionSimulada } from './generado/types.gen.js'
 import type { OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
@@ -9,14 +9,14 @@ import type { Solicitud } from './solicitud.js'
  * `guia_test_…`. Con una llave `guia_live_…`, cada llamada es un `ErrorAlcance` (`solo_en_test`).
  */
 export class RecursoSimulador {
-  readonly #pedir: Cliente['pedir']
+  readonly #request: ResourceClient['request']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ pedir }: Cliente) {
-    this.#pedir = pedir
+  constructor({ request }: ResourceClient) {
+    this.#request = request
   }
 
   /**
@@ -31,7 +31,7 @@ export class RecursoSimulador {
    * ```
    */
   avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('POST /simulador/guias/{guia}/avanzar', { path: { guia }, body: cambio }, opciones, esGuia)
+    return this.#request('POST /simulador/guias/{guia}/avanzar', { path: { guia }, body: cambio }, opciones, isGuia)
   }
 
   /**
@@ -49,11 +49,11 @@ export class RecursoSimulador {
     respuesta?: UbicacionSimulada,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return this.#pedir(
+    return this.#request(
       'POST /simulador/guias/{guia}/confirmar-ubicacion',
       { path: { guia }, body: respuesta },
       opciones,
-      esGuia,
+      isGuia,
     )
   }
 
@@ -69,6 +69,6 @@ export class RecursoSimulador {
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
   decidir(guia: CodigoDeGuia, decision: DecisionSimulada, opciones?: OpcionesConClave): Solicitud<Guia> {
-    return this.#pedir('POST /simulador/guias/{guia}/decidir', { path: { guia }, body: decision }, opciones, esGuia)
+    return this.#request('POST /simulador/guias/{guia}/decidir', { path: { guia }, body: decision }, opciones, isGuia)
   }
 }

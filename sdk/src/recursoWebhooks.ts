@@ -1,18 +1,18 @@
-import type { Cliente } from './cliente.js'
+import type { ResourceClient } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esAvisoDeWebhook, esEnsayo, esNada, esRecuperacion, esWebhook, esWebhookConSecreto } from './formas.js'
+import { isAvisoDeWebhook, isNothing, isRecovery, isRehearsal, isWebhook, isWebhookWithSecreto } from './formas.js'
 import type {
   AvisoDeWebhook,
   AvisoDeWebhookConIntentos,
   CodigoDeAvisoDeWebhook,
   CodigoDeWebhook,
+  RecuperacionParaCrear as ContractRecuperacionParaCrear,
   EnsayoDeRecuperacion,
   ListarAvisosDeWebhookData,
   ListarWebhooksData,
   PaginaDeAvisosDeWebhook,
   PaginaDeWebhooks,
   Recuperacion,
-  RecuperacionParaCrear as RecuperacionDelContrato,
   RotacionDeSecreto,
   Webhook,
   WebhookConSecreto,
@@ -32,7 +32,7 @@ export type FiltrosDeAvisosDeWebhook = NonNullable<ListarAvisosDeWebhookData['qu
 /** Datos de una recuperación: desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
 // Sending and counting are two methods, because with `ensayo` among the data, the type of the answer would depend on a
 // value.
-export interface RecuperacionParaCrear extends ConFechas<Omit<RecuperacionDelContrato, 'ensayo'>> {
+export interface RecuperacionParaCrear extends ConFechas<Omit<ContractRecuperacionParaCrear, 'ensayo'>> {
   /** Miembro que no se usa aquí: para contar sin enviar nada, llame a `ensayarRecuperacion`. */
   ensayo?: never
 }
@@ -42,16 +42,16 @@ export interface RecuperacionParaCrear extends ConFechas<Omit<RecuperacionDelCon
  * `webhooks:admin`.
  */
 export class RecursoWebhooks {
-  readonly #pedir: Cliente['pedir']
-  readonly #listar: Cliente['listar']
+  readonly #request: ResourceClient['request']
+  readonly #list: ResourceClient['listar']
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ pedir, listar }: Cliente) {
-    this.#pedir = pedir
-    this.#listar = listar
+  constructor({ request, listar }: ResourceClient) {
+    this.#request = request
+    this.#list = listar
   }
 
   /**
@@ -69,7 +69,7 @@ export class RecursoWebhooks {
    * ```
    */
   crear(webhook: WebhookParaCrear, opciones?: OpcionesConClave): Solicitud<WebhookConSecreto> {
-    return this.#pedir('POST /webhooks', { body: webhook }, opciones, esWebhookConSecreto)
+    return this.#request('POST /webhooks', { body: webhook }, opciones, isWebhookWithSecreto)
   }
 
   /**
@@ -77,12 +77,12 @@ export class RecursoWebhooks {
    * todos.
    */
   listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
-    return this.#listar('GET /webhooks', { query: filtros }, opciones)
+    return this.#list('GET /webhooks', { query: filtros }, opciones)
   }
 
   /** Da el webhook: su dirección, su estado, cómo van sus envíos y qué versiones del secreto firman. */
   obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return this.#pedir('GET /webhooks/{webhook}', { path: { webhook } }, opciones, esWebhook)
+    return this.#request('GET /webhooks/{webhook}', { path: { webhook } }, opciones, isWebhook)
   }
 
   /**
@@ -92,12 +92,12 @@ export class RecursoWebhooks {
    * un webhook `deshabilitado`. Pida con `recuperar` los eventos que perdió mientras tanto.
    */
   cambiar(webhook: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return this.#pedir('PATCH /webhooks/{webhook}', { path: { webhook }, body: cambios }, opciones, esWebhook)
+    return this.#request('PATCH /webhooks/{webhook}', { path: { webhook }, body: cambios }, opciones, isWebhook)
   }
 
   /** Elimina un webhook: deja de enviarle, y borra sus avisos y sus secretos. La eliminación no se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
-    return this.#pedir('DELETE /webhooks/{webhook}', { path: { webhook } }, opciones, esNada)
+    return this.#request('DELETE /webhooks/{webhook}', { path: { webhook } }, opciones, isNothing)
   }
 
   /**
@@ -110,11 +110,11 @@ export class RecursoWebhooks {
     rotacion?: RotacionDeSecreto,
     opciones?: OpcionesConClave,
   ): Solicitud<WebhookConSecreto> {
-    return this.#pedir(
+    return this.#request(
       'POST /webhooks/{webhook}/rotar-secreto',
       { path: { webhook }, body: rotacion },
       opciones,
-      esWebhookConSecreto,
+      isWebhookWithSecreto,
     )
   }
 
@@ -124,7 +124,7 @@ export class RecursoWebhooks {
    * contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesConClave): Solicitud<AvisoDeWebhook> {
-    return this.#pedir('POST /webhooks/{webhook}/probar', { path: { webhook } }, opciones, esAvisoDeWebhook)
+    return this.#request('POST /webhooks/{webhook}/probar', { path: { webhook } }, opciones, isAvisoDeWebhook)
   }
 
   /**
@@ -144,9 +144,9 @@ export class RecursoWebhooks {
   ): Solicitud<Recuperacion> {
     // Without TypeScript, a caller may still ask for a rehearsal here. The request must not be sent for real, and its
     // answer would have another type.
-    if (recuperacion?.ensayo) return new Solicitud(Promise.reject(new ErrorGuias(ENSAYO)))
+    if (recuperacion?.ensayo) return new Solicitud(Promise.reject(new ErrorGuias(REHEARSAL_HINT)))
     const datos = { path: { webhook }, body: recuperacion }
-    return this.#pedir('POST /webhooks/{webhook}/recuperar', datos, opciones, esRecuperacion)
+    return this.#request('POST /webhooks/{webhook}/recuperar', datos, opciones, isRecovery)
   }
 
   /** Cuenta lo que enviaría `recuperar` con los mismos datos, sin enviar nada. */
@@ -156,7 +156,7 @@ export class RecursoWebhooks {
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EnsayoDeRecuperacion> {
     const datos = { path: { webhook }, body: { ...recuperacion, ensayo: true } }
-    return this.#pedir('POST /webhooks/{webhook}/recuperar', datos, opciones, esEnsayo)
+    return this.#request('POST /webhooks/{webhook}/recuperar', datos, opciones, isRehearsal)
   }
 
   /** Da el avance de una recuperación de un webhook. */
@@ -165,11 +165,11 @@ export class RecursoWebhooks {
     recuperacion: string,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
-    return this.#pedir(
+    return this.#request(
       'GET /webhooks/{webhook}/recuperaciones/{recuperacion}',
       { path: { webhook, recuperacion } },
       opciones,
-      esRecuperacion,
+      isRecovery,
     )
   }
 
@@ -187,7 +187,7 @@ export class RecursoWebhooks {
     filtros: FiltrosDeAvisosDeWebhook = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<AvisoDeWebhook, PaginaDeAvisosDeWebhook> {
-    return this.#listar('GET /webhooks/{webhook}/avisos', { path: { webhook }, query: filtros }, opciones)
+    return this.#list('GET /webhooks/{webhook}/avisos', { path: { webhook }, query: filtros }, opciones)
   }
 
   /**
@@ -199,11 +199,11 @@ export class RecursoWebhooks {
     aviso: CodigoDeAvisoDeWebhook,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<AvisoDeWebhookConIntentos> {
-    return this.#pedir(
+    return this.#request(
       'GET /webhooks/{webhook}/avisos/{aviso}',
       { path: { webhook, aviso } },
       opciones,
-      esAvisoDeWebhook,
+      isAvisoDeWebhook,
     )
   }
 
@@ -216,13 +216,13 @@ export class RecursoWebhooks {
     aviso: CodigoDeAvisoDeWebhook,
     opciones?: OpcionesConClave,
   ): Solicitud<AvisoDeWebhook> {
-    return this.#pedir(
+    return this.#request(
       'POST /webhooks/{webhook}/avisos/{aviso}/reenviar',
       { path: { webhook, aviso } },
       opciones,
-      esAvisoDeWebhook,
+      isAvisoDeWebhook,
     )
   }
 }
 
-const ENSAYO = 'Para contar sin enviar nada use api.webhooks.ensayarRecuperacion.'
+const REHEARSAL_HINT = 'Para contar sin enviar nada use api.webhooks.ensayarRecuperacion.'

@@ -6,20 +6,20 @@ const TOPE = 8_000
  * Longest `Retry-After` that a call waits for, in seconds. If the service asks for more, the caller gets the error at
  * once.
  */
-const ESPERA_MAXIMA = 60
+const MAX_WAIT_SECONDS = 60
 
 /**
  * Matches the errors by which Node, Bun and Deno report a connection never made, or a certificate refused: nothing can
  * have arrived. An `AggregateError` has one error per address.
  */
-const SIN_CONEXION =
+const NO_CONNECTION =
   /^Aggregate|\b(connect|getaddrinfo) E|CONNECT_TIMEOUT|ConnectionRefused|OpenSocket|\(Connect\)|bad port|secure TLS|CERT(_|\b)|UNABLE_TO|SSL\w+VERSION|HANDSHAKE/
 
 /**
  * Tells whether a failed request may succeed if sent again, and is safe to send again. A request that is not
  * `repetible` is repeated only if the service certainly did not execute it.
  */
-export function pasara(error: ErrorGuias, repetible: boolean): boolean {
+export function canRetry(error: ErrorGuias, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
   if (error instanceof ErrorConflicto) return error.codigo === 'carrera_perdida' && !error.secuencia
   const { status = 0 } = error as Partial<ErrorApi>
@@ -27,16 +27,16 @@ export function pasara(error: ErrorGuias, repetible: boolean): boolean {
 }
 
 /** Tells whether the caller may try the same request again later. An aborted request counts as well. */
-export const esPasajero = (error: ErrorGuias) => pasara(error, true) || error instanceof ErrorAbortado
+export const isTransient = (error: ErrorGuias) => canRetry(error, true) || error instanceof ErrorAbortado
 
 /**
  * Returns the milliseconds to wait before the next attempt: a random time below a bound that doubles from 0.5 s to 8 s,
- * plus `Retry-After`. Infinity if the service asks for more than {@link ESPERA_MAXIMA}.
+ * plus `Retry-After`. Infinity if the service asks for more than {@link MAX_WAIT_SECONDS}.
  */
-export function pausa({ esperarSegundos: pide }: ErrorGuias, intento: number): number {
+export function computeRetryDelay({ esperarSegundos: pide }: ErrorGuias, intento: number): number {
   // The random time spans the whole interval, so that clients that failed together do not return together.
-  const azar = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
-  return pide === null ? azar : pide > ESPERA_MAXIMA ? Infinity : pide * 1000 + azar
+  const jitter = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
+  return pide === null ? jitter : pide > MAX_WAIT_SECONDS ? Infinity : pide * 1000 + jitter
 }
 
 /**
@@ -47,16 +47,16 @@ export const ownSignal = (signal: AbortSignal | undefined): AbortSignal | undefi
   signal && (AbortSignal.any?.([signal]) ?? signal)
 
 /** Waits `ms` milliseconds. Resolves early when `dada` is aborted. */
-export function dormir(ms: number, dada: AbortSignal | undefined): Promise<void> {
+export function sleepUnlessAborted(ms: number, dada: AbortSignal | undefined): Promise<void> {
   const signal = ownSignal(dada)
   return new Promise((listo) => {
-    const terminar = () => {
-      clearTimeout(reloj)
-      signal?.removeEventListener('abort', terminar)
+    const finish = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
       listo()
     }
-    const reloj = setTimeout(terminar, ms)
-    signal?.addEventListener('abort', terminar)
+    const timer = setTimeout(finish, ms)
+    signal?.addEventListener('abort', finish)
   })
 }
 
@@ -64,7 +64,7 @@ export function dormir(ms: number, dada: AbortSignal | undefined): Promise<void>
  * Matches the first rate in the headers `RateLimit` and `RateLimit-Policy`: the requests left (`r`), and the requests
  * (`q`) allowed in a number of seconds (`w`).
  */
-const RITMO = /;r=(\d+).*?;q=(\d+);w=(\d+)/
+const RATE_HEADERS = /;r=(\d+).*?;q=(\d+);w=(\d+)/
 
 /**
  * Returns the milliseconds between two requests while fewer than a quarter of the key's requests are left; 0 if more are
@@ -72,13 +72,13 @@ const RITMO = /;r=(\d+).*?;q=(\d+);w=(\d+)/
  */
 export function leerPaso(cabeceras: Headers): number {
   const ritmos = `${cabeceras.get('ratelimit')} ${cabeceras.get('ratelimit-policy')}`
-  const [, quedan = 1, caben = 0, segundos = 0] = (RITMO.exec(ritmos) ?? []).map(Number)
-  return quedan < caben / 4 ? (segundos * 1000) / caben : 0
+  const [, remaining = 1, quota = 0, segundos = 0] = (RATE_HEADERS.exec(ritmos) ?? []).map(Number)
+  return remaining < quota / 4 ? (segundos * 1000) / quota : 0
 }
 
 /** Tells whether an error of `fetch` proves that nothing was sent. */
-export function noSalio(causa: unknown): boolean {
+export function wasNotSent(causa: unknown): boolean {
   if (!(causa instanceof Error)) return false
   const { name, code, message } = causa as Error & { code?: unknown }
-  return SIN_CONEXION.test(`${name} ${code} ${message}`) || noSalio(causa.cause)
+  return NO_CONNECTION.test(`${name} ${code} ${message}`) || wasNotSent(causa.cause)
 }

@@ -6,7 +6,7 @@ import { ErrorGuias } from './errores.js'
  *
  * @throws ErrorGuias if the member is empty, `.`, `..` or not a text
  */
-export function revisar(miembro: string, codigo: unknown): string {
+export function checkCode(member: string, codigo: unknown): string {
   if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo
-  throw new ErrorGuias(`${miembro} debe ser un texto, el código que dio el servicio.`)
+  throw new ErrorGuias(`${member} debe ser un texto, el código que dio el servicio.`)
 }

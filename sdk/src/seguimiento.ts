@@ -1,7 +1,7 @@
-import { ErrorGuias, ErrorTiempo, leerEspera } from './errores.js'
+import { ErrorGuias, ErrorTiempo, parseRetryAfter } from './errores.js'
 import type { ArchivoDePrueba, GuiaConEventos, PruebaDeEntrega } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { dormir } from './reintentos.js'
+import { sleepUnlessAborted } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 
 /** Opciones de `api.guias.seguir`: cada cuánto se pregunta por la guía, y cuánto historial viene con ella. */
@@ -29,18 +29,18 @@ export interface PruebaConPdf extends PruebaDeEntrega {
  *
  * @throws ErrorTiempo if it would not be there in time
  */
-export async function esperarPdf(
-  pedir: () => Promise<Respuesta<PruebaDeEntrega>>,
+export async function waitForPruebaPdf(
+  request: () => Promise<Respuesta<PruebaDeEntrega>>,
   { espera = 60_000, signal }: OpcionesDeEspera,
 ): Promise<PruebaConPdf> {
-  const fin = performance.now() + espera
+  const deadline = performance.now() + espera
   for (;;) {
-    const { datos, cabeceras } = await pedir()
+    const { datos, cabeceras } = await request()
     if (datos.pdf && datos.manifiesto) return datos as PruebaConPdf
-    const segundos = leerEspera(cabeceras) ?? 2
-    if (performance.now() + segundos * 1000 > fin)
+    const segundos = parseRetryAfter(cabeceras) ?? 2
+    if (performance.now() + segundos * 1000 > deadline)
       throw new ErrorTiempo(`El PDF de la prueba no estuvo en ${espera} ms: pídala dentro de ${segundos} s.`, espera)
-    await dormir(segundos * 1000, signal)
+    await sleepUnlessAborted(segundos * 1000, signal)
   }
 }
 
@@ -48,7 +48,7 @@ export async function esperarPdf(
  * Checks the interval. ¶
  * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
  */
-export function revisarIntervalo(intervalo: number) {
+export function checkInterval(intervalo: number) {
   if (!(intervalo > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
 }
 
@@ -62,14 +62,14 @@ const FINALES: readonly string[] = ['entregado', 'devuelto', 'cancelado']
  * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
  */
 export async function* seguir(
-  pedir: (opciones: OpcionesDeSolicitud) => Promise<Respuesta<GuiaConEventos | undefined>>,
+  request: (opciones: OpcionesDeSolicitud) => Promise<Respuesta<GuiaConEventos | undefined>>,
   intervalo = 5_000,
   opciones: OpcionesDeSolicitud = {},
 ): AsyncGenerator<GuiaConEventos, void, undefined> {
-  revisarIntervalo(intervalo)
+  checkInterval(intervalo)
   let etag: string | null = null
   for (;;) {
-    const { datos, cabeceras } = await pedir(
+    const { datos, cabeceras } = await request(
       etag ? { ...opciones, cabeceras: { ...opciones.cabeceras, 'If-None-Match': etag } } : opciones,
     )
     if (datos) {
@@ -77,6 +77,6 @@ export async function* seguir(
       yield datos
       if (FINALES.includes(datos.estado)) return
     }
-    await dormir(intervalo, opciones.signal)
+    await sleepUnlessAborted(intervalo, opciones.signal)
   }
 }

@@ -17,17 +17,17 @@ export interface Respuesta<T> {
 
 /** Solicitud en curso. Con `await` da los datos; con {@link Solicitud.conRespuesta}, la respuesta entera. */
 export class Solicitud<T> extends Promise<T> {
-  readonly #respuesta: Promise<Respuesta<T>>
+  readonly #response: Promise<Respuesta<T>>
 
   /**
    * Creates a request in progress; only this package calls it.
    * @internal
    */
   constructor(respuesta: Promise<Respuesta<T>>) {
-    super((cumplir, rechazar) => {
-      respuesta.then(({ datos }) => cumplir(datos), rechazar)
+    super((resolve, reject) => {
+      respuesta.then(({ datos }) => resolve(datos), reject)
     })
-    this.#respuesta = respuesta
+    this.#response = respuesta
   }
 
   // `then`, `catch` and `finally` return a plain promise, because this constructor takes no executor.
@@ -50,6 +50,6 @@ export class Solicitud<T> extends Promise<T> {
     // The caller handles the failure through the other promise, so the rejection of this promise must not be reported
     // as unhandled.
     this.catch(() => {})
-    return this.#respuesta
+    return this.#response
   }
 }

@@ -1,12 +1,12 @@
 import type { Conocido, TipoDesconocido } from './abierto.js'
-import { copiar, deBase64, deUtf8, enBase64, enUtf8, webCrypto } from './bytes.js'
+import { copyBytes, deBase64, deUtf8, enBase64, enUtf8, webCrypto } from './bytes.js'
 import { ErrorFirma, ErrorGuias } from './errores.js'
 import type { Evento, TipoDeEventoRecibido } from './evento.js'
-import { esAviso } from './formas.js'
+import { isAviso } from './formas.js'
 import type {
   AvisoDeDeshabilitado,
-  AvisoDeGuia as AvisoDelContrato,
   AvisoDePrueba,
+  AvisoDeGuia as ContractAvisoDeGuia,
   FechaHora,
   GuiaDeAviso,
   IdDeAviso,
@@ -15,7 +15,7 @@ import type {
 
 export type { AvisoDeDeshabilitado, AvisoDePrueba }
 
-interface AvisoDe<T extends TipoDeEventoRecibido> extends Omit<AvisoDelContrato, 'tipo' | 'datos'> {
+interface AvisoDe<T extends TipoDeEventoRecibido> extends Omit<ContractAvisoDeGuia, 'tipo' | 'datos'> {
   /** Tipo del evento; dice qué trae. */
   tipo: T
   /** La guía como quedó después del evento, y el evento. */
@@ -141,24 +141,24 @@ export async function verificarWebhook(
   secreto: string | readonly string[],
   opciones: OpcionesDeVerificacion = {},
 ): Promise<CuerpoDeAviso> {
-  const bytes = leerCuerpo(cuerpo)
+  const bytes = toBodyBytes(cuerpo)
   const claves = leerSecretos(secreto)
-  const leer = lectorDeCabeceras(cabeceras)
+  const leer = createHeaderReader(cabeceras)
   const [id, timestamp, firmas] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
-  revisarHora(timestamp, opciones)
+  checkTime(timestamp, opciones)
 
   // A proxy may join a repeated header with a comma and a space.
   const dadas = firmas.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
   if (dadas.length === 0) {
     throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: no es un envío nuestro.', 'firma')
   }
-  let corresponde = false
+  let matches = false
   for (const clave of claves) {
-    const esperada = await firmar(clave, id, timestamp, bytes)
+    const expectedFirma = await sign(clave, id, timestamp, bytes)
     // Every signature is compared, so that the duration does not reveal which signature was nearly right.
-    for (const dada of dadas) corresponde = iguales(dada, esperada) || corresponde
+    for (const dada of dadas) matches = areEqual(dada, expectedFirma) || matches
   }
-  if (!corresponde) {
+  if (!matches) {
     throw new ErrorFirma(
       'La firma no corresponde. Revise que el secreto sea el de este webhook y que el cuerpo sea el que llegó, byte por byte: volver a escribirlo (JSON.stringify) lo cambia.',
       'firma',
@@ -180,7 +180,7 @@ export async function firmarWebhook(
   cuerpo: CuerpoRecibido,
   { id, timestamp = Math.floor(Date.now() / 1000), secreto }: OpcionesDeFirma,
 ): Promise<CabecerasDeFirma> {
-  const bytes = leerCuerpo(cuerpo)
+  const bytes = toBodyBytes(cuerpo)
   const claves = leerSecretos(secreto)
   if (typeof id !== 'string' || !/^[\x21-\x7e]+$/.test(id)) {
     throw new ErrorGuias('id debe ser un texto sin espacios, como evt_7K3M9QX2A1B4_1.')
@@ -188,7 +188,7 @@ export async function firmarWebhook(
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
     throw new ErrorGuias('timestamp debe ser un número entero de segundos.')
   }
-  const firmas = await Promise.all(claves.map((clave) => firmar(clave, id, `${timestamp}`, bytes)))
+  const firmas = await Promise.all(claves.map((clave) => sign(clave, id, `${timestamp}`, bytes)))
   return {
     'webhook-id': id,
     'webhook-timestamp': `${timestamp}`,
@@ -196,17 +196,17 @@ export async function firmarWebhook(
   }
 }
 
-const COMO_LLEGO =
+const RAW_BODY_HINT =
   'Pase lo que llegó: en Express, req.body, con express.raw({ type: () => true }) antes de express.json(); con fetch, await request.text().'
 
-function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
+function toBodyBytes(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   // `String(req.body)` gives `[object Object]` if the body was already parsed.
-  const bytes = typeof cuerpo === 'string' && cuerpo !== '[object Object]' ? enUtf8(cuerpo) : copiar(cuerpo)
+  const bytes = typeof cuerpo === 'string' && cuerpo !== '[object Object]' ? enUtf8(cuerpo) : copyBytes(cuerpo)
   if (bytes) return bytes
   throw new ErrorFirma(
     cuerpo === undefined || cuerpo === null
-      ? `El cuerpo no llegó, o ya se había leído (${cuerpo}). ${COMO_LLEGO}`
-      : `El cuerpo llegó ya leído (un objeto), y la firma es de los bytes. ${COMO_LLEGO}`,
+      ? `El cuerpo no llegó, o ya se había leído (${cuerpo}). ${RAW_BODY_HINT}`
+      : `El cuerpo llegó ya leído (un objeto), y la firma es de los bytes. ${RAW_BODY_HINT}`,
     'cuerpo',
   )
 }
@@ -220,10 +220,10 @@ function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
 function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   const secretos: unknown[] = [secreto].flat()
   // An empty list counts as a missing secret.
-  return (secretos.length > 0 ? secretos : ['']).map((uno) => {
-    const limpio = typeof uno === 'string' ? uno.trim() : ''
-    if (!limpio) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
-    const clave = limpio.startsWith('whsec_') ? leerClave(limpio.slice(6)) : undefined
+  return (secretos.length > 0 ? secretos : ['']).map((item) => {
+    const trimmed = typeof item === 'string' ? item.trim() : ''
+    if (!trimmed) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
+    const clave = trimmed.startsWith('whsec_') ? leerClave(trimmed.slice(6)) : undefined
     if (clave && clave.length >= 24 && clave.length <= 64) return clave
     throw new ErrorFirma(
       'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Si se perdió, pida otro con api.webhooks.rotarSecreto.',
@@ -240,7 +240,7 @@ function leerClave(base64: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof CabecerasDeFirma) => string {
+function createHeaderReader(cabeceras: CabecerasRecibidas): (nombre: keyof CabecerasDeFirma) => string {
   const todas = new Map<string, string>()
   const pares: Iterable<readonly [string, unknown]> =
     Symbol.iterator in Object(cabeceras)
@@ -262,43 +262,43 @@ function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof Cabece
   }
 }
 
-function revisarHora(timestamp: string, { toleranciaSegundos = 300, ahora = new Date() }: OpcionesDeVerificacion) {
+function checkTime(timestamp: string, { toleranciaSegundos = 300, ahora = new Date() }: OpcionesDeVerificacion) {
   // With NaN, the comparison below would always be false.
   if (!(toleranciaSegundos >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
-  const reloj = Math.floor(Number(ahora) / 1000)
-  if (Number.isNaN(reloj)) throw new ErrorGuias('ahora debe ser un Date.')
+  const nowSeconds = Math.floor(Number(ahora) / 1000)
+  if (Number.isNaN(nowSeconds)) throw new ErrorGuias('ahora debe ser un Date.')
   if (!/^(0|[1-9]\d{0,14})$/.test(timestamp)) {
     throw new ErrorFirma('webhook-timestamp no es un número: no es un envío nuestro.', 'marca_de_tiempo')
   }
-  const diferencia = reloj - Number(timestamp)
-  if (Math.abs(diferencia) <= toleranciaSegundos) return
+  const ageSeconds = nowSeconds - Number(timestamp)
+  if (Math.abs(ageSeconds) <= toleranciaSegundos) return
   throw new ErrorFirma(
-    `El envío se firmó ${diferencia > 0 ? `hace ${diferencia} s` : `${-diferencia} s en el futuro`} y se admiten ${toleranciaSegundos}. Revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
+    `El envío se firmó ${ageSeconds > 0 ? `hace ${ageSeconds} s` : `${-ageSeconds} s en el futuro`} y se admiten ${toleranciaSegundos}. Revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
     'marca_de_tiempo',
   )
 }
 
-async function firmar(
+async function sign(
   clave: Uint8Array<ArrayBuffer>,
   id: string,
   timestamp: string,
   cuerpo: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const subtle = webCrypto((mensaje) => new ErrorGuias(mensaje))
-  const principio = enUtf8(`${id}.${timestamp}.`)
-  const firmado = new Uint8Array(principio.length + cuerpo.length)
-  firmado.set(principio)
-  firmado.set(cuerpo, principio.length)
+  const prefix = enUtf8(`${id}.${timestamp}.`)
+  const signedBytes = new Uint8Array(prefix.length + cuerpo.length)
+  signedBytes.set(prefix)
+  signedBytes.set(cuerpo, prefix.length)
   const hmac = await subtle.importKey('raw', clave, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  return enBase64(new Uint8Array(await subtle.sign('HMAC', hmac, firmado)))
+  return enBase64(new Uint8Array(await subtle.sign('HMAC', hmac, signedBytes)))
 }
 
 /** Compares two texts. For texts of equal length, the duration does not reveal how many characters match. */
-function iguales(una: string, otra: string): boolean {
-  if (una.length !== otra.length) return false
-  let difieren = 0
-  for (let i = 0; i < otra.length; i++) difieren |= una.charCodeAt(i) ^ otra.charCodeAt(i)
-  return difieren === 0
+function areEqual(left: string, right: string): boolean {
+  if (left.length !== right.length) return false
+  let mismatch = 0
+  for (let i = 0; i < right.length; i++) mismatch |= left.charCodeAt(i) ^ right.charCodeAt(i)
+  return mismatch === 0
 }
 
 /**
@@ -310,7 +310,7 @@ function leerAviso(bytes: Uint8Array<ArrayBuffer>): CuerpoDeAviso {
   let causa: unknown
   try {
     const aviso: unknown = JSON.parse(deUtf8(bytes))
-    if (esAviso<CuerpoDeAviso>(aviso)) return aviso
+    if (isAviso<CuerpoDeAviso>(aviso)) return aviso
   } catch (error) {
     causa = error
   }

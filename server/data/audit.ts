@@ -40,11 +40,11 @@ export async function collectAudit(db: Db): Promise<void> {
   const anybody = db.central.como('guias_operacion')
   await askThoseThere(anybody, async (there) => {
     for (let taken = BATCH; taken === BATCH; ) {
-      const waiting = await there.consultar(WAITING)
+      const waiting = await there.query(WAITING)
       taken = waiting.length
       if (taken === 0) break
-      await anybody.consultar(COLLECT, { lines: `[${waiting.map(({ line }) => line).join()}]` })
-      await there.consultar(FORGET, { ids: waiting.map(({ id }) => id) })
+      await anybody.query(COLLECT, { lines: `[${waiting.map(({ line }) => line).join()}]` })
+      await there.query(FORGET, { ids: waiting.map(({ id }) => id) })
     }
     return []
   })

@@ -7,13 +7,13 @@ import type { Db, Statement } from './db.ts'
  * @returns the rows by digest in base64
  */
 export async function readByDigest<Fila extends { hash: Uint8Array }>(
-  { consultar }: Pick<Db, 'consultar'>,
+  { query }: Pick<Db, 'query'>,
   one: Statement<{ hash: Buffer }, Fila>,
   several: Statement<{ hashes: readonly Buffer[] }, Fila>,
   huellas: readonly string[],
 ): Promise<ReadonlyMap<string, Fila>> {
   const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
   const [hash] = hashes
-  const filas = hashes.length === 1 ? await consultar(one, { hash: hash! }) : await consultar(several, { hashes })
-  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
+  const rows = hashes.length === 1 ? await query(one, { hash: hash! }) : await query(several, { hashes })
+  return new Map(rows.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
 }

@@ -21,25 +21,25 @@ import {
  */
 export interface Pooler {
   /** True if the pooler supports named prepared statements (PgBouncer since 1.21). */
-  conNombres: boolean
+  supportsNames: boolean
 }
 
 /** Options of a pool of connections ({@link Connections}). */
 export interface ConnectionOptions {
   /** Role with which every session begins. */
-  rol?: Role | undefined
+  role?: Role | undefined
   /** Further settings of every session. */
-  ajustes?: Readonly<Record<string, string>>
+  settings?: Readonly<Record<string, string>>
   /** Pooler before PostgreSQL; undefined if connections lead to PostgreSQL itself. */
   pooler?: Pooler | undefined
   /** Databases that hold the merchants' rows (Citus), called parts; undefined if one machine has all rows. */
-  partes?: Placements | undefined
+  shards?: Placements | undefined
 }
 
 /** Options of connections to a machine that has parts, instead of the coordinator. */
-type DeMaquina = ConnectionOptions & { enParte?: true }
+type MachineOptions = ConnectionOptions & { enParte?: true }
 
-const AJUSTES = {
+const SESSION_SETTINGS = {
   /**
    * Forbids sequential scans, because every statement of the service finds its rows by an index. A statement prepared
    * while its table was small would read the whole table. It would still do so after the table grew, until ANALYZE
@@ -72,23 +72,23 @@ const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
 /** SQLSTATE of a full disk. */
-const DISCO_LLENO = '53100'
+const DISK_FULL = '53100'
 
 /**
  * Reports whether a statement failed because the disk is full. The connection is kept, because it can still read. The
  * server may refuse new connections, which need to write a cache file.
  */
-export const isFullDisk = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISCO_LLENO
+export const isFullDisk = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL
 
 /** Maximum connections of the pool whose sessions only wait for locks ({@link Connections.turns}). */
-const TURNOS = 2
+const TURN_CONNECTIONS = 2
 
-const nombres = new Map<string, string>()
+const namesByText = new Map<string, string>()
 
 /** Returns a name for a prepared statement that was declared without one: the digest of its text. */
 export function statementName(text: string): string {
-  const nombre = nombres.get(text) ?? hash('sha1', text)
-  nombres.set(text, nombre)
+  const nombre = namesByText.get(text) ?? hash('sha1', text)
+  namesByText.set(text, nombre)
   return nombre
 }
 
@@ -101,89 +101,89 @@ export class Connections extends pg.Pool {
   readonly named: boolean
   readonly parts: Placements | undefined
   /** Connection pools to the machines that hold merchants' rows, by the machine's address. */
-  readonly #maquinas = new Map<string, Connections>()
-  readonly #deMaquina: (url: string) => Connections
-  readonly #deTurnos: () => Connections
-  #turnos: Connections | undefined
+  readonly #machines = new Map<string, Connections>()
+  readonly #openMachine: (url: string) => Connections
+  readonly #openTurns: () => Connections
+  #turns: Connections | undefined
   /** Role and visible merchants when the caller passes none; undefined if the sessions already have the right role. */
-  readonly #nadieMas: RowScope | undefined
-  readonly #rol: Role | undefined
+  readonly #emptyScope: RowScope | undefined
+  readonly #role: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
-  readonly #ajustes: Readonly<Record<string, string>>
+  readonly #settings: Readonly<Record<string, string>>
   /** SQL texts that set the scope (role and visible merchants), by the query plan of the statement that follows. */
-  readonly #acotar: ReadonlyMap<Plan | undefined, string>
+  readonly #scopeTexts: ReadonlyMap<Plan | undefined, string>
   /**
    * Connections whose server lacks what a statement needs: memory, connections or the permission to write ({@link
    * isServerFault}).
    */
-  readonly #gastadas = new WeakSet<object>()
+  readonly #wornOut = new WeakSet<object>()
   /** Time of the last error of this kind, full disks included, in milliseconds of `performance.now()`. */
-  rechazado_en = Number.NEGATIVE_INFINITY
+  rejectedAt = Number.NEGATIVE_INFINITY
 
-  constructor(url: string, max: number, application_name: string, opciones: DeMaquina = {}) {
-    const { rol, pooler, partes, enParte } = opciones
-    const ajustes = { ...AJUSTES, ...partes?.settings, ...opciones.ajustes }
-    const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
-    const conNombres = pooler?.conNombres !== false
-    const cadaVez = pooler ? ajustes : {}
-    const preparar = PLANS.map((plan) => scopeStatement(cadaVez, { enParte, plan }))
+  constructor(url: string, max: number, application_name: string, opciones: MachineOptions = {}) {
+    const { role, pooler, shards, enParte } = opciones
+    const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...opciones.settings }
+    const startSettings = Object.entries(role ? { ...settings, role: role } : settings)
+    const supportsNames = pooler?.supportsNames !== false
+    const transactionSettings = pooler ? settings : {}
+    const scopeStatements = PLANS.map((plan) => scopeStatement(transactionSettings, { enParte, plan }))
     super({
       connectionString: url,
       max,
       application_name,
-      ...(pooler ? {} : { options: alEmpezar.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
+      ...(pooler ? {} : { options: startSettings.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
       // Prepares the statements that set role and visible merchants before other statements.
-      ...(conNombres
+      ...(supportsNames
         ? {
-            onConnect: (cliente: pg.ClientBase) =>
-              cliente.query(preparar.map(({ name, text }) => `prepare ${name} as ${text}`).join('; ')),
+            onConnect: (client: pg.ClientBase) =>
+              client.query(scopeStatements.map(({ name, text }) => `prepare ${name} as ${text}`).join('; ')),
           }
         : {}),
     })
-    this.named = conNombres
-    this.parts = partes
-    this.#deMaquina = (maquina) => {
-      const conexiones = new Connections(maquina, max, application_name, {
-        rol,
-        ajustes: { ...opciones.ajustes, ...partes?.machineSettings },
+    this.named = supportsNames
+    this.parts = shards
+    this.#openMachine = (machine) => {
+      const connections = new Connections(machine, max, application_name, {
+        role,
+        settings: { ...opciones.settings, ...shards?.machineSettings },
         enParte: true,
       })
-      conexiones.on('error', (error) => this.emit('error', error))
-      return conexiones
+      connections.on('error', (error) => this.emit('error', error))
+      return connections
     }
-    this.#deTurnos = () => {
-      const conexiones = new Connections(url, TURNOS, application_name, { rol, pooler })
-      conexiones.on('error', (error) => this.emit('error', error))
-      return conexiones
+    this.#openTurns = () => {
+      const connections = new Connections(url, TURN_CONNECTIONS, application_name, { role, pooler })
+      connections.on('error', (error) => this.emit('error', error))
+      return connections
     }
-    this.#rol = rol
-    this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
-    this.#ajustes = cadaVez
-    this.#acotar = new Map(PLANS.map((plan, i) => [plan, preparar[i]!.text]))
-    this.on('connect', (cliente) => {
+    this.#role = role
+    this.#emptyScope = pooler && role ? { role, comercios: [] } : undefined
+    this.#settings = transactionSettings
+    this.#scopeTexts = new Map(PLANS.map((plan, i) => [plan, scopeStatements[i]!.text]))
+    this.on('connect', (client) => {
       // A lost connection already fails its running statement. Without this listener, its 'error' event would also end
       // the process.
-      cliente.on('error', () => {})
-      this.#vigilar(cliente)
+      client.on('error', () => {})
+      this.#watch(client)
     })
     // The server may have become a replica, which refuses all writes. A new connection finds the present primary.
-    this.on('release', (_error, cliente) => void (this.#gastadas.has(cliente) && cliente.end()))
+    this.on('release', (_error, client) => void (this.#wornOut.has(client) && client.end()))
   }
 
   /**
    * Records errors of the server: it lacks disk, memory, connections or the permission to write. Covers statements of
    * the service, of pg-boss and of Prisma.
    */
-  #vigilar(cliente: pg.PoolClient): void {
-    const { connection } = cliente as unknown as { connection: EventEmitter }
+  #watch(client: pg.PoolClient): void {
+    const { connection } = client as unknown as { connection: EventEmitter }
     connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
       if (!isServerFault(code)) return
-      if (code !== DISCO_LLENO) this.#gastadas.add(cliente)
-      this.rechazado_en = performance.now()
+      if (code !== DISK_FULL) this.#wornOut.add(client)
+      this.rejectedAt = performance.now()
     })
   }
 
@@ -192,39 +192,41 @@ export class Connections extends pg.Pool {
    * @param plan way in which PostgreSQL plans the statement; without effect if the statement has no scope
    */
   ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: Plan): Promise<pg.QueryResult> {
-    return this.atPlace(lugar, (conexiones, parte) =>
-      conexiones.afterMigration(() => conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, plan, parte)),
+    return this.atPlace(lugar, (connections, parte) =>
+      connections.afterMigration(() =>
+        connections.#askScoped(ambito ?? this.#scopeOfNobody(parte), config, plan, parte),
+      ),
     )
   }
 
-  #preguntar(
+  #askScoped(
     quien: RowScope | undefined,
     config: pg.QueryConfig,
     plan: Plan | undefined,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
     if (!quien) return this.runOne(config)
-    const suya = this.call(quien, config, parte)
-    const consulta = new ScopedQuery(quien, suya, {
+    const call = this.call(quien, config, parte)
+    const scopedQuery = new ScopedQuery(quien, call, {
       // A statement without a name is planned for its own parameters, so it cannot have a generic plan.
-      plan: plan === 'generic' && suya.name === undefined ? undefined : plan,
-      sinPreparar: this.named ? undefined : this.#acotar.get(plan),
+      plan: plan === 'generic' && call.name === undefined ? undefined : plan,
+      unprepared: this.named ? undefined : this.#scopeTexts.get(plan),
       parte,
     })
-    return this.runOne(consulta as unknown as pg.QueryConfig)
+    return this.runOne(scopedQuery as unknown as pg.QueryConfig)
   }
 
   /**
    * Runs a statement like `query`, but keeps a connection whose statement failed because of a full disk ({@link
    * isFullDisk}).
    */
-  runOne(consulta: pg.QueryConfig): Promise<pg.QueryResult> {
+  runOne(scopedQuery: pg.QueryConfig): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
-      this.connect((fallo, cliente, soltar) => {
-        if (fallo || !cliente) return reject(fallo)
-        cliente.query(consulta, (error: Error | null, hecho) => {
-          soltar(error !== null && !isFullDisk(error))
-          return error ? reject(error) : resolve(hecho)
+      this.connect((connectError, client, release) => {
+        if (connectError || !client) return reject(connectError)
+        client.query(scopedQuery, (error: Error | null, result) => {
+          release(error !== null && !isFullDisk(error))
+          return error ? reject(error) : resolve(result)
         })
       })
     })
@@ -234,29 +236,29 @@ export class Connections extends pg.Pool {
    * Role and visible merchants when the caller passes none. A statement in a part of Citus always needs them, because
    * the SQL that sets them also selects the part.
    */
-  #deNadie(parte: Part | undefined): RowScope | undefined {
-    return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
+  #scopeOfNobody(parte: Part | undefined): RowScope | undefined {
+    return parte ? { role: this.#role ?? 'none', comercios: [] } : this.#emptyScope
   }
 
   /**
-   * Runs `hacer` with the pool of the machine that has the rows of a place (a merchant or a part). Without a place, or
-   * if one machine has all rows, `hacer` gets this pool.
+   * Runs `work` with the pool of the machine that has the rows of a place (a merchant or a part). Without a place, or
+   * if one machine has all rows, `work` gets this pool.
    */
   atPlace<T>(
     lugar: Place | undefined,
-    hacer: (conexiones: Connections, parte: Part | undefined) => Promise<T>,
+    work: (connections: Connections, parte: Part | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!lugar || !this.parts) return hacer(this, undefined)
-    return this.parts.follow(lugar, (parte) => hacer(this.#maquina(parte.url), parte))
+    if (!lugar || !this.parts) return work(this, undefined)
+    return this.parts.follow(lugar, (parte) => work(this.#machine(parte.url), parte))
   }
 
-  #maquina(url: string): Connections {
-    let maquina = this.#maquinas.get(url)
-    if (!maquina) {
-      maquina = this.#deMaquina(url)
-      this.#maquinas.set(url, maquina)
+  #machine(url: string): Connections {
+    let machine = this.#machines.get(url)
+    if (!machine) {
+      machine = this.#openMachine(url)
+      this.#machines.set(url, machine)
     }
-    return maquina
+    return machine
   }
 
   /**
@@ -264,12 +266,12 @@ export class Connections extends pg.Pool {
    * connections of other statements.
    */
   turns(): Connections {
-    this.#turnos ??= this.#deTurnos()
-    return this.#turnos
+    this.#turns ??= this.#openTurns()
+    return this.#turns
   }
 
   override async end(): Promise<void> {
-    await Promise.all([...this.#maquinas.values(), this.#turnos].map((conexiones) => conexiones?.end()))
+    await Promise.all([...this.#machines.values(), this.#turns].map((connections) => connections?.end()))
     await super.end()
   }
 
@@ -278,15 +280,15 @@ export class Connections extends pg.Pool {
    * versions run side by side. The failing connection was already closed. In the worst case, each connection of the
    * pool fails once.
    */
-  async afterMigration<T>(hacer: () => Promise<T>): Promise<T> {
-    for (let quedan = this.options.max; quedan > 0; quedan--) {
+  async afterMigration<T>(work: () => Promise<T>): Promise<T> {
+    for (let attemptsLeft = this.options.max; attemptsLeft > 0; attemptsLeft--) {
       try {
-        return await hacer()
+        return await work()
       } catch (error) {
         if (!esDeAntes(error)) throw error
       }
     }
-    return hacer()
+    return work()
   }
 
   /**
@@ -294,15 +296,15 @@ export class Connections extends pg.Pool {
    * combination needs a prepared statement of its own.
    */
   call(ambito: RowScope | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
-    const { name, ...sinNombre } = config
-    if (name === undefined || !this.named) return sinNombre
+    const { name, ...unnamedConfig } = config
+    if (name === undefined || !this.named) return unnamedConfig
     if (!ambito) return config
-    return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
+    return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.role}.${name}` }
   }
 
   /** Returns the SQL that begins a transaction, and sets its role, visible merchants and part. */
   begin(ambito: RowScope | undefined, parte?: Part): string {
-    return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
+    return ['begin', ...this.#scopeSql(ambito ?? this.#scopeOfNobody(parte), parte)].join('; ')
   }
 
   /**
@@ -311,34 +313,35 @@ export class Connections extends pg.Pool {
    */
   async run(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
     if (values !== undefined && values.length > 0) return this.ask({}, { name: statementName(text), text, values })
-    const antes = this.#desdeAqui(undefined)
-    const hecho: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
-    const suyos = Array.isArray(hecho) ? hecho.slice(antes.length) : [hecho]
-    return (suyos.length === 1 ? suyos[0] : suyos) as pg.QueryResult
+    const antes = this.#scopeSql(undefined)
+    const result: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
+    const results = Array.isArray(result) ? result.slice(antes.length) : [result]
+    return (results.length === 1 ? results[0] : results) as pg.QueryResult
   }
 
-  #desdeAqui(ambito: RowScope | undefined, parte?: Part): string[] {
-    return scopeTransaction(ambito ?? this.#nadieMas, this.#ajustes, parte)
+  #scopeSql(ambito: RowScope | undefined, parte?: Part): string[] {
+    return scopeTransaction(ambito ?? this.#emptyScope, this.#settings, parte)
   }
 }
 
 /**
  * Removes the schema name that Prisma writes before each table. In a part of Citus, the tables are in another schema.
  */
-const sinEsquema = (config: pg.QueryConfig) =>
+const withoutSchema = (config: pg.QueryConfig) =>
   currentScope().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /**
  * Pool with the interface that Prisma expects. Prisma's calls cannot pass a role, visible merchants or a place, so
  * these come from the async context.
  */
-export const forPrisma = (conexiones: Connections): pg.Pool =>
-  new Proxy(conexiones, {
-    get(_conexiones, propiedad) {
-      if (propiedad === 'query') return (config: pg.QueryConfig) => conexiones.ask(currentScope(), sinEsquema(config))
-      if (propiedad === 'connect' && currentScope().ambito)
+export const forPrisma = (connections: Connections): pg.Pool =>
+  new Proxy(connections, {
+    get(_connections, property) {
+      if (property === 'query')
+        return (config: pg.QueryConfig) => connections.ask(currentScope(), withoutSchema(config))
+      if (property === 'connect' && currentScope().ambito)
         throw new Error('use inTransaction for a transaction with a scope')
-      const valor = Reflect.get(conexiones, propiedad) as unknown
-      return typeof valor === 'function' ? valor.bind(conexiones) : valor
+      const valor = Reflect.get(connections, property) as unknown
+      return typeof valor === 'function' ? valor.bind(connections) : valor
     },
   })

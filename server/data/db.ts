@@ -15,7 +15,7 @@ import { inScope, type Plan, type QueryOrigin, type Role, type RowScope } from '
 export type StatementReach = 'parte' | 'todo' | 'donde_sea'
 
 /** SQL statement with its parameters. */
-export interface Statement<Parametros = object, Fila = object> {
+export interface Statement<Params = object, Fila = object> {
   /**
    * Name under which each connection prepares the statement. Without a name PostgreSQL parses and plans the statement
    * each time.
@@ -24,22 +24,22 @@ export interface Statement<Parametros = object, Fila = object> {
   /** SQL with `$1`, `$2`… in place of the source's named parameters. */
   readonly text: string
   /** Names of the parameters, in the order of their numbers. */
-  readonly parametros: readonly string[]
+  readonly parameters: readonly string[]
   readonly alcance: StatementReach
   readonly plan?: Plan | undefined
   /** Types of the parameters and of a row. They exist only for the compiler. */
-  readonly tipos?: (parametros: Parametros) => Fila
+  readonly tipos?: (parameters: Params) => Fila
 }
 
 /**
- * Row with the types of Prisma's model of its table. `Precisas` narrows columns whose type PostgreSQL cannot express:
+ * Row with the types of Prisma's model of its table. `Refined` narrows columns whose type PostgreSQL cannot express:
  * the allowed words of a text, or the structure of a JSON value.
  */
-export type RowOf<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
-  Modelo,
-  keyof Precisas
+export type RowOf<Model, Refined extends { [C in keyof Refined]: C extends keyof Model ? unknown : never }> = Omit<
+  Model,
+  keyof Refined
 > &
-  Precisas
+  Refined
 
 /** Row as JSON represents it: timestamps are strings. */
 export type InJson<Fila> = {
@@ -51,22 +51,22 @@ export type InJson<Fila> = {
  * are only shown need no Date.
  * @param de prefix of the columns, such as `g.`
  */
-export const withTexts = (columnas: readonly string[], de = '') =>
-  columnas.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
+export const withTexts = (columns: readonly string[], de = '') =>
+  columns.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
 
-type Modelos = Omit<PrismaClient, `$${string}`>
+type Models = Omit<PrismaClient, `$${string}`>
 
 /** Values by parameter name; none for a statement without parameters. */
-type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
+type StatementValues<Params> = keyof Params extends never ? [] : [valores: NoInfer<Params>]
 
 /** Runs a statement and returns its rows. */
-export type Query = <Parametros, Fila>(
-  sentencia: Statement<Parametros, Fila>,
-  ...valores: Valores<Parametros>
+export type Query = <Params, Fila>(
+  sqlStatement: Statement<Params, Fila>,
+  ...valuesByName: StatementValues<Params>
 ) => Promise<Fila[]>
 
 /**
- * Database. Prisma serves queries that take one call of its client. `consultar` serves the hot paths, and queries that
+ * Database. Prisma serves queries that take one call of its client. `query` serves the hot paths, and queries that
  * Prisma cannot express: several writes in one statement, xid8. Each `Statement` stands beside the operation that needs
  * it.
  */
@@ -75,9 +75,9 @@ export interface Db {
    * Prisma's models. The client loads at the first call of a method, because loading takes time and the hot paths do
    * not need it.
    */
-  readonly prisma: Modelos
+  readonly prisma: Models
   readonly pool: Connections
-  readonly consultar: Query
+  readonly query: Query
   /** Role of the statements, and merchants whose rows they see. Undefined: the role with which the pool connects. */
   readonly ambito?: RowScope | undefined
   /**
@@ -89,7 +89,7 @@ export interface Db {
    * Returns the same database, but its statements run with this role. The role `guias_api` sees only the rows of the
    * given merchants.
    */
-  como(rol: Role, comercios?: readonly string[]): Db
+  como(role: Role, comercios?: readonly string[]): Db
   /**
    * Returns the same database, but its statements run in the part that has this merchant's rows. On Citus that part
    * also has rows of other merchants.
@@ -100,8 +100,8 @@ export interface Db {
   /** The same database without a chosen part, for rows that belong to no merchant. */
   readonly central: Db
   /** Returns one database object per part of a Citus cluster; a single one if one machine has all rows. */
-  partes(): readonly Db[]
-  cerrar(): Promise<void>
+  shards(): readonly Db[]
+  close(): Promise<void>
 }
 
 /**
@@ -111,37 +111,38 @@ export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
- * @param hacer runs again from its beginning if a migration changed tables meanwhile (`Connections.afterMigration`)
+ * @param work runs again from its beginning if a migration changed tables meanwhile (`Connections.afterMigration`)
  */
 export const inTransaction = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
-  hacer: EnTransaccion<T>,
+  work: InTransaction<T>,
 ): Promise<T> =>
-  pool.atPlace(lugar, (conexiones, parte) =>
-    conexiones.afterMigration(() => unaTransaccion(conexiones, parte, ambito, hacer)),
+  pool.atPlace(lugar, (connections, parte) =>
+    connections.afterMigration(() => runTransaction(connections, parte, ambito, work)),
   )
 
-type EnTransaccion<T> = (consultar: Query, cliente: pg.PoolClient) => Promise<T>
+type InTransaction<T> = (query: Query, client: pg.PoolClient) => Promise<T>
 
-async function unaTransaccion<T>(
-  conexiones: Connections,
+async function runTransaction<T>(
+  connections: Connections,
   parte: Part | undefined,
   ambito: RowScope | undefined,
-  hacer: EnTransaccion<T>,
+  work: InTransaction<T>,
 ): Promise<T> {
-  const cliente = await conexiones.connect()
+  const client = await connections.connect()
   try {
-    await cliente.query(conexiones.begin(ambito, parte))
-    const hecho = await hacer(async (sentencia, ...[valores]) => {
-      if (parte && sentencia.alcance === 'todo') throw new Error(`${sentencia.name} is not about rows of one part`)
-      const config = conexiones.call(ambito, configDe(sentencia, valores), parte)
-      return (await traced(sentencia, () => cliente.query(config))).rows
-    }, cliente)
-    await cliente.query('commit')
-    cliente.release()
-    return hecho
+    await client.query(connections.begin(ambito, parte))
+    const result = await work(async (sqlStatement, ...[valuesByName]) => {
+      if (parte && sqlStatement.alcance === 'todo')
+        throw new Error(`${sqlStatement.name} is not about rows of one part`)
+      const config = connections.call(ambito, configDe(sqlStatement, valuesByName), parte)
+      return (await traced(sqlStatement, () => client.query(config))).rows
+    }, client)
+    await client.query('commit')
+    client.release()
+    return result
   } catch (error) {
-    cliente.release(!(await rolledBack(cliente, error)))
+    client.release(!(await rolledBack(client, error)))
     throw error
   }
 }
@@ -151,10 +152,10 @@ async function unaTransaccion<T>(
  * ({@link isFullDisk}).
  * @returns false if the connection must be closed instead, which also ends the transaction
  */
-async function rolledBack(cliente: pg.PoolClient, error: unknown): Promise<boolean> {
+async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
   if (!(error instanceof Problema || isFullDisk(error))) return false
   try {
-    await cliente.query('rollback')
+    await client.query('rollback')
     return true
   } catch {
     return false
@@ -162,13 +163,13 @@ async function rolledBack(cliente: pg.PoolClient, error: unknown): Promise<boole
 }
 
 /** Pattern of a parameter `:name`. It matches neither `::type` nor a colon behind a letter. */
-const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
+const PARAMETER = /(?<![:\w]):([a-z]\w*)/g
 
 /** All statements of the process whose text is fixed, by name. */
 export const STATEMENTS = new Map<string, Statement>()
 
 /** Options of a statement. */
-interface OpcionesDeSentencia {
+interface StatementOptions {
   /**
    * Rows that the statement is about. Default: the rows of the merchant in the parameter `comercio_id`; without this
    * parameter, the rows of all merchants.
@@ -194,42 +195,46 @@ interface OpcionesDeSentencia {
  * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
  * @throws if another statement has the same name
  */
-export function statement<Parametros = object, Fila = object>(
+export function statement<Params = object, Fila = object>(
   name: string,
   sql: string,
-  opciones: OpcionesDeSentencia = {},
-): Statement<Parametros, Fila> {
+  opciones: StatementOptions = {},
+): Statement<Params, Fila> {
   if (STATEMENTS.has(name)) throw new Error(`two statements have the name ${name}`)
-  const hecha = { name, ...numerar(sql), ...opciones }
-  STATEMENTS.set(name, hecha)
-  return hecha
+  const madeStatement = { name, ...numberParameters(sql), ...opciones }
+  STATEMENTS.set(name, madeStatement)
+  return madeStatement
 }
 
-function numerar(sql: string): Pick<Statement, 'text' | 'parametros' | 'alcance'> {
-  const parametros: string[] = []
-  const text = sql.replace(PARAMETRO, (_todo, nombre: string) => {
-    if (!parametros.includes(nombre)) parametros.push(nombre)
-    return `$${parametros.indexOf(nombre) + 1}`
+function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters' | 'alcance'> {
+  const parameters: string[] = []
+  const text = sql.replace(PARAMETER, (_todo, nombre: string) => {
+    if (!parameters.includes(nombre)) parameters.push(nombre)
+    return `$${parameters.indexOf(nombre) + 1}`
   })
-  return { text, parametros, alcance: parametros.includes('comercio_id') ? 'parte' : 'todo' }
+  return { text, parameters, alcance: parameters.includes('comercio_id') ? 'parte' : 'todo' }
 }
 
 /**
  * Makes a statement whose text depends on the request. A connection keeps each prepared text in memory as long as the
  * connection lives. For example, 768 variants of the list of guides took 292 MB in one connection. Only the common
  * texts are therefore prepared.
- * @param comun true if this text is one of the few common ones
+ * @param isCommon true if this text is one of the few common ones
  */
-export const dynamicStatement = <Parametros = object, Fila = object>(
+export const dynamicStatement = <Params = object, Fila = object>(
   sql: string,
-  comun: boolean,
-  opciones: OpcionesDeSentencia = {},
-): Statement<Parametros, Fila> => ({ name: comun ? statementName(sql) : undefined, ...numerar(sql), ...opciones })
+  isCommon: boolean,
+  opciones: StatementOptions = {},
+): Statement<Params, Fila> => ({
+  name: isCommon ? statementName(sql) : undefined,
+  ...numberParameters(sql),
+  ...opciones,
+})
 
-type Escrita = Pick<Statement, 'name' | 'text' | 'parametros' | 'alcance'>
+type WrittenStatement = Pick<Statement, 'name' | 'text' | 'parameters' | 'alcance'>
 
-const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
-  const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
+const configDe = ({ name, text, parameters }: WrittenStatement, valuesByName: unknown): pg.QueryConfig => {
+  const values = parameters.map((nombre) => (valuesByName as Readonly<Record<string, unknown>>)[nombre])
   return name === undefined ? { text, values } : { name, text, values }
 }
 
@@ -237,9 +242,13 @@ const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.Que
  * Finds where a statement runs: in a part, if the statement is about rows of one part and the part is known.
  * @throws if the statement needs a part, and neither the database nor a parameter names one
  */
-function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | undefined): Place | undefined {
+function placeOf(
+  { name, alcance }: WrittenStatement,
+  valuesByName: unknown,
+  lugar: Place | undefined,
+): Place | undefined {
   if (alcance !== 'parte' || lugar) return alcance === 'todo' ? undefined : lugar
-  const comercio_id = (valores as { comercio_id?: unknown } | undefined)?.comercio_id
+  const comercio_id = (valuesByName as { comercio_id?: unknown } | undefined)?.comercio_id
   if (comercio_id === undefined) throw new Error(`statement ${name} needs a part or the parameter comercio_id`)
   return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
 }
@@ -248,18 +257,18 @@ function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | un
  * Runs a statement, and records it as a span of the current request's or job's trace. Without a current trace, records
  * nothing.
  */
-const traced = <T>({ name = 'dynamic' }: Escrita, run: () => Promise<T>): Promise<T> =>
+const traced = <T>({ name = 'dynamic' }: WrittenStatement, run: () => Promise<T>): Promise<T> =>
   currentSpan()
     ? inSpan(name, { kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name } }, run)
     : run()
 
 /** Makes a function that runs statements with this role and these visible merchants, where their rows lie. */
 export const queryWith =
-  (conexiones: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
-  async (sentencia, ...[valores]) => {
-    const donde = conexiones.parts ? lugarDe(sentencia, valores, lugar) : undefined
-    const config = configDe(sentencia, valores)
-    return (await traced(sentencia, () => conexiones.ask({ ambito, lugar: donde }, config, sentencia.plan))).rows
+  (connections: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
+  async (sqlStatement, ...[valuesByName]) => {
+    const donde = connections.parts ? placeOf(sqlStatement, valuesByName, lugar) : undefined
+    const config = configDe(sqlStatement, valuesByName)
+    return (await traced(sqlStatement, () => connections.ask({ ambito, lugar: donde }, config, sqlStatement.plan))).rows
   }
 
 /** Options of {@link openDb}. */
@@ -268,112 +277,112 @@ export interface DbOptions extends ConnectionOptions {
    * Maximum connections of this process. Default: 8. Measured: 16 connections are no faster than 8, and 4 lose a third
    * of the throughput.
    */
-  conexiones?: number
+  connections?: number
   /** Value of `application_name` for the sessions, to which the process's pid is added. */
   nombre?: string
   /** Called with the error of an idle connection, which belongs to no request. */
-  alFallar?: (error: Error) => void
+  onFailure?: (error: Error) => void
 }
 
 /** Opens a pool of connections to the database. Prisma's client loads only at its first use. */
 export function openDb(url: string, opciones: DbOptions = {}): Db {
-  const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
-  const pool = new Connections(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
-  pool.on('error', alFallar)
-  return new DbAbierta(pool, new ClienteDePrisma(pool), {})
+  const { connections = 8, nombre = 'guias', onFailure = () => {}, ...sesiones } = opciones
+  const pool = new Connections(url, connections, `${nombre} pid=${process.pid}`, sesiones)
+  pool.on('error', onFailure)
+  return new OpenDb(pool, new LazyPrismaClient(pool), {})
 }
 
 /** Prisma's client, loaded at its first use. */
-class ClienteDePrisma {
+class LazyPrismaClient {
   readonly #pool: Connections
-  #cliente: Promise<PrismaClient> | undefined
+  #client: Promise<PrismaClient> | undefined
 
   constructor(pool: Connections) {
     this.#pool = pool
   }
 
-  readonly cargar = (): Promise<PrismaClient> => {
-    this.#cliente ??= cargarPrisma(this.#pool)
-    return this.#cliente
+  readonly load = (): Promise<PrismaClient> => {
+    this.#client ??= loadPrisma(this.#pool)
+    return this.#client
   }
 
-  async cerrar(): Promise<void> {
-    await (await this.#cliente)?.$disconnect()
+  async close(): Promise<void> {
+    await (await this.#client)?.$disconnect()
   }
 }
 
-class DbAbierta implements Db {
+class OpenDb implements Db {
   readonly pool: Connections
   readonly ambito: RowScope | undefined
   readonly lugar: Place | undefined
-  readonly consultar: Query
-  readonly #cliente: ClienteDePrisma
+  readonly query: Query
+  readonly #client: LazyPrismaClient
 
-  constructor(pool: Connections, cliente: ClienteDePrisma, { ambito, lugar }: QueryOrigin) {
+  constructor(pool: Connections, client: LazyPrismaClient, { ambito, lugar }: QueryOrigin) {
     this.pool = pool
     this.ambito = ambito
     this.lugar = lugar
-    this.consultar = queryWith(pool, { ambito, lugar })
-    this.#cliente = cliente
+    this.query = queryWith(pool, { ambito, lugar })
+    this.#client = client
   }
 
-  get prisma(): Modelos {
-    return alPrimerUso(this.#cliente.cargar, this)
+  get prisma(): Models {
+    return alPrimerUso(this.#client.load, this)
   }
 
-  como(rol: Role, comercios: readonly string[] = []): Db {
-    return this.#desde({ rol, comercios }, this.lugar)
+  como(role: Role, comercios: readonly string[] = []): Db {
+    return this.#at({ role, comercios }, this.lugar)
   }
 
   de(comercio_id: string): Db {
-    return this.pool.parts ? this.#desde(this.ambito, { merchant: comercio_id }) : this
+    return this.pool.parts ? this.#at(this.ambito, { merchant: comercio_id }) : this
   }
 
   enParte(numero: number): Db {
-    return this.#desde(this.ambito, { part: numero })
+    return this.#at(this.ambito, { part: numero })
   }
 
   get central(): Db {
-    return this.lugar ? this.#desde(this.ambito, undefined) : this
+    return this.lugar ? this.#at(this.ambito, undefined) : this
   }
 
-  partes(): readonly Db[] {
+  shards(): readonly Db[] {
     return this.pool.parts?.parts().map(({ number }) => this.enParte(number)) ?? [this]
   }
 
-  async cerrar(): Promise<void> {
-    await this.#cliente.cerrar()
+  async close(): Promise<void> {
+    await this.#client.close()
     await this.pool.end()
   }
 
-  #desde(ambito: RowScope | undefined, lugar: Place | undefined): Db {
-    return new DbAbierta(this.pool, this.#cliente, { ambito, lugar })
+  #at(ambito: RowScope | undefined, lugar: Place | undefined): Db {
+    return new OpenDb(this.pool, this.#client, { ambito, lugar })
   }
 }
 
-type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
+type ModelMethods = Record<string, (...args: unknown[]) => unknown>
 
 /** Proxy for calls of `prisma.model.method(…)`: each call first waits until the client has loaded. */
-const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: QueryOrigin): Modelos =>
-  new Proxy({} as Modelos, {
-    get: (_nada, modelo: string) =>
-      new Proxy({} as Metodos, {
+const alPrimerUso = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Models =>
+  new Proxy({} as Models, {
+    get: (_target, model: string) =>
+      new Proxy({} as ModelMethods, {
         get:
-          (_nada, metodo: string) =>
-          async (...argumentos: unknown[]) => {
-            const cliente = (await cargar()) as unknown as Record<string, Metodos>
-            return inScope(desde, async () => cliente[modelo]![metodo]!(...argumentos))
+          (_target, method: string) =>
+          async (...args: unknown[]) => {
+            const client = (await load()) as unknown as Record<string, ModelMethods>
+            return inScope(desde, async () => client[model]![method]!(...args))
           },
       }),
   })
 
-async function cargarPrisma(pool: Connections): Promise<PrismaClient> {
-  const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
+async function loadPrisma(pool: Connections): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient: GeneratedClient }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('../generado/contrato/prisma/client.ts'),
   ])
   // Names are made for Prisma's statements, because PostgreSQL keeps no prepared statement without a name.
   const adapter = new PrismaPg(forPrisma(pool), { statementNameGenerator: ({ sql }) => statementName(sql) })
   // Prisma's long messages quote the arguments, which must not be in a log.
-  return new Cliente({ errorFormat: 'minimal', adapter })
+  return new GeneratedClient({ errorFormat: 'minimal', adapter })
 }

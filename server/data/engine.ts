@@ -9,7 +9,7 @@ export { type Engine, EngineError } from './citus/distribute.ts'
 export interface Kept {
   engine: Engine
   /** Parts of merchants' rows; undefined if one machine has all rows. */
-  partes?: Placements | undefined
+  shards?: Placements | undefined
 }
 
 /** Reason why a replica may not be read, in Spanish for the operator; undefined if it may be read. */
@@ -34,5 +34,5 @@ export async function prepareEngine(client: pg.Client, url: string, said: Engine
   const engine = await findEngine(client, said)
   if (engine === 'postgres') return { engine }
   await distribute(client)
-  return { engine, partes: await Cluster.open(url, true) }
+  return { engine, shards: await Cluster.open(url, true) }
 }

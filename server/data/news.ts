@@ -3,7 +3,7 @@ import { type Db, statement } from './db.ts'
 // New events of guides of all merchants. A client keeps PostgreSQL snapshots, one per part of the data, and asks for
 // the events that are not visible in them.
 
-/** PostgreSQL snapshots (`pg_snapshot`), one for each part of the data, in the order of `db.partes()`. */
+/** PostgreSQL snapshots (`pg_snapshot`), one for each part of the data, in the order of `db.shards()`. */
 export type Snapshots = readonly string[]
 
 /** Maximum length of snapshots that a client sends, in characters. */
@@ -73,11 +73,11 @@ export interface News {
  * they belong to other parts.
  */
 export async function readNews(db: Db, since: Snapshots | undefined): Promise<News> {
-  const parts = db.partes()
+  const parts = db.shards()
   const rows = await Promise.all(
     parts.map(async (part, i) => {
-      if (since?.length === parts.length) return (await part.consultar(SINCE, { snapshot: since[i]! }))[0]!
-      return { ...(await part.consultar(NOW))[0]!, guias: [], xids: [], mas: false }
+      if (since?.length === parts.length) return (await part.query(SINCE, { snapshot: since[i]! }))[0]!
+      return { ...(await part.query(NOW))[0]!, guias: [], xids: [], mas: false }
     }),
   )
   return {

@@ -52,10 +52,10 @@ const SERVER = `(select system_identifier from pg_catalog.pg_control_system())::
  * SQL that reads the newest transaction number in the rows, and the next number of the server. Also reads the present
  * server, and the server for which the offset was set.
  */
-const NEWEST = `select flujo_fin()::text as siguiente, coalesce(greatest(
+const NEWEST = `select flujo_fin()::text as next, coalesce(greatest(
     (select xid from evento where secuencia > 0 order by evento.xid desc limit 1),
     (select xid from bitacora order by bitacora.xid desc limit 1)), '0')::text as ultimo,
-  ${SERVER} as servidor, flujo_servidor() as conocido`
+  ${SERVER} as server, flujo_servidor() as known`
 
 /**
  * Raises the offset of the event order after a database was copied with `pg_dump`, restored to an earlier instant, or
@@ -64,9 +64,9 @@ const NEWEST = `select flujo_fin()::text as siguiente, coalesce(greatest(
  * valid. For a database on one machine; the caller holds the lock of the migrations.
  */
 export async function continueOrder(client: Pick<pg.Client, 'query'>): Promise<void> {
-  const { siguiente, ultimo, servidor, conocido } = await readNewest(client)
-  if (ultimo >= siguiente || (conocido !== null && conocido !== servidor)) await resumeOrder(client)
-  else if (conocido === null) await client.query(knownServer(servidor))
+  const { next, ultimo, server, known } = await readNewest(client)
+  if (ultimo >= next || (known !== null && known !== server)) await resumeOrder(client)
+  else if (known === null) await client.query(knownServer(server))
 }
 
 /**
@@ -74,15 +74,13 @@ export async function continueOrder(client: Pick<pg.Client, 'query'>): Promise<v
  * original's.
  */
 export async function resumeOrder(client: Pick<pg.Client, 'query'>): Promise<void> {
-  const { siguiente, ultimo } = await readNewest(client)
-  await takeOrder(client, ((ultimo > siguiente ? ultimo : siguiente) / STEP + 1n) * STEP)
+  const { next, ultimo } = await readNewest(client)
+  await takeOrder(client, ((ultimo > next ? ultimo : next) / STEP + 1n) * STEP)
 }
 
 async function readNewest(client: Pick<pg.Client, 'query'>) {
-  const { rows } = await client.query<{ siguiente: string; ultimo: string; servidor: string; conocido: string | null }>(
-    NEWEST,
-  )
-  return { ...rows[0]!, siguiente: BigInt(rows[0]!.siguiente), ultimo: BigInt(rows[0]!.ultimo) }
+  const { rows } = await client.query<{ next: string; ultimo: string; server: string; known: string | null }>(NEWEST)
+  return { ...rows[0]!, next: BigInt(rows[0]!.next), ultimo: BigInt(rows[0]!.ultimo) }
 }
 
 /** SQL that stores for which server the offset was set. */
@@ -95,9 +93,9 @@ const knownServer = (server: string) =>
  * rights that the owner lacks, because the audit record allows only inserts.
  */
 export async function takeOrder(client: Pick<pg.Client, 'query'>, distance: bigint): Promise<void> {
-  const { servidor } = await readNewest(client)
+  const { server } = await readNewest(client)
   await client.query(`begin;
     alter table evento alter column xid set default ${ownPlace(distance)};
     alter table bitacora alter column xid set default ${ownPlace(distance)};
-    ${orderFunctions('public', distance)}; ${knownServer(servidor)}; commit`)
+    ${orderFunctions('public', distance)}; ${knownServer(server)}; commit`)
 }

@@ -43,12 +43,12 @@ async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
   )
   const found = (
     await Promise.all(
-      [...named].map(([part, codes]) => all.enParte(part).consultar(OF_CODES, { guias: codes.map(({ key }) => key) })),
+      [...named].map(([part, codes]) => all.enParte(part).query(OF_CODES, { guias: codes.map(({ key }) => key) })),
     )
   ).flat()
   const known = new Set(found.map(({ key }) => key))
   const others = keys.filter((key) => !known.has(key))
-  return others.length > 0 ? [...found, ...(await all.consultar(OF, { claves: others }))] : found
+  return others.length > 0 ? [...found, ...(await all.query(OF, { claves: others }))] : found
 }
 
 /** Returns the database that has the rows of a key; undefined if the key is unknown. */
@@ -81,7 +81,7 @@ export async function askByKey<R>(
 /** Records the merchants that own keys. Callers do so before they write the rows that the keys name. */
 export async function noteOwners(db: Db, keys: readonly { key: string; merchant: string }[]): Promise<void> {
   if (!isDistributed(db) || keys.length === 0) return
-  await anybody(db).consultar(NOTE, {
+  await anybody(db).query(NOTE, {
     claves: keys.map(({ key }) => key),
     de: keys.map(({ merchant }) => merchant),
   })
@@ -89,5 +89,5 @@ export async function noteOwners(db: Db, keys: readonly { key: string; merchant:
 
 /** Deletes the records of keys whose rows were deleted or never written. */
 export async function forgetOwners(db: Db, keys: readonly string[]): Promise<void> {
-  if (isDistributed(db) && keys.length > 0) await anybody(db).consultar(FORGET, { claves: keys })
+  if (isDistributed(db) && keys.length > 0) await anybody(db).query(FORGET, { claves: keys })
 }

@@ -7,20 +7,23 @@ import { readLsn } from './lsn.ts'
 /** Reads from the database or from a replica of it. */
 export interface ReadDb {
   /** Runs a query. The rows may be up to five seconds old. */
-  readonly consultar: Query
+  readonly query: Query
 }
 
 /** Maximum delay of a replica that is read, in milliseconds. */
-const ATRASO = 5_000
+const MAX_DELAY_MS = 5_000
 /** Time for which a check of the replica is valid, in milliseconds. */
-const VIGENCIA = 1_000
+const CHECK_TTL_MS = 1_000
 /** Time for which a failed replica is not read, in milliseconds. */
-const DESCANSO = 5_000
+const FAILURE_REST_MS = 5_000
 
 /** Query for the database's present position in its write-ahead log (WAL). */
-const ESCRITO = statement<object, { lsn: string }>('replica.escrito', 'select pg_current_wal_lsn()::text as lsn')
+const WRITTEN_POSITION = statement<object, { lsn: string }>(
+  'replica.escrito',
+  'select pg_current_wal_lsn()::text as lsn',
+)
 /** Query for the position that a replica has replayed. A server that is no replica has replayed everything. */
-const REHECHO = statement<object, { lsn: string }>(
+const REPLAYED_POSITION = statement<object, { lsn: string }>(
   'replica.rehecho',
   'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
 )
@@ -31,71 +34,73 @@ const REHECHO = statement<object, { lsn: string }>(
  * had written at known times. The delay is therefore right even if the servers' clocks differ, or if little is written.
  */
 export class Replica implements ReadDb {
-  readonly #primaria: Db
-  readonly #consultar: Query
+  readonly #primary: Db
+  readonly #queryReplica: Query
   readonly #log: Log
-  readonly #ahora: () => number
-  #escritos: { en: number; lsn: bigint }[] = []
-  #mirada_en = Number.NEGATIVE_INFINITY
-  #mirando = false
+  readonly #now: () => number
+  #writtenPositions: { en: number; lsn: bigint }[] = []
+  #checkedAt = Number.NEGATIVE_INFINITY
+  #isChecking = false
   /** Time until which the last check allows reads from the replica; in the past before the first check. */
-  #sirve_hasta = Number.NEGATIVE_INFINITY
-  #descansa_hasta = Number.NEGATIVE_INFINITY
+  #usableUntil = Number.NEGATIVE_INFINITY
+  #restsUntil = Number.NEGATIVE_INFINITY
 
   /** @param ahora monotonic clock, in milliseconds */
-  constructor(primaria: Db, conexiones: Connections, log: Log, ahora = () => performance.now()) {
-    this.#primaria = primaria
-    this.#consultar = queryWith(conexiones)
+  constructor(primary: Db, connections: Connections, log: Log, ahora = () => performance.now()) {
+    this.#primary = primary
+    this.#queryReplica = queryWith(connections)
     this.#log = log
-    this.#ahora = ahora
+    this.#now = ahora
   }
 
-  readonly consultar: Query = async (sentencia, ...valores) => {
-    if (!this.#sirve()) return this.#primaria.consultar(sentencia, ...valores)
+  readonly query: Query = async (sqlStatement, ...values) => {
+    if (!this.#isUsable()) return this.#primary.query(sqlStatement, ...values)
     try {
-      return await this.#consultar(sentencia, ...valores)
+      return await this.#queryReplica(sqlStatement, ...values)
     } catch (err) {
       if (translateError(err).codigo !== 'no_disponible') throw err
-      this.#descansar(err)
-      return this.#primaria.consultar(sentencia, ...valores)
+      this.#rest(err)
+      return this.#primary.query(sqlStatement, ...values)
     }
   }
 
-  #sirve(): boolean {
-    const ahora = this.#ahora()
-    if (ahora < this.#descansa_hasta) return false
-    if (ahora - this.#mirada_en > VIGENCIA && !this.#mirando) void this.#mirar()
-    return ahora < this.#sirve_hasta
+  #isUsable(): boolean {
+    const ahora = this.#now()
+    if (ahora < this.#restsUntil) return false
+    if (ahora - this.#checkedAt > CHECK_TTL_MS && !this.#isChecking) void this.#checkDelay()
+    return ahora < this.#usableUntil
   }
 
-  async #mirar(): Promise<void> {
-    this.#mirando = true
-    this.#mirada_en = this.#ahora()
+  async #checkDelay(): Promise<void> {
+    this.#isChecking = true
+    this.#checkedAt = this.#now()
     try {
-      const en = this.#ahora()
-      const [escrito] = await this.#primaria.consultar(ESCRITO)
-      this.#escritos.push({ en, lsn: readLsn(escrito!.lsn) })
-      const [rehecho] = await this.#consultar(REHECHO)
-      this.#juzgar(readLsn(rehecho!.lsn))
+      const en = this.#now()
+      const [written] = await this.#primary.query(WRITTEN_POSITION)
+      this.#writtenPositions.push({ en, lsn: readLsn(written!.lsn) })
+      const [replayed] = await this.#queryReplica(REPLAYED_POSITION)
+      this.#judge(readLsn(replayed!.lsn))
     } catch (err) {
-      this.#descansar(err)
+      this.#rest(err)
     } finally {
-      this.#mirando = false
+      this.#isChecking = false
     }
   }
 
-  #juzgar(rehecho: bigint): void {
-    const ultimo = this.#escritos.findLast(({ lsn }) => lsn <= rehecho)
-    const ahora = this.#ahora()
-    this.#escritos = this.#escritos.filter((uno) => uno === ultimo || uno.en > ahora - 2 * ATRASO)
+  #judge(replayed: bigint): void {
+    const ultimo = this.#writtenPositions.findLast(({ lsn }) => lsn <= replayed)
+    const ahora = this.#now()
+    this.#writtenPositions = this.#writtenPositions.filter(
+      (position) => position === ultimo || position.en > ahora - 2 * MAX_DELAY_MS,
+    )
     // After the check, the delay grows at most as fast as time passes. The replica may therefore be read until its
-    // delay could reach `ATRASO`.
-    this.#sirve_hasta = ultimo ? ultimo.en + ATRASO : Number.NEGATIVE_INFINITY
+    // delay could reach `MAX_DELAY_MS`.
+    this.#usableUntil = ultimo ? ultimo.en + MAX_DELAY_MS : Number.NEGATIVE_INFINITY
   }
 
-  #descansar(err: unknown): void {
+  #rest(err: unknown): void {
     this.#log.warn({ err }, 'replica failed, reading from the primary')
-    this.#sirve_hasta = Number.NEGATIVE_INFINITY
-    this.#descansa_hasta = this.#ahora() + DESCANSO
+    this.#usableUntil = Number.NEGATIVE_INFINITY
+    this.#restsUntil = this.#now() + FAILURE_REST_MS
   }
 }

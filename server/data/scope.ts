@@ -13,7 +13,7 @@ export type Role = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
 /** Role with which a statement runs, and the merchants whose rows it sees. Called the scope of the statement. */
 export interface RowScope {
   /** `none` stands for the role with which the session signed in. */
-  readonly rol: Role | 'none'
+  readonly role: Role | 'none'
   /** Ids of merchants; only `guias_api` uses them. */
   readonly comercios: readonly string[]
 }
@@ -24,7 +24,7 @@ const UUID = /^[0-9a-f-]{36}$/
  * Writes ids as an array literal of PostgreSQL, for the setting `guias.comercios`.
  * @throws if an id is not a UUID
  */
-function enArreglo(comercios: readonly string[]): string {
+function toArrayLiteral(comercios: readonly string[]): string {
   if (!comercios.every((id) => UUID.test(id))) throw new Error('merchant id is not a UUID')
   return `{${comercios.join(',')}}`
 }
@@ -52,20 +52,20 @@ const scopeName = (plan: Plan | undefined) => (plan ? `acotar_${plan}` : 'acotar
 /**
  * Statement that goes before another statement in its transaction. It sets the role and the merchants whose rows are
  * visible.
- * @param ajustes settings that the session may not have
+ * @param settings settings that the session may not have
  * @param enParte true if the statement also names a part and keeps the part on its machine
  * @param plan plan of the next statement
  */
 export function scopeStatement(
-  ajustes: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>>,
   { enParte = false, plan }: { enParte?: boolean | undefined; plan?: Plan | undefined },
 ): { name: string; text: string } {
-  const todos = Object.entries({ ...ajustes, ...(plan && PLAN_SETTINGS[plan]) })
-  const suyos = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
+  const todos = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
+  const settingCalls = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
   // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
   // changed.
   const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
-  const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...suyos]
+  const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...settingCalls]
   return { name: scopeName(plan), text: `select ${que.join(', ')}` }
 }
 
@@ -75,77 +75,73 @@ export function scopeStatement(
  */
 export function scopeTransaction(
   ambito: RowScope | undefined,
-  ajustes: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>>,
   parte?: Part,
 ): string[] {
-  const quien = ambito ? { role: ambito.rol, 'guias.comercios': `'${enArreglo(ambito.comercios)}'` } : {}
+  const quien = ambito ? { role: ambito.role, 'guias.comercios': `'${toArrayLiteral(ambito.comercios)}'` } : {}
   const donde = parte ? { search_path: parte.schema } : {}
   return [
     ...(parte ? [`select partes.tomar(${parte.shard})`] : []),
-    ...Object.entries({ ...ajustes, ...quien, ...donde }).map(([nombre, valor]) => `set local ${nombre} = ${valor}`),
+    ...Object.entries({ ...settings, ...quien, ...donde }).map(([nombre, valor]) => `set local ${nombre} = ${valor}`),
   ]
 }
 
 /** Members of `pg`'s query and connection that this module uses. */
-interface Conexion {
+interface PgConnection {
   parse(que: { text: string }): void
   bind(que: { portal: string; statement: string | undefined; values: string[] }): void
   execute(que: { portal: string }): void
 }
-interface DeUnaConsulta {
-  prepare(conexion: Conexion): void
+interface QueryInternals {
+  prepare(conexion: PgConnection): void
   handleDataRow(mensaje: unknown): void
-  handleCommandComplete(mensaje: unknown, conexion: Conexion): void
+  handleCommandComplete(mensaje: unknown, conexion: PgConnection): void
 }
-const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaConsulta & pg.Submittable
+const PgQuery = pg.Query as unknown as new (config: pg.QueryConfig) => QueryInternals & pg.Submittable
 
 /**
  * Statement that runs with a role and sees only some merchants' rows. The statement that sets both goes before it in
  * the same message. The two are one transaction, so role and merchants apply to no other statement.
  */
-export class ScopedQuery extends Consulta {
-  readonly #valores: string[]
-  readonly #sinPreparar: string | undefined
-  readonly #preparada: string
-  #acotada = false
+export class ScopedQuery extends PgQuery {
+  readonly #values: string[]
+  readonly #unprepared: string | undefined
+  readonly #preparedName: string
+  #isScoped = false
 
   /**
    * @param plan plan of the statement
-   * @param sinPreparar text of the statement that sets the scope ({@link scopeStatement}), for sessions that have not prepared
+   * @param unprepared text of the statement that sets the scope ({@link scopeStatement}), for sessions that have not prepared
    * it
    * @param parte part in which the statement runs
    */
   constructor(
-    { rol, comercios }: RowScope,
+    { role, comercios }: RowScope,
     config: pg.QueryConfig,
-    {
-      plan,
-      sinPreparar,
-      parte,
-    }: { plan?: Plan | undefined; sinPreparar?: string | undefined; parte?: Part | undefined },
+    { plan, unprepared, parte }: { plan?: Plan | undefined; unprepared?: string | undefined; parte?: Part | undefined },
   ) {
     // A statement without values is sent by `pg` with another protocol, in which no other statement can go before it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
-    this.#valores = [rol, enArreglo(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
-    this.#preparada = scopeName(plan)
-    this.#sinPreparar = sinPreparar
+    this.#values = [role, toArrayLiteral(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
+    this.#preparedName = scopeName(plan)
+    this.#unprepared = unprepared
   }
 
-  override prepare(conexion: Conexion): void {
-    if (this.#sinPreparar !== undefined) conexion.parse({ text: this.#sinPreparar })
-    const statement = this.#sinPreparar === undefined ? this.#preparada : undefined
-    conexion.bind({ portal: '', statement, values: this.#valores })
+  override prepare(conexion: PgConnection): void {
+    if (this.#unprepared !== undefined) conexion.parse({ text: this.#unprepared })
+    const statement = this.#unprepared === undefined ? this.#preparedName : undefined
+    conexion.bind({ portal: '', statement, values: this.#values })
     conexion.execute({ portal: '' })
     super.prepare(conexion)
   }
 
   override handleDataRow(mensaje: unknown): void {
-    if (this.#acotada) super.handleDataRow(mensaje)
+    if (this.#isScoped) super.handleDataRow(mensaje)
   }
 
-  override handleCommandComplete(mensaje: unknown, conexion: Conexion): void {
-    if (this.#acotada) super.handleCommandComplete(mensaje, conexion)
-    this.#acotada = true
+  override handleCommandComplete(mensaje: unknown, conexion: PgConnection): void {
+    if (this.#isScoped) super.handleCommandComplete(mensaje, conexion)
+    this.#isScoped = true
   }
 }
 
@@ -161,9 +157,9 @@ export interface QueryOrigin {
 const actual = new AsyncLocalStorage<QueryOrigin>()
 
 /**
- * Runs `hacer` with a scope ({@link RowScope}) and a place, which apply to queries on a pool for Prisma (`forPrisma`).
+ * Runs `work` with a scope ({@link RowScope}) and a place, which apply to queries on a pool for Prisma (`forPrisma`).
  */
-export const inScope = <T>(desde: QueryOrigin, hacer: () => T): T => actual.run(desde, hacer)
+export const inScope = <T>(desde: QueryOrigin, work: () => T): T => actual.run(desde, work)
 
 /**
  * Returns the scope and the place from the async context. Prisma's queries use it, because they cannot carry either.

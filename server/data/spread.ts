@@ -46,14 +46,14 @@ export const askByMerchant = <T extends { comercio_id: string }, R>(
 
 /** Runs a query in every part, in parallel. Fails if the query fails in one part. */
 export const askAll = async <R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> =>
-  (await Promise.all(db.partes().map(ask))).flat()
+  (await Promise.all(db.shards().map(ask))).flat()
 
 /**
  * Runs a query in every part, in parallel. Skips parts that fail; their results come with a later call.
  * @throws the first part's error if every part fails
  */
 export async function askThoseThere<R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> {
-  const answers = await Promise.allSettled(db.partes().map(ask))
+  const answers = await Promise.allSettled(db.shards().map(ask))
   const failed = answers.find(({ status }) => status === 'rejected')
   if (failed && answers.every(({ status }) => status === 'rejected')) throw (failed as PromiseRejectedResult).reason
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
@@ -67,7 +67,7 @@ export async function askThoseThere<R>(db: Db, ask: (db: Db) => Promise<readonly
 export async function inEach<R>(db: Db, act: (db: Db) => Promise<R>): Promise<R[]> {
   const done: R[] = []
   const errors: unknown[] = []
-  for (const there of db.partes()) {
+  for (const there of db.shards()) {
     try {
       done.push(await act(there))
     } catch (error) {

@@ -8,7 +8,7 @@ const TAKE = statement<{ clave: string }>('turns.take', 'select pg_advisory_xact
  * pool of its own, so it never blocks other statements.
  */
 export const inTurn = <T>({ pool }: Pick<Db, 'pool'>, key: string, act: () => Promise<T>): Promise<T> =>
-  inTransaction({ pool: pool.turns() }, async (consultar) => {
-    await consultar(TAKE, { clave: key })
+  inTransaction({ pool: pool.turns() }, async (query) => {
+    await query(TAKE, { clave: key })
     return act()
   })

@@ -27,46 +27,46 @@ import type { Reception } from './archivos/reception.ts'
 import type { Bitacora } from './bitacora/bitacora.ts'
 import type { MailMetrics } from './correos/metrics.ts'
 import type { GuideWriter } from './guias/writing.ts'
-import type { Usos } from './llaves/usos.ts'
+import type { LlaveUses } from './llaves/usos.ts'
 import type { MessageMetrics } from './mensajeria/metrics.ts'
-import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
+import type { WhatsappClient } from './mensajeria/whatsapp.ts'
 import type { ServiceThreadTasks } from './threadTasks.ts'
 import type { DryRun } from './webhooks/dryRun.ts'
 import type { WebhookMetrics } from './webhooks/metrics.ts'
 import type { Sender } from './webhooks/sender.ts'
-import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
+import type { ClaveDeWebhook, NotifyJobs } from './webhooks/webhook.ts'
 
 type DeLaConfig =
-  | 'alcanceDeRepartidor'
+  | 'repartidorReach'
   | 'buzon'
-  | 'contactoDeSeguridad'
-  | 'horasDeSolicitud'
-  | 'inactividadDeCaja'
-  | 'inactividadDeComercio'
-  | 'inactividadDeEmpresa'
+  | 'securityContact'
+  | 'requestHours'
+  | 'cajaIdleMinutes'
+  | 'comercioIdleHours'
+  | 'empresaIdleMinutes'
   | 'mensajeria'
-  | 'mosaicos'
+  | 'tiles'
   | 'proxies'
-  | 'retencionDePersonas'
-  | 'retencionDePruebas'
-  | 'retencionDeUbicaciones'
-  | 'retencionDeWebhooks'
-  | 'zonaHoraria'
+  | 'personaRetention'
+  | 'pruebaRetention'
+  | 'ubicacionRetention'
+  | 'webhookRetention'
+  | 'timeZone'
 
 /** Settings that operations, pages and jobs read: some members of the configuration, the public URL and the brand. */
 export interface ServiceSettings extends Pick<Config, DeLaConfig> {
   /** Folder of the continuous backup; undefined if there is none. */
-  readonly respaldo: string | undefined
+  readonly backup: string | undefined
   /** Base of every link that the service gives out, without a final slash. */
-  readonly urlPublica: string
+  readonly publicUrl: string
   /**
    * Base of links that persons open. On a local machine it names `localhost`, because passkeys do not work for IP
    * addresses.
    */
   readonly urlDePersonas: string
   /** True if no mail server is configured. */
-  readonly sinCorreo: boolean
-  readonly marca: Brand
+  readonly lacksMail: boolean
+  readonly brand: Brand
   /** True if demo keys and demo codes are valid: in the embedded default that no other machine reaches. */
   readonly demostracion: boolean
 }
@@ -78,102 +78,102 @@ export interface ServiceSettings extends Pick<Config, DeLaConfig> {
 export interface Deps {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
-  dbDeLectura: ReadDb
+  readDb: ReadDb
   log: Log
-  reloj: () => Date
+  clock: () => Date
   /** Creates an id (a strictly increasing UUIDv7), and returns it with the time that it contains. */
-  nuevoId: () => { id: string; creado_en: Date }
+  newId: () => { id: string; creado_en: Date }
   secretos: Secrets
-  ajustes: ServiceSettings
-  cursores: Cursors
+  settings: ServiceSettings
+  cursors: Cursors
   escritura: GuideWriter
-  avisarTrabajo: AvisarTrabajo
+  notifyJobs: NotifyJobs
   /** Rules for the addresses to which webhooks may be sent. */
-  destinos: OutboundPolicy
+  destinations: OutboundPolicy
   /**
    * Returns the channel through which recipients are asked for their location, by the mode (test or live) of the guide.
    */
   canalDe: (modo: Modo) => CanalDeMensaje
   /** File storage. */
-  almacen: FileStore
+  store: FileStore
   /** Receiver of uploaded files. */
-  recepcion: Reception
+  reception: Reception
   /** Signer and verifier of links to files. */
-  enlacesDeArchivos: SignedLinks
+  archivoLinks: SignedLinks
   /** Signer and verifier of links to labels. */
-  enlacesDeEtiquetas: SignedLinks
+  etiquetaLinks: SignedLinks
   /**
    * Maps for documents. Undefined unless the operator chose the tiles (`MAP_TILES_URL`), because the tiles of other
    * providers are not meant for this use.
    */
-  mapas: DocumentMaps | undefined
+  maps: DocumentMaps | undefined
   /** Worker threads that make documents. */
-  hilos: ThreadPool<ServiceThreadTasks>
+  threads: ThreadPool<ServiceThreadTasks>
   /**
    * Queue of requests that open links to labels. Requests of one network run one after another, so that a caller with
    * only a link uses few connections.
    */
-  turnosDeEnlaces: OwnerTurns
+  linkTurns: OwnerTurns
   /** Cache of recently drawn labels, for links that are opened again. */
-  recientes: RecentDocuments
+  recentDocuments: RecentDocuments
   /** Computes what a recovery of webhook deliveries would send, without sending. */
-  ensayar: DryRun
+  dryRun: DryRun
   /** Cookies and allowed origins of couriers' browsers. */
-  navegador: Browser
+  browser: Browser
   /** Rate limits and other limits of callers. */
-  limites: Limits
+  limits: Limits
   /** Limit of failed sign-ins, counted by courier on a known phone, and otherwise by network. */
-  limiteDeEntrada: NetworkLimit
+  signInLimit: NetworkLimit
   /** Limit of verifications of proofs, counted by network. */
-  limiteDeVerificacion: NetworkLimit
+  verificationLimit: NetworkLimit
   /**
    * Queue in which each courier's look-ups of codes run one after another. Each look-up then knows how many unknown
    * codes the earlier ones have tried.
    */
-  turnosDeBusqueda: OwnerTurns
+  searchTurns: OwnerTurns
   /** Log of rejected requests. */
   refusals: RefusalLog
-  metricas: RequestMetrics
+  metrics: RequestMetrics
   /** Audit record of changes to protected data, and of reads of it. */
   bitacora: Bitacora
   /** Records when keys were last used. */
-  usos: Usos
-  salud: () => Promise<Salud>
+  usages: LlaveUses
+  health: () => Promise<Salud>
 }
 
 /** Dependencies of an operation: the shared dependencies, and the contract's validation. */
-export interface DepsDeOperacion extends Deps {
+export interface OperacionDeps extends Deps {
   validacion: Validation
 }
 
 /** Dependencies of a job: the shared dependencies, and more that only workers have. */
-export interface DepsDeTrabajo extends Deps {
+export interface JobDeps extends Deps {
   /** Returns a random number from 0 to 1; only tests replace it. */
-  azar: () => number
+  random: () => number
   /** Monotonic time and timers of the webhooks' sender; only tests replace them. */
   timers: Timers
-  enviador: Sender
-  metricas: RequestMetrics & WebhookMetrics & MailMetrics & MessageMetrics & FileMetrics
+  sender: Sender
+  metrics: RequestMetrics & WebhookMetrics & MailMetrics & MessageMetrics & FileMetrics
   /**
    * Sender of WhatsApp messages. Undefined if `MESSAGING` is `buzon` (a local mailbox): the service then asks no
    * recipient of a live guide for the location.
    */
-  clienteDeWhatsapp: ClienteDeWhatsapp | undefined
+  whatsappClient: WhatsappClient | undefined
   /** Sender of mails. Undefined without `SMTP_URL`: mails then go to the local mailbox, or wait. */
-  clienteDeCorreo: MailClient | undefined
+  mailClient: MailClient | undefined
   /** Resolves short map links to the places that they lead to. */
-  enlacesCortos: ShortLinkResolver
+  shortLinks: ShortLinkResolver
   /**
    * Database with sessions whose commits do not wait for the disk. If the database crashes, the last work of these
    * sessions is lost and done again.
    */
-  dbSinEspera: Db
+  noWaitDb: Db
   /** Tells other processes that webhook endpoints have due deliveries. */
-  senalar: (webhooks: readonly ClaveDeWebhook[]) => void
+  signalWebhooks: (webhooks: readonly ClaveDeWebhook[]) => void
   /** Tells the worker of a queue that it has jobs. */
-  despertar: (cola: string) => void
+  wake: (cola: string) => void
   /** Reports that there is work, so that the queue's maintenance runs more often. */
-  hayTrabajo: () => void
+  announceWork: () => void
 }
 
 /** Health of a process and of the services that it needs. */

@@ -1,7 +1,7 @@
 import type { EstadoDelServicio } from '../generado/contrato/tipos/index.ts'
 
 /** Maximum seconds for which a job may be overdue while the service is at rest. */
-export const ESPERA_DE_COLA = 300
+export const QUEUE_WAIT_SECONDS = 300
 
 /** Row of the service's state, in Spanish, for a page or a terminal. */
 export interface ServiceRow {
@@ -33,7 +33,7 @@ export function serviceRows({ listo, medidas, colas }: EstadoDelServicio): Servi
     ...colas.map(({ cola, trabajos, espera_segundos, bien }) => ({
       titulo: `Cola «${cola}»`,
       valor: `${trabajos}, hace ${spanOf(espera_segundos)}`,
-      limite: spanOf(ESPERA_DE_COLA),
+      limite: spanOf(QUEUE_WAIT_SECONDS),
       bien,
       pagina: pageOf('cola-atrasada'),
     })),

@@ -1,24 +1,24 @@
 import type { FormatoDeEtiquetas } from '../generado/contrato/tipos/index.ts'
 import type { DocumentBrand } from '../platform/brand/brand.ts'
 import type { Resolution } from '../platform/zpl/zpl.ts'
-import type { DatosDeEtiqueta } from './etiquetas/label.ts'
-import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
+import type { EtiquetaData } from './etiquetas/label.ts'
+import type { PruebaData } from './pruebasEntrega/contenidoDelPdf.ts'
 
 interface Labels {
-  marca: DocumentBrand
-  etiquetas: DatosDeEtiqueta[]
+  brand: DocumentBrand
+  etiquetas: EtiquetaData[]
 }
-interface PedidoDeEtiquetas extends Labels {
+interface EtiquetasTask extends Labels {
   formato: FormatoDeEtiquetas
 }
 
 /** Tasks that threads run for the API and the workers. Each task loads its libraries at its first use. */
 export const THREAD_TASKS = {
-  etiquetas: async ({ marca, etiquetas, formato }: PedidoDeEtiquetas, senal: AbortSignal) =>
-    (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, formato, senal),
-  zpl: async ({ marca, etiquetas, ppp }: Labels & { ppp: Resolution }, senal: AbortSignal) =>
-    (await import('./etiquetas/zpl.ts')).renderZpl(marca, etiquetas, ppp, senal),
-  prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
+  etiquetas: async ({ brand, etiquetas, formato }: EtiquetasTask, signal: AbortSignal) =>
+    (await import('./etiquetas/pdf.ts')).renderEtiquetas(brand, etiquetas, formato, signal),
+  zpl: async ({ brand, etiquetas, ppp }: Labels & { ppp: Resolution }, signal: AbortSignal) =>
+    (await import('./etiquetas/zpl.ts')).renderZpl(brand, etiquetas, ppp, signal),
+  prueba: async (datos: PruebaData) => (await import('./pruebasEntrega/componerPdf.ts')).composePdf(datos),
 }
 
 /** Type of the tasks, with the data and the result of each, for callers of `ThreadPool`. */

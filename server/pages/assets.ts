@@ -13,7 +13,7 @@ import {
   sendPage,
 } from './response.ts'
 
-const TIPOS = {
+const CONTENT_TYPES = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
@@ -34,10 +34,10 @@ export type AssetFiles = ReadonlyMap<string, Asset>
 export const readGenerated = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT))
 
 /** Lists the files below a folder that `scripts/generar.ts` wrote, with paths relative to that folder. */
-export const listGenerated = (carpeta: string) =>
-  readdirSync(new URL(`server/generado/contrato/${carpeta}`, ROOT), { recursive: true, encoding: 'utf8' })
-    .map((ruta) => ruta.replaceAll('\\', '/'))
-    .filter((ruta) => /\.\w+$/.test(ruta))
+export const listGenerated = (folder: string) =>
+  readdirSync(new URL(`server/generado/contrato/${folder}`, ROOT), { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.\w+$/.test(path))
 
 /**
  * Returns a generated file as a response body: uncompressed, gzip and Brotli. Each encoding is read from disk when it
@@ -59,46 +59,46 @@ export function generatedBody(archivo: string): ResponseBody {
  */
 export function assetPath(base: string, nombre: string, contenido: Buffer) {
   const [antes, extension] = nombre.split('.')
-  return `${base}${antes}.${marcaDe([contenido])}.${extension}`
+  return `${base}${antes}.${fingerprintOf([contenido])}.${extension}`
 }
 
-function marcaDe(contenidos: readonly Buffer[]) {
-  const resumen = createHash('sha256')
-  for (const contenido of contenidos) resumen.update(contenido)
-  return resumen.digest('hex').slice(0, 12)
+function fingerprintOf(contents: readonly Buffer[]) {
+  const hash = createHash('sha256')
+  for (const contenido of contents) hash.update(contenido)
+  return hash.digest('hex').slice(0, 12)
 }
 
 /**
  * Reads a page's own files. Each file gets a name that changes with its content, so that clients may keep it forever.
  * All files are read when the server starts: a page cannot work without its files.
- * @param carpeta folder of the generated files, such as `paginas/repartidor/`
+ * @param folder folder of the generated files, such as `paginas/repartidor/`
  * @param base path below which the files are served, such as `repartidor/recursos/`
- * @param hechos images that replace the generated files of the same name
+ * @param replacements images that replace the generated files of the same name
  * @param juntos files that import each other by their own names. They are served from a folder whose name changes with
  *   the contents of all of them.
- * @returns `ruta`, which gives the path of a file, and the files for {@link serveAssets}
+ * @returns `path`, which gives the path of a file, and the files for {@link serveAssets}
  */
 export function readAssets<Nombre extends string>(
-  carpeta: string,
+  folder: string,
   base: string,
-  nombres: readonly Nombre[],
-  hechos: ReadonlyMap<string, Buffer> = new Map(),
+  names: readonly Nombre[],
+  replacements: ReadonlyMap<string, Buffer> = new Map(),
   juntos: readonly Nombre[] = [],
 ) {
-  const deJuntos = `${base}${marcaDe(juntos.map((nombre) => readGenerated(`${carpeta}${nombre}`)))}/`
-  const recursos = nombres.map((nombre) => {
-    const archivo = `${carpeta}${nombre}`
-    const entero = hechos.get(nombre) ?? readGenerated(archivo)
-    const extension = nombre.split('.')[1] as keyof typeof TIPOS
-    const cuerpo = extension === 'png' ? { identity: () => entero } : generatedBody(archivo)
-    const ruta = juntos.includes(nombre) ? `${deJuntos}${nombre}` : assetPath(base, nombre, entero)
-    return { nombre, ruta, tipo: TIPOS[extension], cuerpo }
+  const deJuntos = `${base}${fingerprintOf(juntos.map((nombre) => readGenerated(`${folder}${nombre}`)))}/`
+  const assets = names.map((nombre) => {
+    const archivo = `${folder}${nombre}`
+    const bytes = replacements.get(nombre) ?? readGenerated(archivo)
+    const extension = nombre.split('.')[1] as keyof typeof CONTENT_TYPES
+    const cuerpo = extension === 'png' ? { identity: () => bytes } : generatedBody(archivo)
+    const path = juntos.includes(nombre) ? `${deJuntos}${nombre}` : assetPath(base, nombre, bytes)
+    return { nombre, path, tipo: CONTENT_TYPES[extension], cuerpo }
   })
-  const rutas = new Map(recursos.map(({ nombre, ruta }) => [nombre, ruta]))
+  const paths = new Map(assets.map(({ nombre, path }) => [nombre, path]))
   return {
-    ruta: (nombre: Nombre) => rutas.get(nombre)!,
+    path: (nombre: Nombre) => paths.get(nombre)!,
     archivos: new Map(
-      recursos.map(({ ruta, tipo, cuerpo }) => [`/${ruta}`, { tipo, cuerpo, cabeceras: IMMUTABLE_HEADERS }]),
+      assets.map(({ path, tipo, cuerpo }) => [`/${path}`, { tipo, cuerpo, cabeceras: IMMUTABLE_HEADERS }]),
     ),
   }
 }
@@ -109,17 +109,17 @@ export function readAssets<Nombre extends string>(
  */
 export function serveAssets(app: Express, archivos: AssetFiles) {
   app.use((req, res, next) => {
-    const sinBarra = req.path.replace(/\/$/, '')
-    const archivo = archivos.get(sinBarra)
+    const pathWithoutSlash = req.path.replace(/\/$/, '')
+    const archivo = archivos.get(pathWithoutSlash)
     if (!archivo) return next()
     if (!READING_POLICY.includes(req.method)) {
       const cabeceras = { ...PRIVATE_HEADERS, Allow: READING_POLICY.join(', ') }
       const cuerpo = bodyOf('Use GET o HEAD.')
       return sendPage(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
     }
-    if (req.path === sinBarra) return enviarArchivo(req, res, archivo)
+    if (req.path === pathWithoutSlash) return sendAsset(req, res, archivo)
     // A relative redirect is also right when a proxy serves the service below a path prefix.
-    const Location = `../${sinBarra.split('/').at(-1)}`
+    const Location = `../${pathWithoutSlash.split('/').at(-1)}`
     sendPage(req, res, { status: 308, cabeceras: { ...PRIVATE_HEADERS, Location } })
   })
 }
@@ -130,18 +130,18 @@ const etags = new WeakMap<ResponseBody, string>()
  * Returns the entity tag of a body, computed from its uncompressed bytes. Callers send it as a weak tag, because it is
  * the same for every encoding.
  */
-function etagDeCuerpo(cuerpo: ResponseBody): string {
+function etagOfBody(cuerpo: ResponseBody): string {
   const etag = etags.get(cuerpo) ?? etagOf(cuerpo.identity())
   etags.set(cuerpo, etag)
   return etag
 }
 
-function enviarArchivo(req: Request, res: Response, { cuerpo: deHoy, ...archivo }: Asset) {
+function sendAsset(req: Request, res: Response, { cuerpo: deHoy, ...archivo }: Asset) {
   const cuerpo = typeof deHoy === 'function' ? deHoy() : deHoy
   if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVATE_HEADERS['Cache-Control']) {
     return sendPage(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
   }
-  const etag = etagDeCuerpo(cuerpo)
+  const etag = etagOfBody(cuerpo)
   const cabeceras = { ...archivo.cabeceras, ETag: `W/${etag}` }
   if (etagMatches(req.headers['if-none-match'], etag)) return sendPage(req, res, { status: 304, cabeceras })
   sendPage(req, res, { status: 200, ...archivo, cuerpo, cabeceras })

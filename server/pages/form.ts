@@ -2,9 +2,9 @@ import type { Request } from 'express'
 import { messagePage } from './frame.ts'
 import { html } from './html.ts'
 
-const MAXIMO_DE_BYTES = 8_192
+const MAX_BODY_BYTES = 8_192
 /** Time limit for receiving the body, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
-const PLAZO = 30_000
+const READ_DEADLINE_MS = 30_000
 
 /**
  * Headers of pages whose forms only the page itself may send. With `no-referrer`, browsers would send `Origin: null`,
@@ -32,62 +32,65 @@ export class FormError extends Error {
  * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, in well-formed UTF-8. The size
  * limit applies while the body arrives.
  * @param campos fields that the form has at most once
- * @param listas fields that the form may repeat, such as ticked boxes
+ * @param listFields fields that the form may repeat, such as ticked boxes
  * @throws FormError
  */
-export async function readForm<Campo extends string, Lista extends string = never>(
+export async function readForm<Campo extends string, ListField extends string = never>(
   req: Request,
   campos: readonly Campo[],
-  listas: readonly Lista[] = [],
-): Promise<Record<Campo, string> & Record<Lista, string[]>> {
+  listFields: readonly ListField[] = [],
+): Promise<Record<Campo, string> & Record<ListField, string[]>> {
   const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
   if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new FormError(415, 'wrong content type')
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new FormError(415, 'encoded body')
-  return descifrar(await recibir(req), campos, listas)
+  return parseForm(await receiveBody(req), campos, listFields)
 }
 
-function recibir(req: Request): Promise<Buffer> {
+function receiveBody(req: Request): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const trozos: Buffer[] = []
-    let recibidos = 0
-    const terminar = (error?: FormError) => {
-      clearTimeout(plazo)
+    const chunks: Buffer[] = []
+    let receivedBytes = 0
+    const finish = (error?: FormError) => {
+      clearTimeout(deadlineTimer)
       req.removeAllListeners('data')
-      if (!error) return resolve(Buffer.concat(trozos))
+      if (!error) return resolve(Buffer.concat(chunks))
       req.pause()
       reject(error)
     }
-    const plazo = setTimeout(() => terminar(new FormError(408, 'body too slow')), PLAZO)
-    if (Number(req.headers['content-length'] ?? 0) > MAXIMO_DE_BYTES) {
-      return terminar(new FormError(413, 'body too long'))
+    const deadlineTimer = setTimeout(() => finish(new FormError(408, 'body too slow')), READ_DEADLINE_MS)
+    if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+      return finish(new FormError(413, 'body too long'))
     }
-    req.on('data', (trozo: Buffer) => {
-      recibidos += trozo.length
-      if (recibidos > MAXIMO_DE_BYTES) terminar(new FormError(413, 'body too long'))
-      else trozos.push(trozo)
+    req.on('data', (chunk: Buffer) => {
+      receivedBytes += chunk.length
+      if (receivedBytes > MAX_BODY_BYTES) finish(new FormError(413, 'body too long'))
+      else chunks.push(chunk)
     })
-    req.once('end', () => terminar())
-    req.once('error', () => terminar(new FormError(400, 'body cut off')))
+    req.once('end', () => finish())
+    req.once('error', () => finish(new FormError(400, 'body cut off')))
   })
 }
 
-function descifrar<Campo extends string, Lista extends string>(
+function parseForm<Campo extends string, ListField extends string>(
   bytes: Buffer,
   campos: readonly Campo[],
-  listas: readonly Lista[],
-): Record<Campo, string> & Record<Lista, string[]> {
-  const valores = new Map<string, string[]>()
+  listFields: readonly ListField[],
+): Record<Campo, string> & Record<ListField, string[]> {
+  const values = new Map<string, string[]>()
   for (const par of bytes.toString('latin1').split('&')) {
     if (par === '') continue
-    const igual = par.indexOf('=')
-    const campo = decodificar(igual < 0 ? par : par.slice(0, igual))
-    const repetible = (listas as readonly string[]).includes(campo)
-    if (!repetible && (valores.has(campo) || !(campos as readonly string[]).includes(campo)))
+    const equalsAt = par.indexOf('=')
+    const campo = decode(equalsAt < 0 ? par : par.slice(0, equalsAt))
+    const isRepeatable = (listFields as readonly string[]).includes(campo)
+    if (!isRepeatable && (values.has(campo) || !(campos as readonly string[]).includes(campo)))
       throw new FormError(400, 'unknown or repeated field')
-    valores.set(campo, [...(valores.get(campo) ?? []), limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))])
+    values.set(campo, [...(values.get(campo) ?? []), cleanText(equalsAt < 0 ? '' : decode(par.slice(equalsAt + 1)))])
   }
-  const unicos = campos.map((campo) => [campo, valores.get(campo)?.[0] ?? ''] as const)
-  return Object.fromEntries([...unicos, ...listas.map((lista) => [lista, valores.get(lista) ?? []] as const)]) as never
+  const singleValues = campos.map((campo) => [campo, values.get(campo)?.[0] ?? ''] as const)
+  return Object.fromEntries([
+    ...singleValues,
+    ...listFields.map((listField) => [listField, values.get(listField) ?? []] as const),
+  ]) as never
 }
 
 /**
@@ -95,7 +98,7 @@ function descifrar<Campo extends string, Lista extends string>(
  * correctly.
  * @throws FormError
  */
-function decodificar(texto: string): string {
+function decode(texto: string): string {
   try {
     if (/[^\x21-\x7e]/.test(texto)) throw new URIError('missing percent-encoding')
     return decodeURIComponent(texto.replaceAll('+', ' '))
@@ -108,7 +111,7 @@ function decodificar(texto: string): string {
  * Puts a text on one line in Unicode normalization form C. Removes invisible characters that could hide or reverse
  * text.
  */
-const limpiar = (texto: string) =>
+const cleanText = (texto: string) =>
   texto
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

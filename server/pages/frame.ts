@@ -8,30 +8,30 @@ export interface PageContent {
   titulo: string
   cuerpo: Html
   /** Script within the page itself. */
-  guion?: Html | undefined
+  script?: Html | undefined
   /** True if the content shows the company's telephone, so that the footer need not. */
-  conTelefono?: boolean
+  withTelefono?: boolean
 }
 
 /** Parts of the document around the content of a page. */
 export interface PageFrame {
-  fachada: Front
+  front: Front
   /** Style and script of the page, linked or inline. */
-  cabeza: Html
+  head: Html
   /** Relative path from the page to the service root, such as `../`. */
-  raiz: string
+  root: string
   /** Address that the brand links to; by default, the service's first page. */
-  inicio?: string
+  home?: string
   /** Link preview for the page; undefined for none. */
-  previa?: LinkPreview | undefined
+  preview?: LinkPreview | undefined
   /** Text of the footer before the telephone. */
   nota?: string | undefined
 }
 
 /** Returns the HTML document of a page. */
 export const frame = (
-  { titulo, cuerpo, guion, conTelefono }: PageContent,
-  { fachada, cabeza, raiz, inicio, previa, nota }: PageFrame,
+  { titulo, cuerpo, script, withTelefono }: PageContent,
+  { front, head, root, home, preview, nota }: PageFrame,
 ): string =>
   html`<!doctype html>
 <html lang="es">
@@ -42,24 +42,24 @@ export const frame = (
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
 <title>${titulo}</title>
-${fachada.cabeza(previa)}
-${cabeza}
+${front.head(preview)}
+${head}
 </head>
 <body>
-${fachada.encabezado(raiz, inicio)}
+${front.renderHeader(root, home)}
 <main>
 ${cuerpo}
 </main>
-${fachada.pie(nota, !conTelefono)}${guion && html`<script type="module">${guion}</script>\n`}</body>
+${front.renderFooter(nota, !withTelefono)}${script && html`<script type="module">${script}</script>\n`}</body>
 </html>
 `.texto
 
 /** Returns the head of a page with its style inline, so that the page loads without another request. */
-export const ownHead = (estilo: Html): Html => html`<style>${estilo}</style>`
+export const ownHead = (style: Html): Html => html`<style>${style}</style>`
 
 /** Returns the content of a page that has only a title and paragraphs. */
-export const messagePage = (titulo: string, ...parrafos: Html[]): PageContent => ({
+export const messagePage = (titulo: string, ...paragraphs: Html[]): PageContent => ({
   titulo,
   cuerpo: html`<h1 tabindex="-1">${titulo}</h1>
-${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}`,
+${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}`,
 })

@@ -18,105 +18,107 @@ export interface LinkPreview {
 export const DARK_BACKGROUND = '#0d1110'
 
 /** Maximum size of a logo on a page, in CSS pixels. */
-const CAJA = { ancho: 200, alto: 44 }
+const LOGO_BOX = { ancho: 200, alto: 44 }
 
 /** Maximum size of a logo in the bar of the documentation, in CSS pixels. */
-const CAJA_DE_LECTURA = { ancho: 150, alto: 36 }
+const READING_LOGO_BOX = { ancho: 150, alto: 36 }
 
 /** Returns the size of a drawing scaled to fit into a box, in whole pixels. */
-function fit(dibujo: Drawing, caja: typeof CAJA) {
-  const escala = Math.min(caja.ancho / dibujo.ancho, caja.alto / dibujo.alto)
-  return { ancho: Math.round(dibujo.ancho * escala), alto: Math.round(dibujo.alto * escala) }
+function fit(drawing: Drawing, caja: typeof LOGO_BOX) {
+  const scale = Math.min(caja.ancho / drawing.ancho, caja.alto / drawing.alto)
+  return { ancho: Math.round(drawing.ancho * scale), alto: Math.round(drawing.alto * scale) }
 }
 
 /** Brand as all pages show it. */
 export class Front {
-  readonly marca: Brand
+  readonly brand: Brand
   /** Images of the brand by their path from the service root, such as `/marca/…`. */
   readonly archivos: AssetFiles
   /** Path of the logo from the service root, without its first slash; undefined if the brand has no logo. */
-  readonly rutaDelLogo: string | undefined
-  readonly #urlPublica: string
-  readonly #rutaDeVistaPrevia: string | undefined
-  readonly #estilo: string
+  readonly logoPath: string | undefined
+  readonly #publicUrl: string
+  readonly #previewPath: string | undefined
+  readonly #style: string
 
-  constructor(marca: Brand, urlPublica: string) {
-    this.marca = marca
-    this.#urlPublica = urlPublica
-    this.#estilo = `:root{--marca-dia:${marca.color};--marca-noche:${marca.colorDeNoche}}`
-    const dibujos = marca.logo ? { logo: marca.logo, 'vista-previa': marca.logo.vistaPrevia } : {}
-    const rutas = Object.entries(dibujos).map(([nombre, dibujo]) => [rutaDe(nombre, dibujo), dibujo] as const)
+  constructor(brand: Brand, publicUrl: string) {
+    this.brand = brand
+    this.#publicUrl = publicUrl
+    this.#style = `:root{--marca-dia:${brand.color};--marca-noche:${brand.nightColor}}`
+    const drawings = brand.logo ? { logo: brand.logo, 'vista-previa': brand.logo.preview } : {}
+    const drawingPaths = Object.entries(drawings).map(
+      ([nombre, drawing]) => [drawingPath(nombre, drawing), drawing] as const,
+    )
     this.archivos = new Map(
-      rutas.map(([ruta, { png }]) => [
-        `/${ruta}`,
+      drawingPaths.map(([path, { png }]) => [
+        `/${path}`,
         { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: IMMUTABLE_HEADERS },
       ]),
     )
-    ;[this.rutaDelLogo, this.#rutaDeVistaPrevia] = rutas.map(([ruta]) => ruta)
+    ;[this.logoPath, this.#previewPath] = drawingPaths.map(([path]) => path)
   }
 
   /**
    * Returns the headers Content-Security-Policy and Permissions-Policy of a page that shows the brand. They allow the
-   * sources in `permite`, the brand's style and images, and the device features in `aparatos`, such as the camera.
+   * sources in `allowedSources`, the brand's style and images, and the device features in `deviceFeatures`, such as the camera.
    */
-  permisos(...[permite, aparatos]: Parameters<typeof contentPolicy>) {
-    const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
+  permisos(...[allowedSources, deviceFeatures]: Parameters<typeof contentPolicy>) {
+    const joinSources = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
     return contentPolicy(
       {
-        ...permite,
-        'style-src': juntar(permite['style-src'], byDigest(this.#estilo)),
-        'img-src': juntar("'self' data:", permite['img-src']),
+        ...allowedSources,
+        'style-src': joinSources(allowedSources['style-src'], byDigest(this.#style)),
+        'img-src': joinSources("'self' data:", allowedSources['img-src']),
       },
-      aparatos,
+      deviceFeatures,
     )
   }
 
   /** Icon of every page, as SVG. */
-  get icono(): string {
-    return drawIcon(this.marca.color)
+  get icon(): string {
+    return drawIcon(this.brand.color)
   }
 
   /**
    * Stylesheet of the brand for the documentation's page, where a class selects light or dark. It also contains the
    * logo, and the brand's name for the page's script. The name is hidden if the logo already shows it.
    */
-  get estiloDeLectura(): string {
-    const { nombre, color, colorDeNoche, logo } = this.marca
-    const enlaces = (uno: string) => `{--link-color-primary:${uno}}`
-    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${colorDeNoche}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}${logo ? this.#logoDeLectura(logo) : ''}`
+  get readingStyle(): string {
+    const { nombre, color, nightColor, logo } = this.brand
+    const enlaces = (linkColor: string) => `{--link-color-primary:${linkColor}}`
+    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(nightColor)}${logo ? this.#renderReadingLogo(logo) : ''}`
   }
 
-  #logoDeLectura(logo: Drawing): string {
-    const { ancho, alto } = fit(logo, CAJA_DE_LECTURA)
-    const dibujo = `.barra .marca::before{content:"";width:${ancho}px;height:${alto}px;background-image:url(../${this.rutaDelLogo});background-position:center;background-repeat:no-repeat;background-size:contain;background-origin:content-box}`
+  #renderReadingLogo(logo: Drawing): string {
+    const { ancho, alto } = fit(logo, READING_LOGO_BOX)
+    const drawing = `.barra .marca::before{content:"";width:${ancho}px;height:${alto}px;background-image:url(../${this.logoPath});background-position:center;background-repeat:no-repeat;background-size:contain;background-origin:content-box}`
     return needsName(logo)
-      ? dibujo
-      : `${dibujo}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
+      ? drawing
+      : `${drawing}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
   }
 
   /** Returns the brand's part of a page's head: icon, colours and link preview. */
-  cabeza(previa: LinkPreview | undefined): Html {
-    const { color, nombre } = this.marca
+  head(preview: LinkPreview | undefined): Html {
+    const { color, nombre } = this.brand
     return html`<meta name="theme-color" media="(prefers-color-scheme: light)" content="${color}">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="${DARK_BACKGROUND}">
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(this.icono)}">
-<style>${new Html(this.#estilo)}</style>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(this.icon)}">
+<style>${new Html(this.#style)}</style>
 ${
-  previa &&
+  preview &&
   html`<meta property="og:type" content="website">
 <meta property="og:locale" content="es">
 <meta property="og:site_name" content="${nombre}">
-<meta property="og:title" content="${previa.titulo}">
-<meta property="og:description" content="${previa.descripcion}">
-<meta name="description" content="${previa.descripcion}">
-${this.#imagenDeVistaPrevia()}`
+<meta property="og:title" content="${preview.titulo}">
+<meta property="og:description" content="${preview.descripcion}">
+<meta name="description" content="${preview.descripcion}">
+${this.#renderPreviewImage()}`
 }`
   }
 
-  #imagenDeVistaPrevia(): Html | undefined {
-    if (!this.#rutaDeVistaPrevia) return undefined
-    const { ancho, alto } = this.marca.logo!.vistaPrevia
-    return html`<meta property="og:image" content="${this.#urlPublica}/${this.#rutaDeVistaPrevia}">
+  #renderPreviewImage(): Html | undefined {
+    if (!this.#previewPath) return undefined
+    const { ancho, alto } = this.brand.logo!.preview
+    return html`<meta property="og:image" content="${this.#publicUrl}/${this.#previewPath}">
 <meta property="og:image:width" content="${ancho}">
 <meta property="og:image:height" content="${alto}">
 `
@@ -124,27 +126,27 @@ ${this.#imagenDeVistaPrevia()}`
 
   /**
    * Returns the header of every page, with the brand's logo or name.
-   * @param raiz relative path from the page to the service root, such as `../`
-   * @param inicio address that the brand links to
+   * @param root relative path from the page to the service root, such as `../`
+   * @param home address that the brand links to
    */
-  encabezado(raiz: string, inicio = raiz || './'): Html {
-    const { logo, nombre } = this.marca
-    return html`<header class="marca"><a href="${inicio}">${logo && this.#imagen(logo, raiz)}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
+  renderHeader(root: string, home = root || './'): Html {
+    const { logo, nombre } = this.brand
+    return html`<header class="marca"><a href="${home}">${logo && this.#renderImage(logo, root)}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
   }
 
-  #imagen(logo: Drawing, raiz: string): Html {
-    const { ancho, alto } = fit(logo, CAJA)
-    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${needsName(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
+  #renderImage(logo: Drawing, root: string): Html {
+    const { ancho, alto } = fit(logo, LOGO_BOX)
+    return html`<img src="${root}${this.logoPath}" alt="${needsName(logo) ? '' : this.brand.nombre}" width="${ancho}" height="${alto}">`
   }
 
   /**
    * Returns the footer of every page, with the brand's telephone; false if there is nothing to say.
    * @param nota further text, such as how the service uses the data that the page asks for
-   * @param llamar false to leave the telephone out
+   * @param canCall false to leave the telephone out
    */
-  pie(nota?: string, llamar = true): Html | false {
-    const { nombre } = this.marca
-    const telefono = llamar && this.marca.telefono
+  renderFooter(nota?: string, canCall = true): Html | false {
+    const { nombre } = this.brand
+    const telefono = canCall && this.brand.telefono
     if (!telefono && !nota) return false
     return html`<footer>${nota && html`<p>${nota}</p>`}${
       telefono &&
@@ -153,5 +155,5 @@ ${this.#imagenDeVistaPrevia()}`
   }
 }
 
-const rutaDe = (nombre: string, { png }: Drawing) =>
+const drawingPath = (nombre: string, { png }: Drawing) =>
   `marca/${nombre}.${createHash('sha256').update(png).digest('hex').slice(0, 12)}.png`

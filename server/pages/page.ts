@@ -17,54 +17,59 @@ export type Sheet = ((PageContent & { status: number }) | { status: 303; a: stri
 export interface PageRequest {
   req: Request
   /** Path behind the page's own path, decoded; empty if it cannot be decoded. */
-  resto: string
+  rest: string
   /** Relative path from the request's path to the service root, such as `../`. */
-  raiz: string
+  root: string
   /** Network of the client. Rate limits count by network. */
   red: string
   /** True if the method only reads. */
-  leyendo: boolean
+  reading: boolean
 }
 
 /** Page that is rendered for each request. */
 export interface Page {
   /** Methods that the page accepts besides GET and HEAD. */
-  metodos?: readonly string[]
+  methods?: readonly string[]
   /** Headers Content-Security-Policy and Permissions-Policy of the page, as `contentPolicy` makes them. */
   cabeceras: Readonly<Record<string, string>>
   /** Returns the head of the page's document. */
-  cabeza(pedido: PageRequest): Html
-  fachada: Front
+  head(pageRequest: PageRequest): Html
+  front: Front
   /** Preview that messaging apps show beside a link to the page (Open Graph). */
-  previa?: LinkPreview
+  preview?: LinkPreview
   /** Text at the beginning of the footer, before the telephone. */
   nota?: string
   /**
    * Returns the seconds that the client has to wait; 0 admits the request. It is called before the page looks anything
    * up.
    */
-  esperar(pedido: PageRequest): number
-  atender(pedido: PageRequest): Promise<Sheet>
+  esperar(pageRequest: PageRequest): number
+  handle(pageRequest: PageRequest): Promise<Sheet>
   /** Paragraph that the page shows when the service fails. */
-  fallo: Html
+  failure: Html
 }
 
 /**
  * Serves a page at a path and at every path below it. Answers 503 if the page fails.
- * @param ajeno tells whether another handler serves the path behind the page's path
+ * @param isForeign tells whether another handler serves the path behind the page's path
  */
-export function servePage(app: Express, ruta: string, pagina: Page, ajeno = (_resto: string, _req: Request) => false) {
-  app.use(ruta, (req, res, next) => {
-    if (ajeno(req.path.slice(1), req)) return next()
-    const pedido = leerPedido(req)
-    responder(pagina, pedido)
+export function servePage(
+  app: Express,
+  path: string,
+  pagina: Page,
+  isForeign = (_rest: string, _req: Request) => false,
+) {
+  app.use(path, (req, res, next) => {
+    if (isForeign(req.path.slice(1), req)) return next()
+    const pageRequest = readPageRequest(req)
+    responder(pagina, pageRequest)
       .catch((error: unknown) => {
         // Reports the error in the request's log line; requests without a log line have no `solicitud`.
         if (req.solicitud) req.solicitud.error = error
-        return vestir(
+        return renderSheet(
           pagina,
-          pedido,
-          { status: 503, ...messagePage('Algo nos falló', pagina.fallo) },
+          pageRequest,
+          { status: 503, ...messagePage('Algo nos falló', pagina.failure) },
           { 'Retry-After': '10' },
         )
       })
@@ -73,18 +78,18 @@ export function servePage(app: Express, ruta: string, pagina: Page, ajeno = (_re
   })
 }
 
-function leerPedido(req: Request): PageRequest {
-  const [ruta = ''] = req.originalUrl.split('?')
+function readPageRequest(req: Request): PageRequest {
+  const [path = ''] = req.originalUrl.split('?')
   return {
     req,
-    resto: decodificar(req.path.slice(1)),
-    raiz: '../'.repeat(ruta.split('/').length - 2),
+    rest: decode(req.path.slice(1)),
+    root: '../'.repeat(path.split('/').length - 2),
     red: networkOf(req.ip ?? ''),
-    leyendo: READING_POLICY.includes(req.method),
+    reading: READING_POLICY.includes(req.method),
   }
 }
 
-function decodificar(texto: string): string {
+function decode(texto: string): string {
   try {
     return decodeURIComponent(texto)
   } catch {
@@ -96,43 +101,43 @@ function decodificar(texto: string): string {
  * Renders a page unless its network is limited. The limit is checked before any look-up, so a limited client does not
  * learn whether a guessed code exists.
  */
-async function responder(pagina: Page, pedido: PageRequest): Promise<PageResponse> {
-  const { metodos = [] } = pagina
-  if (!pedido.leyendo && !metodos.includes(pedido.req.method)) {
-    return vestir(pagina, pedido, MAL_PEDIDA, { Allow: [...READING_POLICY, ...metodos].join(', ') })
+async function responder(pagina: Page, pageRequest: PageRequest): Promise<PageResponse> {
+  const { methods = [] } = pagina
+  if (!pageRequest.reading && !methods.includes(pageRequest.req.method)) {
+    return renderSheet(pagina, pageRequest, METHOD_NOT_ALLOWED, { Allow: [...READING_POLICY, ...methods].join(', ') })
   }
-  const segundos = pagina.esperar(pedido)
-  if (segundos > 0) return vestir(pagina, pedido, esperen(segundos), { 'Retry-After': String(segundos) })
-  return vestir(pagina, pedido, await pagina.atender(pedido))
+  const segundos = pagina.esperar(pageRequest)
+  if (segundos > 0) return renderSheet(pagina, pageRequest, waitContent(segundos), { 'Retry-After': String(segundos) })
+  return renderSheet(pagina, pageRequest, await pagina.handle(pageRequest))
 }
 
-function vestir(
+function renderSheet(
   pagina: Page,
-  pedido: PageRequest,
-  hoja: Sheet,
-  propias: Readonly<Record<string, string>> = {},
+  pageRequest: PageRequest,
+  sheet: Sheet,
+  ownHeaders: Readonly<Record<string, string>> = {},
 ): PageResponse {
-  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...hoja.cabeceras, ...propias }
-  if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
-  const { fachada, previa, nota } = pagina
-  const alrededor = { fachada, previa, nota, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }
-  return { status: hoja.status, cuerpo: bodyOf(frame(hoja, alrededor)), cabeceras }
+  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...sheet.cabeceras, ...ownHeaders }
+  if ('a' in sheet) return { status: sheet.status, cabeceras: { ...cabeceras, Location: sheet.a } }
+  const { front, preview, nota } = pagina
+  const frameOptions = { front, preview, nota, head: pagina.head(pageRequest), root: pageRequest.root }
+  return { status: sheet.status, cuerpo: bodyOf(frame(sheet, frameOptions)), cabeceras }
 }
 
 /**
  * Returns the page for browsers whose network has no requests left, and the headers that allow the page's style.
  * @param segundos seconds that the client has to wait
  */
-export function waitPage(fachada: Front, urlPublica: string, segundos: number) {
-  const estilo = readGenerated('paginas/inicio/estilo.css').toString()
-  const { titulo, cuerpo } = esperen(segundos)
+export function waitPage(front: Front, publicUrl: string, segundos: number) {
+  const style = readGenerated('paginas/inicio/estilo.css').toString()
+  const { titulo, cuerpo } = waitContent(segundos)
   return {
-    texto: frame({ titulo, cuerpo }, { fachada, cabeza: ownHead(new Html(estilo)), raiz: `${urlPublica}/` }),
-    cabeceras: { ...PRIVATE_HEADERS, ...fachada.permisos({ 'style-src': byDigest(estilo) }), 'Content-Type': HTML },
+    texto: frame({ titulo, cuerpo }, { front, head: ownHead(new Html(style)), root: `${publicUrl}/` }),
+    cabeceras: { ...PRIVATE_HEADERS, ...front.permisos({ 'style-src': byDigest(style) }), 'Content-Type': HTML },
   }
 }
 
-const MAL_PEDIDA: Sheet = {
+const METHOD_NOT_ALLOWED: Sheet = {
   status: 405,
   ...messagePage('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
 }
@@ -140,11 +145,11 @@ const MAL_PEDIDA: Sheet = {
 /** Returns the page for an operation's refusal of too many requests; undefined for any other error. */
 export function waitSheet(error: unknown): Sheet | undefined {
   if (!(error instanceof Problema) || error.codigo !== 'demasiadas_solicitudes') return undefined
-  const cabeceras = { 'Retry-After': error.detalles.cabeceras?.['Retry-After'] ?? '60' }
+  const cabeceras = { 'Retry-After': error.details.cabeceras?.['Retry-After'] ?? '60' }
   return { status: 429, ...messagePage('Espere un momento', html`${error.message}`), cabeceras }
 }
 
-const esperen = (segundos: number) => ({
+const waitContent = (segundos: number) => ({
   status: 429,
   ...messagePage(
     'Espere un momento',

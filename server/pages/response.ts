@@ -43,18 +43,18 @@ export const bodyOf = (texto: string): ResponseBody => ({
  * first sent.
  */
 export function fixedBody(leer: () => string): ResponseBody {
-  const unaVez = (hacer: () => Buffer) => {
-    let hecho: Buffer | undefined
+  const once = (make: () => Buffer) => {
+    let made: Buffer | undefined
     return () => {
-      hecho ??= hacer()
-      return hecho
+      made ??= make()
+      return made
     }
   }
-  const identity = unaVez(() => Buffer.from(leer()))
+  const identity = once(() => Buffer.from(leer()))
   return {
     identity,
-    gzip: unaVez(() => gzipSync(identity())),
-    br: unaVez(() => brotliCompressSync(identity(), identity().length > LARGE ? BROTLI : {})),
+    gzip: once(() => gzipSync(identity())),
+    br: once(() => brotliCompressSync(identity(), identity().length > LARGE ? BROTLI : {})),
   }
 }
 
@@ -87,8 +87,8 @@ export interface PageResponse {
 export function sendPage(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: PageResponse) {
   // Each encoding is asked for separately, because with several Express would take the first one that the browser
   // names.
-  const codificacion = (['br', 'gzip'] as const).find((una) => cuerpo?.[una] && req.acceptsEncodings(una))
-  const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
+  const encoding = (['br', 'gzip'] as const).find((candidate) => cuerpo?.[candidate] && req.acceptsEncodings(candidate))
+  const bytes = cuerpo?.[encoding ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
   const todas = {
     // RFC 9110, 15.4.5: a 304 response leaves out headers that would be wrong for the copy that the client has.
@@ -96,7 +96,7 @@ export function sendPage(req: Request, res: Response, { status, tipo = HTML, cue
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Encoding',
-    ...(codificacion ? { 'Content-Encoding': codificacion } : {}),
+    ...(encoding ? { 'Content-Encoding': encoding } : {}),
     // The rest of a refused body is not read. The connection must therefore be closed.
     ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
     ...cabeceras,
@@ -108,32 +108,34 @@ export function sendPage(req: Request, res: Response, { status, tipo = HTML, cue
 /** Methods that only read, as `Allow` lists them. */
 export const READING_POLICY = ['GET', 'HEAD']
 
-type Directiva = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest' | 'worker'}-src` | 'form-action'
-type Aparato = 'camera' | 'geolocation'
+type Directive = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest' | 'worker'}-src` | 'form-action'
+type DeviceFeature = 'camera' | 'geolocation'
 
 /**
  * Returns the headers Content-Security-Policy and Permissions-Policy of a page. The page may load, run and send only
- * what `permite` names, and no site may frame it. It may use only the device features in `aparatos`, such as the
+ * what `allowedSources` names, and no site may frame it. It may use only the device features in `deviceFeatures`, such as the
  * camera.
  */
 export function contentPolicy(
-  permite: Readonly<Partial<Record<Directiva, string>>>,
-  aparatos: readonly Aparato[] = [],
+  allowedSources: Readonly<Partial<Record<Directive, string>>>,
+  deviceFeatures: readonly DeviceFeature[] = [],
 ) {
-  const { 'form-action': formularios = "'none'", ...fuentes } = permite
+  const { 'form-action': formActions = "'none'", ...fuentes } = allowedSources
   const politica = {
     'default-src': "'none'",
     ...fuentes,
-    'form-action': formularios,
+    'form-action': formActions,
     'base-uri': "'none'",
     'frame-ancestors': "'none'",
   }
-  const suyo = (aparato: string) => ((aparatos as readonly string[]).includes(aparato) ? 'self' : '')
+  const sourceFor = (feature: string) => ((deviceFeatures as readonly string[]).includes(feature) ? 'self' : '')
   return {
     'Content-Security-Policy': Object.entries(politica)
-      .map((regla) => regla.join(' '))
+      .map((rule) => rule.join(' '))
       .join('; '),
-    'Permissions-Policy': ['camera', 'geolocation', 'microphone'].map((cual) => `${cual}=(${suyo(cual)})`).join(', '),
+    'Permissions-Policy': ['camera', 'geolocation', 'microphone']
+      .map((feature) => `${feature}=(${sourceFor(feature)})`)
+      .join(', '),
   }
 }
 

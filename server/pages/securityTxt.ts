@@ -2,22 +2,22 @@ import type { Express } from 'express'
 import type { Deps } from '../domain/deps.ts'
 import { bodyOf, PUBLIC_HEADERS, sendPage } from './response.ts'
 
-const RUTA = '/.well-known/security.txt'
+const SECURITY_TXT_PATH = '/.well-known/security.txt'
 /** Validity of the file, in milliseconds from each response. RFC 9116 recommends less than a year. */
-const VIGENCIA = 180 * 24 * 3_600_000
+const VALIDITY_MS = 180 * 24 * 3_600_000
 
 /**
  * Serves `security.txt`, the contact for vulnerability reports (RFC 9116), if the operator has configured a contact.
  */
-export function serveSecurityContact(app: Express, { ajustes, reloj }: Pick<Deps, 'ajustes' | 'reloj'>) {
-  const { contactoDeSeguridad, urlPublica } = ajustes
-  if (contactoDeSeguridad === undefined) return
-  app.get(RUTA, (req, res) => {
+export function serveSecurityContact(app: Express, { settings, clock }: Pick<Deps, 'settings' | 'clock'>) {
+  const { securityContact: securityContacto, publicUrl } = settings
+  if (securityContacto === undefined) return
+  app.get(SECURITY_TXT_PATH, (req, res) => {
     const lineas = [
-      `Contact: ${contactoDeSeguridad}`,
-      `Expires: ${new Date(reloj().getTime() + VIGENCIA).toISOString()}`,
+      `Contact: ${securityContacto}`,
+      `Expires: ${new Date(clock().getTime() + VALIDITY_MS).toISOString()}`,
       'Preferred-Languages: es, en',
-      `Canonical: ${urlPublica}${RUTA}`,
+      `Canonical: ${publicUrl}${SECURITY_TXT_PATH}`,
     ]
     sendPage(req, res, {
       status: 200,

@@ -1,4 +1,4 @@
-import type { Problema as CuerpoDeProblema, Falla } from '../generado/contrato/tipos/index.ts'
+import type { Falla, Problema as ProblemaBody } from '../generado/contrato/tipos/index.ts'
 import { PROBLEMAS } from '../generado/contrato/vocabulario.ts'
 
 /** Code of a problem, as the contract defines it. */
@@ -10,9 +10,9 @@ export const MAX_BATCH_FAULTS = 500
 /** Maximum warnings listed in a response for one batch. */
 export const MAX_WARNINGS = 50
 
-interface Detalles
+interface ProblemaDetails
   extends Pick<
-    CuerpoDeProblema,
+    ProblemaBody,
     'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'decision' | 'opciones' | 'secuencia'
   > {
   errores?: readonly Falla[]
@@ -27,21 +27,21 @@ interface Detalles
 export class Problema extends Error {
   readonly codigo: ProblemCode
   readonly status: number
-  readonly detalles: Detalles
-  constructor(codigo: ProblemCode, mensaje: string, detalles: Detalles = {}) {
-    super(mensaje, { cause: detalles.cause })
+  readonly details: ProblemaDetails
+  constructor(codigo: ProblemCode, mensaje: string, details: ProblemaDetails = {}) {
+    super(mensaje, { cause: details.cause })
     this.name = 'Problema'
     this.codigo = codigo
     this.status = PROBLEMAS[codigo].status
-    this.detalles = detalles
+    this.details = details
   }
 
   /**
    * Returns the problem's body as application/json.
-   * @param idSolicitud id of the request
-   * @param urlPublica base of the link that explains the code
+   * @param requestId id of the request
+   * @param publicUrl base of the link that explains the code
    */
-  presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
+  present(requestId: string, publicUrl: string): ProblemaBody {
     const {
       errores = [],
       errores_omitidos,
@@ -52,17 +52,17 @@ export class Problema extends Error {
       decision,
       opciones,
       secuencia,
-    } = this.detalles
-    const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
+    } = this.details
+    const definition: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
     return {
       codigo: this.codigo,
-      titulo: definido.titulo,
+      titulo: definition.titulo,
       mensaje: this.message,
       estado_http: this.status,
       errores: [...errores],
       ...(errores_omitidos ? { errores_omitidos } : {}),
-      id_solicitud: idSolicitud,
-      documentacion: definido.ajeno ? null : `${urlPublica}/docs#error-${this.codigo}`,
+      id_solicitud: requestId,
+      documentacion: definition.ajeno ? null : `${publicUrl}/docs#error-${this.codigo}`,
       ...(guia ? { guia } : {}),
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),
@@ -77,21 +77,21 @@ export class Problema extends Error {
 /**
  * Makes a 422 for faults of a body, or a 400 for faults of parameters. The list of faults is capped at
  * {@link MAX_FAULTS}.
- * @param omitidas number of faults that are already left out
+ * @param omittedCount number of faults that are already left out
  */
 export function problemOfFaults(
   codigo: 'validacion' | 'parametro_invalido',
   fallas: readonly Falla[],
-  omitidas = 0,
+  omittedCount = 0,
 ): Problema {
   const errores = fallas.slice(0, MAX_FAULTS)
-  const cuantas = fallas.length + omitidas
-  const nombres = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
+  const faultCount = fallas.length + omittedCount
+  const names = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
   const que = codigo === 'validacion' ? 'campo' : 'parámetro'
   return new Problema(
     codigo,
-    `Corrija ${cuantas} ${que}${cuantas === 1 ? '' : 's'} y vuelva a enviar: ${nombres.join(', ').slice(0, 600)}.`,
-    { errores, errores_omitidos: cuantas - errores.length },
+    `Corrija ${faultCount} ${que}${faultCount === 1 ? '' : 's'} y vuelva a enviar: ${names.join(', ').slice(0, 600)}.`,
+    { errores, errores_omitidos: faultCount - errores.length },
   )
 }
 
@@ -107,10 +107,10 @@ export function uniformProblem(codigo: ProblemCode): Problema {
 
 /**
  * Makes a 429 for a request beyond a limit, which changed nothing.
- * @param porQue reason in Spanish, without its full stop
+ * @param reason reason in Spanish, without its full stop
  */
-export function tooMany(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
-  const mensaje = `${porQue}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
+export function tooMany(reason: string, segundos: number, cabeceras: ProblemaDetails['cabeceras'] = {}): Problema {
+  const mensaje = `${reason}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
   return new Problema('demasiadas_solicitudes', mensaje, {
     cabeceras: { ...cabeceras, 'Retry-After': String(segundos) },
   })
@@ -121,7 +121,7 @@ export const unavailable = (mensaje: string, cause?: unknown) =>
   new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
-const PASAJEROS = new Set([
+const TRANSIENT_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -145,22 +145,22 @@ const PASAJEROS = new Set([
 ])
 
 /** SQLSTATEs of a full disk, of a read-only database, and of a failing disk. */
-const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
+const NO_WRITE_CODES = new Set(['53100', '25006', '58030'])
 
 /**
  * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to
  * write. Another server may work, or the same server a little later.
  */
 export const isServerFault = (code: unknown): boolean =>
-  typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
+  typeof code === 'string' && (code.startsWith('53') || NO_WRITE_CODES.has(code))
 /** Messages of node-postgres about a lost connection or an exhausted pool, which have no code. */
-const CONEXION_PERDIDA =
+const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 /**
  * Messages of a Citus coordinator about an unreachable machine. Their SQLSTATE is that of an internal error (XX000).
  */
-const MAQUINA_PERDIDA =
+const LOST_MACHINE =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
 
 interface ErrorDeBase {
@@ -174,18 +174,19 @@ interface ErrorDeBase {
 /** Returns the driver's error inside an error that Prisma translated, and any other error as it is. */
 const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
 
-function esPasajero(error: ErrorDeBase): boolean {
+function isTransient(error: ErrorDeBase): boolean {
   const { code, severity, message } = error
-  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || isServerFault(code))) return true
+  if (typeof code === 'string' && (TRANSIENT_CODES.has(code) || code.startsWith('08') || isServerFault(code)))
+    return true
   // FATAL means that PostgreSQL ends the session. The cause never lies in the request.
-  if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
-  if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
+  if (severity === 'FATAL' || LOST_CONNECTION.test(message)) return true
+  if (code === 'XX000' && LOST_MACHINE.test(message)) return true
   const causa = delDriver(error)
-  return causa !== error && esPasajero(causa)
+  return causa !== error && isTransient(causa)
 }
 
-const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
-const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
+const RETRY_ADVICE = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
+const CANNOT_STORE = 'El servicio no puede guardar cambios en este momento.'
 
 /**
  * Returns the name of the constraint that a statement broke. On a Citus worker the name ends with the shard's number,
@@ -198,13 +199,13 @@ export function constraintOf(error: unknown): string | undefined {
 }
 
 /** Yields an error and its causes, at most five. */
-function* causasDe(error: unknown): Generator<Error> {
+function* causesOf(error: unknown): Generator<Error> {
   for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
 }
 
 /** Reports whether an error was thrown because the database accepted no writes. */
 export const wasNotStored = (error: unknown): boolean =>
-  causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
+  causesOf(error).some((causa) => NO_WRITE_CODES.has(String(delDriver(causa).code)))
 
 /**
  * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other
@@ -212,8 +213,8 @@ export const wasNotStored = (error: unknown): boolean =>
  */
 export function translateError(error: unknown): Problema {
   if (error instanceof Problema) return error
-  if (causasDe(error).some(esPasajero))
-    return unavailable(wasNotStored(error) ? `${NO_GUARDA} ${REPETIR}` : REPETIR, error)
+  if (causesOf(error).some(isTransient))
+    return unavailable(wasNotStored(error) ? `${CANNOT_STORE} ${RETRY_ADVICE}` : RETRY_ADVICE, error)
   if (error instanceof AggregateError && error.errors.length > 0) {
     const problemas = error.errors.map(translateError)
     return problemas.find(({ codigo }) => codigo !== 'no_disponible') ?? problemas[0]!
@@ -226,14 +227,14 @@ export function translateError(error: unknown): Problema {
 export function explainDatabase(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }
-  const suyo =
-    esPasajero(error) ||
+  const isDatabaseFault =
+    isTransient(error) ||
     (typeof code === 'string' &&
       /^(28|3D|42501|ENOENT|EACCES|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO)/.test(code)) ||
     /timeout/i.test(error.message)
-  if (!suyo) return undefined
-  const remedio = wasNotStored(error)
+  if (!isDatabaseFault) return undefined
+  const remedy = wasNotStored(error)
     ? 'No admite escrituras: siga docs/operacion/alertas/no-lista.md.'
     : 'Revise la dirección, el usuario, la clave y que el servidor esté en marcha.'
-  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. ${remedio}`
+  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. ${remedy}`
 }

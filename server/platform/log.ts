@@ -7,8 +7,8 @@ interface ErrorVisible {
   tipo: string
   mensaje: string
   codigo?: unknown
-  restriccion?: unknown
-  pila?: string | undefined
+  constraint?: unknown
+  stack?: string | undefined
   causa?: ErrorVisible
 }
 
@@ -20,16 +20,16 @@ const esError = (error: unknown): error is Error & { code?: unknown; constraint?
  * Selects the parts of an error that cannot contain a merchant's data. PostgreSQL's `detail` and `where` are left out,
  * because they quote whole rows.
  */
-function mostrarError(error: unknown, nivel = 0): ErrorVisible {
+function showError(error: unknown, level = 0): ErrorVisible {
   if (!esError(error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
   const { code, constraint } = error
   return {
     tipo: error.name ?? 'object',
     mensaje: error.message,
     ...(code === undefined ? {} : { codigo: code }),
-    ...(constraint === undefined ? {} : { restriccion: constraint }),
-    pila: error.stack,
-    ...(error.cause === undefined || nivel > 3 ? {} : { causa: mostrarError(error.cause, nivel + 1) }),
+    ...(constraint === undefined ? {} : { constraint: constraint }),
+    stack: error.stack,
+    ...(error.cause === undefined || level > 3 ? {} : { causa: showError(error.cause, level + 1) }),
   }
 }
 
@@ -46,15 +46,15 @@ const standardOutput = () => pino.destination({ sync: false, minLength: 4_096, p
  * coordinates are never logged.
  */
 export const createLog = (
-  nivel: Config['logLevel'],
-  destino: pino.DestinationStream = nivel === 'silent' ? NOWHERE : standardOutput(),
+  level: Config['logLevel'],
+  destino: pino.DestinationStream = level === 'silent' ? NOWHERE : standardOutput(),
 ): Log =>
   pino(
     {
-      level: nivel,
+      level: level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: (e) => mostrarError(e) },
+      serializers: { err: (e) => showError(e) },
     },
     destino,
   )

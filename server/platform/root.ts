@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url'
  */
 export const ROOT = pathToFileURL(`${buscar(import.meta.dirname)}/`)
 
-function buscar(carpeta: string): string {
-  if (existsSync(join(carpeta, 'package.json')) && existsSync(join(carpeta, 'prisma'))) return carpeta
-  const madre = dirname(carpeta)
-  if (madre === carpeta) throw new Error('the project root was not found')
+function buscar(folder: string): string {
+  if (existsSync(join(folder, 'package.json')) && existsSync(join(folder, 'prisma'))) return folder
+  const madre = dirname(folder)
+  if (madre === folder) throw new Error('the project root was not found')
   return buscar(madre)
 }

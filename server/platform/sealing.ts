@@ -34,7 +34,7 @@ export function seal(
   plain: Buffer,
   nonce: Buffer = randomBytes(NONCE),
 ): Buffer<ArrayBuffer> {
-  const subKey = secretos.presente(purpose)
+  const subKey = secretos.current(purpose)
   const cipher = createCipheriv('aes-256-gcm', keyOf(subKey), nonce).setAAD(Buffer.from(place))
   const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([Buffer.from(subKey.kid, 'hex'), nonce, cipher.getAuthTag(), encrypted])

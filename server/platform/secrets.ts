@@ -1,16 +1,16 @@
 import { createHash, hash, hkdfSync } from 'node:crypto'
 
-const partes = (texto: string) => texto.split(',').map((parte) => parte.trim())
+const splitList = (texto: string) => texto.split(',').map((parte) => parte.trim())
 
 /** Lists, in Spanish, the faults of each master key in a text. */
 export const explainKeys = (texto: string): string[] =>
-  partes(texto).flatMap((parte, i) =>
+  splitList(texto).flatMap((parte, i) =>
     /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
   )
 
 /** Reads comma-separated master keys in base64, of 32 bytes each. Undefined if one of them is not valid. */
 export const readKeys = (texto: string): readonly Buffer[] | undefined =>
-  explainKeys(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
+  explainKeys(texto).length > 0 ? undefined : splitList(texto).map((parte) => Buffer.from(parte, 'base64'))
 
 /** Purpose of a sub-key. Sub-keys of different purposes are independent (HKDF, RFC 5869). */
 export type KeyPurpose =
@@ -42,11 +42,11 @@ export interface SubKey {
 /** Sub-keys of all master keys. */
 export interface Secrets {
   /** Returns the sub-key for new values. */
-  presente(proposito: KeyPurpose): SubKey
+  current(purpose: KeyPurpose): SubKey
   /** Returns the sub-key with which an older value was made; undefined if its master key no longer exists. */
-  de(proposito: KeyPurpose, kid: string): SubKey | undefined
+  de(purpose: KeyPurpose, kid: string): SubKey | undefined
   /** Returns the sub-keys of all master keys, the present one first. */
-  todas(proposito: KeyPurpose): readonly SubKey[]
+  todas(purpose: KeyPurpose): readonly SubKey[]
 }
 
 /**
@@ -55,22 +55,22 @@ export interface Secrets {
  */
 export function createSecrets(masterKeys: readonly Buffer[]): Secrets {
   const cache = new Map<KeyPurpose, SubKey[]>()
-  const subclaves = (proposito: KeyPurpose) => {
-    let lista = cache.get(proposito)
-    if (!lista) {
-      lista = masterKeys.map((maestra) => {
-        const clave = Buffer.from(hkdfSync('sha256', maestra, '', `guias:${proposito}`, 32))
-        const kid = createHash('sha256').update(maestra).digest('hex').slice(0, 8)
+  const subKeysOf = (purpose: KeyPurpose) => {
+    let subKeys = cache.get(purpose)
+    if (!subKeys) {
+      subKeys = masterKeys.map((masterKey) => {
+        const clave = Buffer.from(hkdfSync('sha256', masterKey, '', `guias:${purpose}`, 32))
+        const kid = createHash('sha256').update(masterKey).digest('hex').slice(0, 8)
         return { kid, clave, texto: clave.toString('base64') }
       })
-      cache.set(proposito, lista)
+      cache.set(purpose, subKeys)
     }
-    return lista
+    return subKeys
   }
   return {
-    presente: (proposito) => subclaves(proposito)[0]!,
-    de: (proposito, kid) => subclaves(proposito).find((subclave) => subclave.kid === kid),
-    todas: subclaves,
+    current: (purpose) => subKeysOf(purpose)[0]!,
+    de: (purpose, kid) => subKeysOf(purpose).find((subKey) => subKey.kid === kid),
+    todas: subKeysOf,
   }
 }
 
@@ -79,5 +79,5 @@ export function createSecrets(masterKeys: readonly Buffer[]): Secrets {
  * over key and text in one call costs a fifth of an HMAC object. HMAC protects against length extension, but a
  * truncated digest cannot be extended anyway (NIST SP 800-107, 5.1).
  */
-export const digest = (subclave: SubKey, texto: string) =>
-  hash('sha256', `${subclave.texto}${texto}`, 'base64url').slice(0, 16)
+export const digest = (subKey: SubKey, texto: string) =>
+  hash('sha256', `${subKey.texto}${texto}`, 'base64url').slice(0, 16)

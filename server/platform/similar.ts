@@ -1,20 +1,20 @@
 /**
- * Reports whether the Levenshtein distance of two texts is at most `maximo`. Texts whose lengths differ by more are not
+ * Reports whether the Levenshtein distance of two texts is at most `maximum`. Texts whose lengths differ by more are not
  * compared.
  */
-function isWithin(a: string, b: string, maximo: number): boolean {
-  if (Math.abs(a.length - b.length) > maximo) return false
+function isWithin(a: string, b: string, maximum: number): boolean {
+  if (Math.abs(a.length - b.length) > maximum) return false
   let fila = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (const [i, letra] of [...a].entries()) {
-    const siguiente = [i + 1]
+  for (const [i, letter] of [...a].entries()) {
+    const nextRow = [i + 1]
     for (let j = 1; j <= b.length; j++) {
-      siguiente[j] = Math.min(fila[j]! + 1, siguiente[j - 1]! + 1, fila[j - 1]! + (letra === b[j - 1] ? 0 : 1))
+      nextRow[j] = Math.min(fila[j]! + 1, nextRow[j - 1]! + 1, fila[j - 1]! + (letter === b[j - 1] ? 0 : 1))
     }
-    fila = siguiente
+    fila = nextRow
   }
-  return fila[b.length]! <= maximo
+  return fila[b.length]! <= maximum
 }
 
 /** Reports whether a typed word probably means a known word: at most a quarter of its letters differ, but at least one. */
-export const isSimilar = (escrita: string, conocida: string): boolean =>
-  isWithin(escrita.toLowerCase(), conocida, Math.max(1, Math.floor(conocida.length / 4)))
+export const isSimilar = (written: string, known: string): boolean =>
+  isWithin(written.toLowerCase(), known, Math.max(1, Math.floor(known.length / 4)))

@@ -10,24 +10,24 @@ import { limitUnknown } from '../api/http/rateLimit.ts'
 import { identifyRequest } from '../api/http/request.ts'
 import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
-import { crearUsoDeSesion } from '../domain/equipo/inactividad.ts'
-import { type AvisoDeRed, crearAvisoDeRed } from '../domain/equipo/otraRed.ts'
-import { crearAutenticadores } from '../domain/llaves/autenticadores.ts'
+import { createSesionUse } from '../domain/equipo/inactividad.ts'
+import { type AvisoDeRed, createNetworkNotice } from '../domain/equipo/otraRed.ts'
+import { createAuthenticators } from '../domain/llaves/autenticadores.ts'
 import { Front } from '../pages/front.ts'
 import { createUnknownPage } from '../pages/inicio/unknown.ts'
 import { waitPage } from '../pages/page.ts'
 import { type PageOptions, servePages } from '../pages/pages.ts'
 import { handlers } from './handlers.ts'
 
-interface OpcionesDeApp extends Partial<Pick<PageOptions, 'buzon'>> {
-  testigo?: ResponseWitness
+interface AppOptions extends Partial<Pick<PageOptions, 'buzon'>> {
+  witness?: ResponseWitness
 }
 
 /** Creates the service as an Express app that does not listen yet. */
 export function createApp(
-  { operaciones, validacion, comprobar }: Contract,
+  { operaciones, validacion, check }: Contract,
   deps: Deps,
-  { buzon = false, testigo }: OpcionesDeApp = {},
+  { buzon = false, witness }: AppOptions = {},
 ): RequestListener {
   const app = express()
   app.disable('x-powered-by')
@@ -36,38 +36,38 @@ export function createApp(
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('query parser', 'simple')
-  app.set('trust proxy', deps.ajustes.proxies)
-  app.use(identifyRequest(deps, () => deps.nuevoId().id))
-  const fachada = new Front(deps.ajustes.marca, deps.ajustes.urlPublica)
-  const unknownPage = createUnknownPage(fachada, deps.ajustes.urlPublica, operaciones)
+  app.set('trust proxy', deps.settings.proxies)
+  app.use(identifyRequest(deps, () => deps.newId().id))
+  const front = new Front(deps.settings.brand, deps.settings.publicUrl)
+  const unknownPage = createUnknownPage(front, deps.settings.publicUrl, operaciones)
   app.use(requireTarget(operaciones))
   app.use(unknownPage.refused)
-  const autenticadores = crearAutenticadores(deps)
-  const avisarDeRed = crearAvisoDeRed(deps)
-  const usarSesion = crearUsoDeSesion(deps)
-  const alUsarSesion: AvisoDeRed = (sesion, uso) => {
-    if (!uso.refresco) usarSesion(sesion)
-    avisarDeRed(sesion, uso)
+  const authenticators = createAuthenticators(deps)
+  const notifyOfNetwork = createNetworkNotice(deps)
+  const recordSesionUse = createSesionUse(deps)
+  const onSesionUse: AvisoDeRed = (sesion, uso) => {
+    if (!uso.isRefresh) recordSesionUse(sesion)
+    notifyOfNetwork(sesion, uso)
   }
-  const binding = { operaciones, comprobar, handlers, autenticadores, deps: { ...deps, validacion, alUsarSesion } }
-  servePages(app, deps, { fachada, buzon, call: createCalls(binding), alUsarSesion })
-  bindRoutes(app, { ...binding, testigo })
-  app.use(limitUnknown(deps.limites))
+  const binding = { operaciones, check, handlers, authenticators, deps: { ...deps, validacion, onSesionUse } }
+  servePages(app, deps, { front, buzon, call: createCalls(binding), onSesionUse })
+  bindRoutes(app, { ...binding, witness })
+  app.use(limitUnknown(deps.limits))
   app.use(unknownPage.unknown)
   app.use(createUnknownRoute(operaciones))
   app.use(unknownPage.undecodable)
   app.use(unknownPage.invalidLink)
-  app.use(renderProblems(deps.ajustes.urlPublica, testigo))
+  app.use(renderProblems(deps.settings.publicUrl, witness))
   const guarded = guardNetwork(app, {
     operaciones,
-    limites: deps.limites,
-    proxies: deps.ajustes.proxies,
-    urlPublica: deps.ajustes.urlPublica,
-    isKnown: createCredentialCheck(autenticadores, deps.navegador),
+    limits: deps.limits,
+    proxies: deps.settings.proxies,
+    publicUrl: deps.settings.publicUrl,
+    isKnown: createCredentialCheck(authenticators, deps.browser),
     refusals: deps.refusals,
-    metricas: deps.metricas,
-    page: (segundos) => waitPage(fachada, deps.ajustes.urlPublica, segundos),
-    testigo,
+    metrics: deps.metrics,
+    page: (segundos) => waitPage(front, deps.settings.publicUrl, segundos),
+    witness,
   })
   return withNormalTarget(guarded)
 }

@@ -22,35 +22,35 @@ export function readPassphrase(file: string): Passphrase | undefined {
  * @throws EmbeddedPostgresError if the operator must correct the configuration
  */
 export async function openBackup(
-  { respaldo, dataDir, almacenamiento }: Config,
-  { urlDeSuperusuario: url, pgdata }: Pick<EmbeddedPostgres, 'urlDeSuperusuario' | 'pgdata'>,
+  { backup, dataDir, storage }: Config,
+  { superuserUrl: url, pgdata }: Pick<EmbeddedPostgres, 'superuserUrl' | 'pgdata'>,
   log: Log,
-  deshacer: Teardown,
+  teardown: Teardown,
 ): Promise<void> {
-  if (!respaldo) {
+  if (!backup) {
     // The slot is looked for by its folder, because this costs no database connection at start.
     if (existsSync(join(pgdata, 'pg_replslot', BACKUP_SLOT))) await dropBackupSlot(url)
     return
   }
-  const desdeDatos = relative(dataDir, respaldo.carpeta)
-  if (!desdeDatos.startsWith('..') && !isAbsolute(desdeDatos))
+  const fromDataDir = relative(dataDir, backup.folder)
+  if (!fromDataDir.startsWith('..') && !isAbsolute(fromDataDir))
     throw new EmbeddedPostgresError(
-      `BACKUP_DIR: ${respaldo.carpeta} está dentro de DATA_DIR, y se perdería con ella. Elija una carpeta de otro disco.`,
+      `BACKUP_DIR: ${backup.folder} está dentro de DATA_DIR, y se perdería con ella. Elija una carpeta de otro disco.`,
     )
-  const passphrase = readPassphrase(respaldo.archivoDeClave)
+  const passphrase = readPassphrase(backup.keyFile)
   if (!passphrase)
     throw new EmbeddedPostgresError(
-      `BACKUP_KEY_FILE: ${respaldo.archivoDeClave} debe ser un archivo con una clave de ${SHORTEST_PASSPHRASE} caracteres o más.`,
+      `BACKUP_KEY_FILE: ${backup.keyFile} debe ser un archivo con una clave de ${SHORTEST_PASSPHRASE} caracteres o más.`,
     )
   const { keepContinuousBackup } = await import('../data/embedded/continuous/keep.ts')
   const { stop } = await keepContinuousBackup({
-    folder: respaldo.carpeta,
+    folder: backup.folder,
     passphrase,
-    days: respaldo.dias,
+    days: backup.dias,
     dataDir,
     url,
     log,
-    files: almacenamiento.tipo === 'local' ? join(dataDir, 'archivos') : undefined,
+    files: storage.tipo === 'local' ? join(dataDir, 'archivos') : undefined,
   })
-  deshacer.add(stop)
+  teardown.add(stop)
 }

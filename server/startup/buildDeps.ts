@@ -13,7 +13,7 @@ import { createReception } from '../domain/archivos/reception.ts'
 import { Bitacora } from '../domain/bitacora/bitacora.ts'
 import type { Deps, ServiceSettings } from '../domain/deps.ts'
 import { createGuideWriter } from '../domain/guias/writing.ts'
-import { Usos } from '../domain/llaves/usos.ts'
+import { LlaveUses } from '../domain/llaves/usos.ts'
 import { createDryRuns } from '../domain/webhooks/dryRun.ts'
 import type { Modo } from '../generado/contrato/tipos/index.ts'
 import { type BrandImages, brandOf, NO_IMAGES } from '../platform/brand/brand.ts'
@@ -33,26 +33,24 @@ import type { Resources } from './resources.ts'
 
 /** Replacements that only tests pass: clock, codes of guides, name resolution. */
 export interface DepsOverrides {
-  reloj?: () => Date
-  nuevoCodigo?: (primero?: string) => string
+  clock?: () => Date
+  newCode?: (primero?: string) => string
   resolver?: HostResolver
   /** Clock of the rate limits, in milliseconds. Only the difference between two times matters. */
-  relojDeLimites?: () => number
+  limitsClock?: () => number
 }
 
 /** Inputs, besides the configuration, from which {@link buildDeps} builds a process's dependencies. */
-interface Cimientos
-  extends Pick<Resources, 'db' | 'dbDeLectura' | 'dbImpaciente' | 'masterKeys' | 'almacen'>,
-    DepsOverrides {
+interface Foundations extends Pick<Resources, 'db' | 'readDb' | 'impatientDb' | 'masterKeys' | 'store'>, DepsOverrides {
   /** Number of processes that share the limits at this moment. Default: 1. */
-  procesos?: () => number
+  processes?: () => number
   log: Log
   vida: Lifetime
-  metricas: Metrics
+  metrics: Metrics
   /** Base of every link that the service gives out, without a final slash. */
-  urlPublica: string
+  publicUrl: string
   /** Images of the brand. Without them, pages and documents show the brand's name. */
-  imagenesDeMarca?: BrandImages
+  brandImages?: BrandImages
 }
 
 /**
@@ -60,101 +58,101 @@ interface Cimientos
  * code has 50 random bits. With a thousand couriers, ten thousand networks together would guess one code in six years.
  * There is no limit over all networks, because strangers could then lock every courier out.
  */
-const ENTRADAS = perMinute(30)
+const SIGN_IN_RATE = perMinute(30)
 /**
  * Threads that make documents. A hundred labels take one thread a second the first time, and a third of that
  * afterwards, so two threads are enough for any machine. One core is left to the event loop. A thread takes 70 MB with
  * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
  */
-const DOCUMENTOS = {
-  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/hilo.mjs', ROOT),
-  cuantos: availableParallelism() > 2 ? 2 : 1,
-  enEspera: 32,
-  paciencia: 15_000,
-  plazo: 60_000,
-  ocio: 60_000,
+const DOCUMENT_THREADS = {
+  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/thread.mjs', ROOT),
+  count: availableParallelism() > 2 ? 2 : 1,
+  waiting: 32,
+  patience: 15_000,
+  timeout: 60_000,
+  idleMs: 60_000,
 }
 /** Maximum links to labels that are read at the same time: one per network, two in all. */
-const ENLACES = { porDueno: 1, todos: 2 }
+const ENLACES = { perOwner: 1, todos: 2 }
 /**
  * Bounds of the cache of drawn labels. A hundred labels take about 300 KB. A minute is also the time for which idle
  * threads are kept.
  */
-const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
+const RECENT_DOCUMENTS = { count: 100, bytes: 32 * 1024 * 1024, ttl: 60_000 }
 /**
  * Rate of verifications by one network. The page and its API request count together. The rate is that of the tracking
  * page.
  */
-const VERIFICACIONES = perMinute(120)
+const VERIFICATION_RATE = perMinute(120)
 
 /** Creates the maps for documents, if the operator has configured map tiles. */
-export const createMaps = ({ mosaicos }: Pick<Config, 'mosaicos'>, deps: Pick<Deps, 'reloj' | 'log'>): Deps['mapas'] =>
-  mosaicos?.propios ? new DocumentMaps(mosaicos.url, deps) : undefined
+export const createMaps = ({ tiles }: Pick<Config, 'tiles'>, deps: Pick<Deps, 'clock' | 'log'>): Deps['maps'] =>
+  tiles?.selfHosted ? new DocumentMaps(tiles.url, deps) : undefined
 
 /** Creates the threads that make documents. */
-export const createThreads = (log: Log): Deps['hilos'] => new ThreadPool(log, DOCUMENTOS)
+export const createThreads = (log: Log): Deps['threads'] => new ThreadPool(log, DOCUMENT_THREADS)
 
 /** Builds the dependencies that operations, pages and jobs of a process share. */
-export function buildDeps(config: Config, cimientos: Cimientos): Deps {
-  const { db, dbDeLectura, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
-  const { reloj = () => new Date(), nuevoCodigo = newGuideCode, resolver = systemResolver } = cimientos
-  const { procesos = () => 1, relojDeLimites: deLimites, metricas } = cimientos
-  const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
+export function buildDeps(config: Config, foundations: Foundations): Deps {
+  const { db, readDb, impatientDb, log, masterKeys, store, vida, publicUrl, brandImages } = foundations
+  const { clock = () => new Date(), newCode = newGuideCode, resolver = systemResolver } = foundations
+  const { processes = () => 1, limitsClock: limitsTime, metrics } = foundations
+  const bucketOptions = { processes, ...(limitsTime ? { clock: limitsTime } : {}) }
   const secretos = createSecrets(masterKeys)
-  const nuevoId = createIdGenerator(reloj)
+  const newId = createIdGenerator(clock)
   const { notifyWork, dispatch } = vida
   const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
-  const deEnlaces = { secretos, reloj, urlPublica, minutos: config.minutosDeEnlaces }
+  const deEnlaces = { secretos, clock, publicUrl, minutes: config.linkMinutes }
   return {
     db,
-    dbDeLectura,
+    readDb,
     log,
-    reloj,
-    nuevoId,
+    clock,
+    newId,
     secretos,
-    ajustes: settingsOf(config, urlPublica, imagenesDeMarca),
-    cursores: createCursors(secretos),
+    settings: settingsOf(config, publicUrl, brandImages),
+    cursors: createCursors(secretos),
     escritura: createGuideWriter({
       db,
-      dbImpaciente,
+      impatientDb,
       log,
       secretos,
-      nuevoId,
-      nuevoCodigo,
-      avisarTrabajo: notifyWork,
-      despachar: dispatch,
+      newId,
+      newCode,
+      notifyJobs: notifyWork,
+      dispatch: dispatch,
       canalDe,
     }),
-    avisarTrabajo: notifyWork,
-    destinos: { resolver, loopback: config.webhooksLoopback },
+    notifyJobs: notifyWork,
+    destinations: { resolver, loopback: config.webhooksLoopback },
     canalDe,
-    almacen: measureStore(almacen, metricas),
-    recepcion: createReception(join(config.dataDir, 'subidas')),
-    enlacesDeArchivos: createSignedLinks({ ...deEnlaces, carpeta: 'archivos' }),
-    enlacesDeEtiquetas: createSignedLinks({ ...deEnlaces, carpeta: 'etiquetas' }),
-    mapas: createMaps(config, { reloj, log }),
-    hilos: createThreads(log),
-    ensayar: createDryRuns(db),
-    turnosDeEnlaces: createSharedTurns(ENLACES),
-    recientes: new RecentDocuments(RECIENTES),
-    navegador: createBrowser(urlPublica),
-    limites: new Limits({
-      ...delReparto,
-      porOperador: config.ritmoDeOperador,
-      porRed: config.ritmoDeRed,
-      alDesconocer: (repartidor) => {
+    store: measureStore(store, metrics),
+    reception: createReception(join(config.dataDir, 'subidas')),
+    archivoLinks: createSignedLinks({ ...deEnlaces, folder: 'archivos' }),
+    etiquetaLinks: createSignedLinks({ ...deEnlaces, folder: 'etiquetas' }),
+    maps: createMaps(config, { clock, log }),
+    threads: createThreads(log),
+    dryRun: createDryRuns(db),
+    linkTurns: createSharedTurns(ENLACES),
+    recentDocuments: new RecentDocuments(RECENT_DOCUMENTS),
+    browser: createBrowser(publicUrl),
+    limits: new Limits({
+      ...bucketOptions,
+      perOperador: config.operadorRate,
+      perNetwork: config.networkRate,
+      onUnknown: (repartidor) => {
         log.warn({ repartidor }, 'unknown guides')
-        metricas.desconocidas()
+        metrics.desconocidas()
       },
     }),
-    limiteDeEntrada: new NetworkLimit(ENTRADAS, delReparto),
-    limiteDeVerificacion: new NetworkLimit(VERIFICACIONES, delReparto),
-    turnosDeBusqueda: createOwnerTurns(1),
+    signInLimit: new NetworkLimit(SIGN_IN_RATE, bucketOptions),
+    verificationLimit: new NetworkLimit(VERIFICATION_RATE, bucketOptions),
+    searchTurns: createOwnerTurns(1),
     refusals: new RefusalLog(log),
-    metricas,
-    bitacora: new Bitacora({ db, log, nuevoId }),
-    usos: new Usos(db, log),
-    salud: () => vida.health(),
+    metrics,
+    bitacora: new Bitacora({ db, log, newId }),
+    usages: new LlaveUses(db, log),
+    health: () => vida.health(),
   }
 }
 
@@ -162,27 +160,27 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
  * Returns the settings that operations, pages and jobs read: some members of the configuration, the public URL and the
  * brand.
  */
-export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): ServiceSettings =>
+export const settingsOf = (config: Config, publicUrl: string, images = NO_IMAGES): ServiceSettings =>
   Object.freeze({
-    alcanceDeRepartidor: config.alcanceDeRepartidor,
+    repartidorReach: config.repartidorReach,
     buzon: config.buzon,
-    contactoDeSeguridad: config.contactoDeSeguridad,
-    horasDeSolicitud: config.horasDeSolicitud,
-    inactividadDeCaja: config.inactividadDeCaja,
-    inactividadDeComercio: config.inactividadDeComercio,
-    inactividadDeEmpresa: config.inactividadDeEmpresa,
+    securityContact: config.securityContact,
+    requestHours: config.requestHours,
+    cajaIdleMinutes: config.cajaIdleMinutes,
+    comercioIdleHours: config.comercioIdleHours,
+    empresaIdleMinutes: config.empresaIdleMinutes,
     mensajeria: config.mensajeria,
-    mosaicos: config.mosaicos,
+    tiles: config.tiles,
     proxies: config.proxies,
-    respaldo: config.respaldo?.carpeta,
-    retencionDePersonas: config.retencionDePersonas,
-    retencionDePruebas: config.retencionDePruebas,
-    retencionDeUbicaciones: config.retencionDeUbicaciones,
-    retencionDeWebhooks: config.retencionDeWebhooks,
-    zonaHoraria: config.zonaHoraria,
-    urlPublica,
-    urlDePersonas: byName(urlPublica),
-    sinCorreo: config.correo === undefined,
-    marca: brandOf(config, imagenes),
-    demostracion: config.baseDeDatos.tipo === 'embebida' && exposure(config).length === 0,
+    backup: config.backup?.folder,
+    personaRetention: config.personaRetention,
+    pruebaRetention: config.pruebaRetention,
+    ubicacionRetention: config.ubicacionRetention,
+    webhookRetention: config.webhookRetention,
+    timeZone: config.timeZone,
+    publicUrl,
+    urlDePersonas: byName(publicUrl),
+    lacksMail: config.correo === undefined,
+    brand: brandOf(config, images),
+    demostracion: config.database.tipo === 'embebida' && exposure(config).length === 0,
   })

@@ -1,17 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { nuevoCodigoDeComercio } from '../domain/comercios/comercio.ts'
+import { newComercioCode } from '../domain/comercios/comercio.ts'
 import type { Deps } from '../domain/deps.ts'
-import {
-  buscarLlave,
-  estaVigente,
-  guardarLlave,
-  leerLlave,
-  marcarLlavesDeDemostracion,
-} from '../domain/llaves/llave.ts'
-import { guardarOperadorConLlave } from '../domain/operadores/operador.ts'
-import { estaEnUso, guardarRepartidor, marcarCodigoDeDemostracion } from '../domain/repartidores/repartidor.ts'
+import { findLlave, isLlaveActive, leerLlave, markDemoLlaves, saveLlave } from '../domain/llaves/llave.ts'
+import { saveOperadorWithLlave } from '../domain/operadores/operador.ts'
+import { isCodeInUse, markDemoCode, saveRepartidor } from '../domain/repartidores/repartidor.ts'
 
 interface Demo {
   url: string
@@ -25,7 +19,7 @@ interface Demo {
   codigo_repartidor: string
 }
 
-const archivoDe = (dataDir: string) => join(dataDir, 'demo.json')
+const demoFileIn = (dataDir: string) => join(dataDir, 'demo.json')
 
 /**
  * Creates a demo merchant at the first start of the embedded default, and writes `DATA_DIR/demo.json` (mode 0600). The
@@ -33,24 +27,24 @@ const archivoDe = (dataDir: string) => join(dataDir, 'demo.json')
  * @returns the demo data, and lines for the console
  */
 export async function ensureDemo(deps: Deps, dataDir: string, url: string): Promise<{ demo: Demo; consola: string[] }> {
-  const archivo = archivoDe(dataDir)
+  const archivo = demoFileIn(dataDir)
   const guardado = await leer(archivo)
-  const sirve = guardado !== undefined && (await valen(deps, guardado))
-  const llaves = sirve ? guardado : await crear(deps)
-  const codigo_repartidor = await codigoVigente(deps, guardado?.codigo_repartidor)
+  const isUsable = guardado !== undefined && (await areValid(deps, guardado))
+  const llaves = isUsable ? guardado : await createDemo(deps)
+  const codigo_repartidor = await currentCode(deps, guardado?.codigo_repartidor)
   const demo = { ...llaves, url, codigo_repartidor }
-  await marcar(deps, demo)
+  await markDemo(deps, demo)
   if (!isDeepStrictEqual(demo, guardado)) {
     await writeFile(`${archivo}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
     await rename(`${archivo}.nuevo`, archivo)
   }
-  return { demo, consola: presentar(demo, archivo) }
+  return { demo, consola: presentDemo(demo, archivo) }
 }
 
 /** Marks the keys and the code as valid on this machine alone, before the console shows them. */
-async function marcar(deps: Deps, { llave, llave_operaciones, codigo_repartidor }: Partial<Demo>): Promise<void> {
-  await marcarLlavesDeDemostracion(deps.db, [llave ?? '', llave_operaciones ?? ''])
-  await marcarCodigoDeDemostracion(deps, codigo_repartidor ?? '')
+async function markDemo(deps: Deps, { llave, llave_operaciones, codigo_repartidor }: Partial<Demo>): Promise<void> {
+  await markDemoLlaves(deps.db, [llave ?? '', llave_operaciones ?? ''])
+  await markDemoCode(deps, codigo_repartidor ?? '')
 }
 
 async function leer(archivo: string): Promise<Demo | undefined> {
@@ -61,32 +55,32 @@ async function leer(archivo: string): Promise<Demo | undefined> {
   }
 }
 
-async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): Promise<boolean> {
-  const filas = await Promise.all(
-    [llave, llave_operaciones].map((texto) => buscarLlave(db, leerLlave(texto ?? '')?.id ?? '')),
+async function areValid({ db, clock }: Deps, { llave, llave_operaciones }: Demo): Promise<boolean> {
+  const rows = await Promise.all(
+    [llave, llave_operaciones].map((texto) => findLlave(db, leerLlave(texto ?? '')?.id ?? '')),
   )
-  return filas.every((fila) => fila !== undefined && estaVigente(fila, reloj()))
+  return rows.every((fila) => fila !== undefined && isLlaveActive(fila, clock()))
 }
 
-async function crear({ db, reloj, nuevoId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {
+async function createDemo({ db, clock, newId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {
   const comercio = await db.prisma.comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración', pais: 'GT' },
+    data: { ...newId(), comercio: newComercioCode(), nombre: 'Comercio de demostración', pais: 'GT' },
   })
-  const { llave } = await guardarLlave(db, reloj(), {
+  const { llave } = await saveLlave(db, clock(), {
     comercioId: comercio.id,
     comercio: comercio.comercio,
     modo: 'test',
   })
-  const operador = await guardarOperadorConLlave({ db, nuevoId }, 'Operador de demostración')
+  const operador = await saveOperadorWithLlave({ db, newId }, 'Operador de demostración')
   return { comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
 }
 
-async function codigoVigente(deps: Deps, codigo: string | undefined): Promise<string> {
-  if (codigo !== undefined && (await estaEnUso(deps, codigo))) return codigo
-  return (await guardarRepartidor(deps, { nombre: 'Repartidor de demostración' })).codigo
+async function currentCode(deps: Deps, codigo: string | undefined): Promise<string> {
+  if (codigo !== undefined && (await isCodeInUse(deps, codigo))) return codigo
+  return (await saveRepartidor(deps, { nombre: 'Repartidor de demostración' })).codigo
 }
 
-const EJEMPLO = {
+const EXAMPLE = {
   telefono: '+50231481676',
   departamento: 'Guatemala',
   municipio: 'Mixco',
@@ -95,12 +89,12 @@ const EJEMPLO = {
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
 }
 
-const presentar = ({ url, llave, codigo_repartidor }: Demo, archivo: string) => [
+const presentDemo = ({ url, llave, codigo_repartidor }: Demo, archivo: string) => [
   `  Llave de prueba ${llave}`,
   `                 (también en ${archivo}, con la de operaciones)`,
   `  Repartidor     ${url}/repartidor  código ${codigo_repartidor}`,
   '',
   'Su primera guía, en otra terminal:',
   `  export GUIAS_URL=${url} GUIAS_LLAVE=${llave}`,
-  `  curl --fail-with-body "$GUIAS_URL/api/v1/guias" -H "Authorization: Bearer $GUIAS_LLAVE" -H 'Content-Type: application/json' -d '${JSON.stringify(EJEMPLO)}'`,
+  `  curl --fail-with-body "$GUIAS_URL/api/v1/guias" -H "Authorization: Bearer $GUIAS_LLAVE" -H 'Content-Type: application/json' -d '${JSON.stringify(EXAMPLE)}'`,
 ]

@@ -8,25 +8,25 @@ import { MigrationError } from './migrations.ts'
 import { StartError } from './process.ts'
 
 /** Errors whose message already addresses the operator. */
-const CON_SU_MENSAJE = [EmbeddedPostgresError, MigrationError, EngineError, MasterKeysError, FileStoreError]
+const SELF_EXPLAINED_ERRORS = [EmbeddedPostgresError, MigrationError, EngineError, MasterKeysError, FileStoreError]
 
 /**
  * Translates the error of a failed start into a {@link StartError}, whose message, in Spanish, addresses the operator.
  * Returns an unforeseen error as it is.
  */
 export function explainStart(error: unknown, config: Config): unknown {
-  const porque = motivo(error, config)
-  return porque === undefined ? error : new StartError(porque, { cause: error })
+  const reason = motivo(error, config)
+  return reason === undefined ? error : new StartError(reason, { cause: error })
 }
 
-function motivo(error: unknown, { port, metricsPort, host, baseDeDatos }: Config): string | undefined {
-  const { code, message, port: suyo = port } = error as { code?: string; message?: string; port?: number }
-  if (CON_SU_MENSAJE.some((clase) => error instanceof clase)) return String(message)
+function motivo(error: unknown, { port, metricsPort, host, database }: Config): string | undefined {
+  const { code, message, port: failedPort = port } = error as { code?: string; message?: string; port?: number }
+  if (SELF_EXPLAINED_ERRORS.some((errorClass) => error instanceof errorClass)) return String(message)
   if (code === 'EADDRINUSE') {
-    const variable = suyo === metricsPort ? 'METRICS_PORT' : 'PORT'
-    return `El puerto ${suyo} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo ${variable}=${suyo + 1}.`
+    const variable = failedPort === metricsPort ? 'METRICS_PORT' : 'PORT'
+    return `El puerto ${failedPort} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo ${variable}=${failedPort + 1}.`
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-    return `No se puede escuchar en ${host}:${suyo} (${message}). Revise HOST y PORT.`
-  return baseDeDatos.tipo === 'externa' ? explainDatabase(error) : undefined
+    return `No se puede escuchar en ${host}:${failedPort} (${message}). Revise HOST y PORT.`
+  return database.tipo === 'externa' ? explainDatabase(error) : undefined
 }

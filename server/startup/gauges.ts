@@ -9,10 +9,10 @@ export interface Observed extends MeasureDeps {
 
 /** Registers the gauges that query the database at each scrape. */
 export function observeDatabase(registers: Registry[], deps: Observed): void {
-  for (const { nombre: name, ayuda: help, leer } of measuresOf(deps))
+  for (const { nombre: name, help, leer } of measuresOf(deps))
     gauge(registers, { name, help }, async () => [[{}, await leer(deps)]])
   gauge(registers, { name: 'guias_webhooks', help: 'Endpoints by state.', labelNames: ['estado'] }, async () =>
-    (await readEndpoints(deps)).map(({ estado, cuantos }) => [{ estado }, cuantos]),
+    (await readEndpoints(deps)).map(({ estado, count }) => [{ estado }, count]),
   )
   observeQueues(registers, deps)
 }
@@ -27,13 +27,13 @@ function observeQueues(registers: Registry[], deps: Observed): void {
     })
     return reading
   }
-  const medir = (name: string, help: string, de: 'cuantos' | 'segundos') =>
+  const gaugeOf = (name: string, help: string, de: 'count' | 'segundos') =>
     gauge(registers, { name, help, labelNames: ['cola'] }, async () => {
-      const filas = new Map((await read()).map((fila) => [fila.cola, fila[de]]))
-      return colas.map((cola) => [{ cola }, filas.get(cola) ?? 0])
+      const rows = new Map((await read()).map((fila) => [fila.cola, fila[de]]))
+      return colas.map((cola) => [{ cola }, rows.get(cola) ?? 0])
     })
-  medir('guias_cola_trabajos', 'Jobs that are due and that no worker has taken, by queue.', 'cuantos')
-  medir(
+  gaugeOf('guias_cola_trabajos', 'Jobs that are due and that no worker has taken, by queue.', 'count')
+  gaugeOf(
     'guias_cola_atraso_segundos',
     'For how long the job that waits longest is due, by queue, in seconds.',
     'segundos',
@@ -41,8 +41,8 @@ function observeQueues(registers: Registry[], deps: Observed): void {
 }
 
 /** Time that a gauge's query may take, in milliseconds: a locked table must not delay the other metrics. */
-const PLAZO = 2_000
-const tooLate = () => new Promise<[]>((resolve) => setTimeout(resolve, PLAZO, []).unref())
+const READ_DEADLINE_MS = 2_000
+const tooLate = () => new Promise<[]>((resolve) => setTimeout(resolve, READ_DEADLINE_MS, []).unref())
 
 /** Registers a gauge whose values are read at each scrape. */
 function gauge(
@@ -56,11 +56,11 @@ function gauge(
     aggregator: 'max',
     registers,
     async collect() {
-      const valores = await Promise.race([leer(), tooLate()]).catch(() => [])
+      const values = await Promise.race([leer(), tooLate()]).catch(() => [])
       // If the database fails, the gauge is removed and has no value. `reset` alone would leave a 0.
       this.reset()
       if (!deGauge.labelNames) this.remove()
-      for (const [etiquetas, valor] of valores) this.set(etiquetas, valor)
+      for (const [etiquetas, valor] of values) this.set(etiquetas, valor)
     },
   })
 }

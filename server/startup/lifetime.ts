@@ -1,7 +1,7 @@
 import type { SignalSender } from '../data/queue/signals.ts'
 import type { Salud } from '../domain/deps.ts'
-import type { EventoRecien } from '../domain/eventos/evento.ts'
-import type { AvisarTrabajo } from '../domain/webhooks/webhook.ts'
+import type { RecentEvento } from '../domain/eventos/evento.ts'
+import type { NotifyJobs } from '../domain/webhooks/webhook.ts'
 import type { Log } from '../platform/log.ts'
 import type { Probe } from './probe.ts'
 import type { Workers } from './workers.ts'
@@ -23,17 +23,17 @@ export class Lifetime {
     this.#conWorkers = conWorkers
   }
 
-  readonly notifyWork: AvisarTrabajo = (webhooks) => {
+  readonly notifyWork: NotifyJobs = (webhooks) => {
     if (this.workers) this.workers.notify(webhooks)
     else this.sender?.send(webhooks)
   }
 
-  readonly dispatch = (recientes: readonly EventoRecien[]): void => {
+  readonly dispatch = (recentEventos: readonly RecentEvento[]): void => {
     if (this.workers) {
-      this.workers.dispatch(recientes)
+      this.workers.dispatch(recentEventos)
       return
     }
-    const claves = recientes.flatMap(({ webhooks, evento: { comercio_id, modo } }) =>
+    const claves = recentEventos.flatMap(({ webhooks, evento: { comercio_id, modo } }) =>
       webhooks.map((webhook) => ({ comercio_id, modo, webhook })),
     )
     this.sender?.send(claves)

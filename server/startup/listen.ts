@@ -6,26 +6,26 @@ import type { Config } from '../platform/config/config.ts'
  * must repeat their SYN, and the kernel resets some of the connections. The system has its own bound,
  * `net.core.somaxconn`.
  */
-const EN_ESPERA = 4096
+const LISTEN_BACKLOG = 4096
 
 /**
  * Starts to listen.
  * @returns the address as a user of this machine would write it
  */
-export function listen(servidor: Server, port: number, host: string): Promise<string> {
+export function listen(server: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    servidor.once('error', reject)
-    servidor.listen({ port, host, backlog: EN_ESPERA }, () => {
-      servidor.off('error', reject)
-      resolve(`http://${visible(host)}:${(servidor.address() as { port: number }).port}`)
+    server.once('error', reject)
+    server.listen({ port, host, backlog: LISTEN_BACKLOG }, () => {
+      server.off('error', reject)
+      resolve(`http://${visible(host)}:${(server.address() as { port: number }).port}`)
     })
   })
 }
 
 /** Ends every connection at once and stops listening. */
-export async function stopListening(servidor: Server): Promise<void> {
-  servidor.closeAllConnections()
-  if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
+export async function stopListening(server: Server): Promise<void> {
+  server.closeAllConnections()
+  if (server.listening) await new Promise((resolve) => server.close(resolve))
 }
 
 /**

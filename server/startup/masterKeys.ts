@@ -19,7 +19,7 @@ export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]>
   await mkdir(dataDir, { recursive: true })
   const leido = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
-    await crear(archivo)
+    await createKeyFile(archivo)
     return readFile(archivo, 'utf8')
   })
   const claves = readKeys(leido.trim())
@@ -35,7 +35,7 @@ export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]>
 /**
  * Creates the file complete or not at all, and never over the file of another process: a link fails if the name exists.
  */
-async function crear(archivo: string) {
+async function createKeyFile(archivo: string) {
   const temporal = `${archivo}.${process.pid}`
   await writeFile(temporal, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
   await link(temporal, archivo).catch((error: NodeJS.ErrnoException) => {

@@ -12,13 +12,13 @@ import type { MetricValues } from './processes/messages.ts'
 /** Metrics of a process, as the operator's Prometheus reads them. */
 export interface ExposedState {
   /** Returns the metrics as text, in the exposition format. */
-  exponer(): Promise<string>
+  expose(): Promise<string>
   tipo: string
   /**
    * Registers Node's metrics of the process, and its health. From this call on, prom-client samples the event loop a
    * hundred times a second.
    */
-  observarProceso(salud: () => Promise<Salud>): void
+  observeProcess(health: () => Promise<Salud>): void
 }
 
 /** Metrics that a process counts, in one registry. No label has a merchant's, a guide's or a person's value. */
@@ -29,17 +29,17 @@ export interface Metrics
     MessageMetrics,
     FileMetrics,
     ExposedState {
-  /** Returns the values that {@link ExposedState.exponer} writes as text, for another process. */
-  valores(): Promise<MetricValues>
+  /** Returns the values that {@link ExposedState.expose} writes as text, for another process. */
+  values(): Promise<MetricValues>
   /** Counts a courier who reaches the limit of requested codes that name no guide. */
   desconocidas(): void
   /** Adds a connection pool whose connections are reported from now on. */
-  observarConexiones(pool: string, conexiones: Connections): void
+  observeConnections(pool: string, connections: Connections): void
   /**
    * Registers the gauges that query the database at each scrape. All processes with workers report the same values, so
    * one of them is enough for Prometheus.
    */
-  observar(deps: Observed): void
+  observe(deps: Observed): void
 }
 
 /** Buckets of request durations in seconds, from a cached answer to the longest wait of a client. */
@@ -60,11 +60,11 @@ export function createMetrics(exemplars = false): Metrics {
   })
   return {
     tipo: registro.contentType,
-    exponer: () => registro.metrics(),
-    valores: () => registro.getMetricsAsJSON(),
-    observarProceso: (salud) => observeProcess(registers, salud),
-    observarConexiones: observeConnections(registers),
-    observar: (deps) => observeDatabase(registers, deps),
+    expose: () => registro.metrics(),
+    values: () => registro.getMetricsAsJSON(),
+    observeProcess: (health) => observeProcess(registers, health),
+    observeConnections: observeConnections(registers),
+    observe: (deps) => observeDatabase(registers, deps),
     desconocidas: () => desconocidas.inc(),
     ...requestMetrics(registers, exemplars),
     ...webhookMetrics(registers, exemplars),
@@ -80,7 +80,7 @@ function requestMetrics(registers: Registry[], enableExemplars: boolean): Reques
     labelNames: ['operacion', 'status'],
     registers,
   })
-  const tiempos = new Histogram<string>({
+  const requestDurations = new Histogram<string>({
     name: 'guias_solicitud_segundos',
     help: 'How long requests took, from their arrival to the end of the answer, in seconds.',
     labelNames: ['operacion'],
@@ -88,22 +88,22 @@ function requestMetrics(registers: Registry[], enableExemplars: boolean): Reques
     enableExemplars,
     registers,
   })
-  const rechazos = new Counter({
+  const refusals = new Counter({
     name: 'guias_solicitudes_rechazadas_total',
     help: 'Requests without a known credential that this process refused because their network asked too often.',
     labelNames: ['clase'],
     registers,
   })
-  for (const clase of ['operaciones', 'paginas']) rechazos.inc({ clase }, 0)
+  for (const refusedClass of ['operaciones', 'paginas']) refusals.inc({ clase: refusedClass }, 0)
   solicitudes.inc({ operacion: 'saturada', status: 503 }, 0)
   return {
     solicitud(operacion, status, segundos, traza) {
       solicitudes.inc({ operacion, status })
-      if (!enableExemplars) tiempos.observe({ operacion }, segundos)
-      else tiempos.observe({ labels: { operacion }, value: segundos, exemplarLabels: exemplarOf(traza) })
+      if (!enableExemplars) requestDurations.observe({ operacion }, segundos)
+      else requestDurations.observe({ labels: { operacion }, value: segundos, exemplarLabels: exemplarOf(traza) })
     },
-    saturada: () => solicitudes.inc({ operacion: 'saturada', status: 503 }),
-    rechazo: (clase) => rechazos.inc({ clase }),
+    countSaturated: () => solicitudes.inc({ operacion: 'saturada', status: 503 }),
+    rechazo: (refusedClass) => refusals.inc({ clase: refusedClass }),
   }
 }
 
@@ -117,7 +117,7 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
     labelNames: ['resultado'],
     registers,
   })
-  const duracion = new Histogram<string>({
+  const jobDuration = new Histogram<string>({
     name: 'guias_webhook_intento_segundos',
     help: 'How long webhook attempts took, in seconds.',
     buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
@@ -136,8 +136,8 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
   return {
     intento(error, segundos, traza) {
       intentos.inc({ resultado: error ?? 'ok' })
-      if (!enableExemplars) duracion.observe(segundos)
-      else duracion.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
+      if (!enableExemplars) jobDuration.observe(segundos)
+      else jobDuration.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
     },
     aviso: (que, motivo) => avisos.inc({ que, motivo }),
   }
@@ -156,24 +156,24 @@ function messageMetrics(registers: Registry[]): MailMetrics & MessageMetrics {
     labelNames: ['resultado'],
     registers,
   })
-  const entrantes = new Counter({
+  const incomingMensajes = new Counter({
     name: 'guias_entrantes_total',
     help: 'Messages and statuses from WhatsApp that this process handled, by result: aplicado, of no message of the service (sin_mensaje), of no guide that waits for a place (sin_guia), ilegible.',
     labelNames: ['resultado'],
     registers,
   })
-  for (const resultado of ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible']) entrantes.inc({ resultado }, 0)
+  for (const resultado of ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible']) incomingMensajes.inc({ resultado }, 0)
   for (const resultado of ['aceptado', 'rebotado', 'pasajero']) correos.inc({ resultado }, 0)
   for (const resultado of ['aceptado', 'rechazado', 'dudoso', 'pasajero', 'fallido']) mensajes.inc({ resultado }, 0)
   return {
     correo: (resultado) => correos.inc({ resultado }),
     mensaje: (resultado) => mensajes.inc({ resultado }),
-    entrante: (resultado) => entrantes.inc({ resultado }),
+    entrante: (resultado) => incomingMensajes.inc({ resultado }),
   }
 }
 
 function fileMetrics(registers: Registry[]): FileMetrics {
-  const llamadas = new Histogram({
+  const storeCalls = new Histogram({
     name: 'guias_almacen_segundos',
     help: 'How long calls of the file storage took, by operation and result (ok, fallo), in seconds.',
     labelNames: ['operacion', 'resultado'],
@@ -181,21 +181,24 @@ function fileMetrics(registers: Registry[]): FileMetrics {
     registers,
   })
   for (const operacion of ['guardar', 'leer', 'existe', 'borrar'])
-    for (const resultado of ['ok', 'fallo']) llamadas.zero({ operacion, resultado })
-  const halladas = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
-  const sinFila = halladas('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
-  const sinArchivo = halladas('guias_filas_sin_archivo', 'Rows whose file is missing, in the last sweep: 0 at rest.')
+    for (const resultado of ['ok', 'fallo']) storeCalls.zero({ operacion, resultado })
+  const sweepFindings = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
+  const sinFila = sweepFindings('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
+  const rowsWithoutFile = sweepFindings(
+    'guias_filas_sin_archivo',
+    'Rows whose file is missing, in the last sweep: 0 at rest.',
+  )
   return {
-    almacen: (operacion, resultado, segundos) => llamadas.observe({ operacion, resultado }, segundos),
-    diferencias(halladas) {
-      sinFila.set(halladas.sinFila)
-      if (halladas.sinArchivo !== undefined) sinArchivo.set(halladas.sinArchivo)
+    store: (operacion, resultado, segundos) => storeCalls.observe({ operacion, resultado }, segundos),
+    differences(sweepFindings) {
+      sinFila.set(sweepFindings.sinFila)
+      if (sweepFindings.missingFiles !== undefined) rowsWithoutFile.set(sweepFindings.missingFiles)
     },
   }
 }
 
 /** Creates the gauge of connections, and returns the function that adds a pool to it. */
-function observeConnections(registers: Registry[]): Metrics['observarConexiones'] {
+function observeConnections(registers: Registry[]): Metrics['observeConnections'] {
   const pools = new Map<string, Connections>()
   new Gauge({
     name: 'guias_conexiones',
@@ -211,10 +214,10 @@ function observeConnections(registers: Registry[]): Metrics['observarConexiones'
       }
     },
   })
-  return (pool, conexiones) => void pools.set(pool, conexiones)
+  return (pool, connections) => void pools.set(pool, connections)
 }
 
-function observeProcess(registers: Registry[], salud: () => Promise<Salud>): void {
+function observeProcess(registers: Registry[], health: () => Promise<Salud>): void {
   for (const register of registers) collectDefaultMetrics({ register })
   new Gauge({
     name: 'guias_salud',
@@ -223,7 +226,7 @@ function observeProcess(registers: Registry[], salud: () => Promise<Salud>): voi
     aggregator: 'min',
     registers,
     async collect() {
-      for (const [parte, bien] of Object.entries(await salud())) this.set({ parte }, bien ? 1 : 0)
+      for (const [parte, bien] of Object.entries(await health())) this.set({ parte }, bien ? 1 : 0)
     },
   })
 }

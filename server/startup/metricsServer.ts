@@ -11,16 +11,16 @@ import type { Teardown } from './teardown.ts'
  */
 export async function serveMetrics(
   { metricsPort, host }: Config,
-  deshacer: Teardown,
-  { metricas, salud }: { metricas: ExposedState; salud: () => Promise<Salud> },
+  teardown: Teardown,
+  { metrics, health }: { metrics: ExposedState; health: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
-  metricas.observarProceso(salud)
-  const servidor = createServer(async (req, res) => {
-    const [ruta] = (req.url ?? '').split('?')
+  metrics.observeProcess(health)
+  const server = createServer(async (req, res) => {
+    const [path] = (req.url ?? '').split('?')
     try {
-      if (ruta === '/metrics') return void res.setHeader('Content-Type', metricas.tipo).end(await metricas.exponer())
-      const estado = ruta === '/healthz' ? { ok: true } : ruta === '/readyz' ? await salud() : undefined
+      if (path === '/metrics') return void res.setHeader('Content-Type', metrics.tipo).end(await metrics.expose())
+      const estado = path === '/healthz' ? { ok: true } : path === '/readyz' ? await health() : undefined
       res.writeHead(estado === undefined ? 404 : estado.ok ? 200 : 503, { 'Content-Type': 'application/json' })
       res.end(JSON.stringify(estado ?? { ok: false }))
     } catch {
@@ -28,7 +28,7 @@ export async function serveMetrics(
       res.end()
     }
   })
-  const direccion = await listen(servidor, metricsPort, host)
-  deshacer.add(() => stopListening(servidor))
+  const direccion = await listen(server, metricsPort, host)
+  teardown.add(() => stopListening(server))
   return direccion
 }

@@ -5,11 +5,11 @@ import { isServerFault } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 
 /** Milliseconds for which a result is reused. The database is therefore checked at most once per second. */
-const VIGENCIA = 1_000
+const RESULT_TTL_MS = 1_000
 /** Milliseconds that the database may take, including the time to connect. */
-const PLAZO = 3_000
+const PROBE_DEADLINE_MS = 3_000
 /** Milliseconds for which the connection stays open without a check. */
-const OCIO = 30_000
+const IDLE_MS = 30_000
 
 /**
  * Transaction that needs what every write needs, and leaves nothing behind. It writes 56 KB to a temporary file, which
@@ -19,24 +19,24 @@ const OCIO = 30_000
  */
 const PRUEBA = `begin;
   set local role none;
-  set local statement_timeout = ${PLAZO};
+  set local statement_timeout = ${PROBE_DEADLINE_MS};
   set local work_mem = '64kB';
   set local temp_tablespaces = '';
   select count(*) from generate_series(1, 4000);
   select 1 from _prisma_migrations limit 1 for update skip locked;
   commit`
 
-type Resultado = Pick<Salud, 'base_de_datos' | 'escritura'>
+type ProbeResult = Pick<Salud, 'base_de_datos' | 'escritura'>
 
-const BIEN: Resultado = { base_de_datos: true, escritura: true }
-const SIN_ESCRITURA: Resultado = { base_de_datos: true, escritura: false }
-const SIN_BASE: Resultado = { base_de_datos: false, escritura: false }
+const HEALTHY: ProbeResult = { base_de_datos: true, escritura: true }
+const NO_WRITES: ProbeResult = { base_de_datos: true, escritura: false }
+const SIN_BASE: ProbeResult = { base_de_datos: false, escritura: false }
 
-interface Conexion {
-  cliente: pg.Client
+interface ProbeConnection {
+  client: pg.Client
   /** Time at which the connection attempt began, in milliseconds of `performance.now()`. */
   desde: number
-  lista: Promise<unknown>
+  ready: Promise<unknown>
 }
 
 /**
@@ -47,12 +47,12 @@ export class Probe {
   readonly #url: string
   readonly #pools: readonly Connections[]
   readonly #log: Log
-  #conexion: Conexion | undefined
-  #ocio: NodeJS.Timeout | undefined
-  #resultado: Resultado | undefined
-  #mirado_en = Number.NEGATIVE_INFINITY
-  #mirando: Promise<Resultado> | undefined
-  #cerrada = false
+  #connection: ProbeConnection | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+  #result: ProbeResult | undefined
+  #checkedAt = Number.NEGATIVE_INFINITY
+  #currentCheck: Promise<ProbeResult> | undefined
+  #isClosed = false
 
   /**
    * @param url the address that requests use: a pooler's, if a pooler stands before the database
@@ -67,57 +67,60 @@ export class Probe {
   /**
    * Returns a result of the last second, or a new one. A refusal that a pool has seen since also causes a new check.
    */
-  look(): Promise<Resultado> {
-    if (this.#resultado && performance.now() - this.#mirado_en < VIGENCIA && !this.#huboRechazo(this.#mirado_en))
-      return Promise.resolve(this.#resultado)
-    this.#mirando ??= this.#mirar().finally(() => {
-      this.#mirando = undefined
+  look(): Promise<ProbeResult> {
+    if (this.#result && performance.now() - this.#checkedAt < RESULT_TTL_MS && !this.#wasRejectedSince(this.#checkedAt))
+      return Promise.resolve(this.#result)
+    this.#currentCheck ??= this.#check().finally(() => {
+      this.#currentCheck = undefined
     })
-    return this.#mirando
+    return this.#currentCheck
   }
 
   async close(): Promise<void> {
-    this.#cerrada = true
-    this.#soltar()
-    await this.#mirando
+    this.#isClosed = true
+    this.#release()
+    await this.#currentCheck
   }
 
-  #huboRechazo(desde: number): boolean {
-    return this.#pools.some(({ rechazado_en }) => rechazado_en > desde)
+  #wasRejectedSince(desde: number): boolean {
+    return this.#pools.some(({ rejectedAt }) => rejectedAt > desde)
   }
 
-  async #mirar(): Promise<Resultado> {
-    if (this.#cerrada) return SIN_BASE
-    this.#mirado_en = performance.now()
+  async #check(): Promise<ProbeResult> {
+    if (this.#isClosed) return SIN_BASE
+    this.#checkedAt = performance.now()
     // A new connection uses the database's present settings, and reaches the server to which the address resolves now.
-    if (this.#conexion && this.#huboRechazo(this.#conexion.desde)) this.#soltar()
-    const reutilizada = this.#conexion !== undefined
-    const { promise: tarde, reject } = Promise.withResolvers<never>()
+    if (this.#connection && this.#wasRejectedSince(this.#connection.desde)) this.#release()
+    const wasReused = this.#connection !== undefined
+    const { promise: lateness, reject } = Promise.withResolvers<never>()
     // After a busy spell of the process, an answer may be there unread. `setImmediate` lets Node read it before the
     // deadline counts.
-    const reloj = setTimeout(() => setImmediate(reject, new Error('database did not answer in time')), PLAZO)
+    const timer = setTimeout(
+      () => setImmediate(reject, new Error('database did not answer in time')),
+      PROBE_DEADLINE_MS,
+    )
     try {
-      let [resultado, err] = await this.#intentar(tarde)
+      let [resultado, err] = await this.#tryWrite(lateness)
       // An operator may have ended the connection of an earlier check, which says nothing about the server.
-      if (resultado === SIN_BASE && reutilizada) [resultado, err] = await this.#intentar(tarde)
-      return this.#anotar(resultado, err)
+      if (resultado === SIN_BASE && wasReused) [resultado, err] = await this.#tryWrite(lateness)
+      return this.#note(resultado, err)
     } finally {
-      clearTimeout(reloj)
+      clearTimeout(timer)
     }
   }
 
-  async #intentar(tarde: Promise<never>): Promise<[resultado: Resultado, err?: unknown]> {
-    let conectada = false
+  async #tryWrite(lateness: Promise<never>): Promise<[resultado: ProbeResult, err?: unknown]> {
+    let isConnected = false
     try {
-      const donde = await Promise.race([this.#conectar(), tarde])
-      conectada = true
-      await Promise.race([donde.query(PRUEBA), tarde])
-      return [BIEN]
+      const donde = await Promise.race([this.#connect(), lateness])
+      isConnected = true
+      await Promise.race([donde.query(PRUEBA), lateness])
+      return [HEALTHY]
     } catch (err) {
-      this.#soltar()
+      this.#release()
       // SQLSTATE class 57P means that the server is going away, or that it ended this connection.
-      const contesta = conectada && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
-      return [contesta ? SIN_ESCRITURA : SIN_BASE, err]
+      const isAnswer = isConnected && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
+      return [isAnswer ? NO_WRITES : SIN_BASE, err]
     }
   }
 
@@ -126,47 +129,47 @@ export class Probe {
    * whose connections still work. For example, the server may have no free connection, or no disk space for the cache
    * file of a new one.
    */
-  async #conectar(): Promise<{ query(texto: string): Promise<unknown> }> {
-    const { cliente, lista } = this.#conexion ?? this.#abrir()
-    clearTimeout(this.#ocio)
-    this.#ocio = setTimeout(() => this.#soltar(), OCIO).unref()
+  async #connect(): Promise<{ query(texto: string): Promise<unknown> }> {
+    const { client, ready } = this.#connection ?? this.#open()
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => this.#release(), IDLE_MS).unref()
     try {
-      await lista
-      return cliente
+      await ready
+      return client
     } catch (err) {
       const [pool] = this.#pools
       if (!pool || !isServerFault((err as { code?: unknown }).code)) throw err
-      this.#soltar()
+      this.#release()
       return pool
     }
   }
 
-  #abrir(): Conexion {
-    const cliente = new pg.Client({
+  #open(): ProbeConnection {
+    const client = new pg.Client({
       connectionString: this.#url,
       application_name: `guias salud pid=${process.pid}`,
-      connectionTimeoutMillis: PLAZO,
+      connectionTimeoutMillis: PROBE_DEADLINE_MS,
       keepAlive: true,
     })
-    cliente.on('error', () => {})
-    cliente.on('end', () => {
-      if (this.#conexion?.cliente === cliente) this.#conexion = undefined
+    client.on('error', () => {})
+    client.on('end', () => {
+      if (this.#connection?.client === client) this.#connection = undefined
     })
-    this.#conexion = { cliente, desde: performance.now(), lista: cliente.connect() }
-    return this.#conexion
+    this.#connection = { client, desde: performance.now(), ready: client.connect() }
+    return this.#connection
   }
 
-  #soltar(): void {
-    clearTimeout(this.#ocio)
-    void this.#conexion?.cliente.end().catch(() => {})
-    this.#conexion = undefined
+  #release(): void {
+    clearTimeout(this.#idleTimer)
+    void this.#connection?.client.end().catch(() => {})
+    this.#connection = undefined
   }
 
-  #anotar(resultado: Resultado, err?: unknown): Resultado {
-    const antes = this.#resultado?.escritura ?? true
-    if (antes && err && !this.#cerrada) this.#log.warn({ err }, 'database takes no writes')
+  #note(resultado: ProbeResult, err?: unknown): ProbeResult {
+    const antes = this.#result?.escritura ?? true
+    if (antes && err && !this.#isClosed) this.#log.warn({ err }, 'database takes no writes')
     else if (!antes && !err) this.#log.info('database takes writes again')
-    this.#resultado = resultado
+    this.#result = resultado
     return resultado
   }
 }

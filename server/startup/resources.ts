@@ -36,95 +36,95 @@ interface Base {
 export interface Resources extends Omit<Base, 'migraciones'> {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
-  dbDeLectura: ReadDb
+  readDb: ReadDb
   /** Database over sessions with a short `lock_timeout`, for statements that other requests wait for. */
-  dbImpaciente: Db
-  sonda: Probe
-  almacen: FileStore
+  impatientDb: Db
+  probe: Probe
+  store: FileStore
   /** False if the file storage did not answer the check at start. */
-  almacenDisponible: boolean
+  isStoreAvailable: boolean
 }
 
 /**
  * Note for the console when `PUBLIC_URL` is missing. A wrong address stays in signed texts for ever: in manifests, and
  * in the QR codes of documents.
  */
-const SIN_DIRECCION =
+const NO_PUBLIC_URL =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
-const SIN_MENSAJERIA =
+const NO_MENSAJERIA =
   'MESSAGING=buzon: a los destinatarios de guías reales no se les pregunta su ubicación; sus mensajes esperan a que haya mensajería.'
 
-const SIN_CORREO = 'Falta SMTP_URL: los correos a las personas (invitaciones, códigos de entrada) no salen.'
+const NO_MAIL = 'Falta SMTP_URL: los correos a las personas (invitaciones, códigos de entrada) no salen.'
 
 /** Longest wait for a lock by a statement that other requests wait for, in milliseconds. */
-const PACIENCIA = 300
+const LOCK_PATIENCE_MS = 300
 
 /**
  * Opens the file storage, the database and its connections, and applies missing migrations.
- * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
+ * @param exclusive true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
  * start it
  */
 export async function openResources(
   config: Config,
   log: Log,
-  deshacer: Teardown,
-  { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
+  teardown: Teardown,
+  { exclusive, onLoss }: { exclusive: boolean; onLoss: (error: Error) => void },
 ): Promise<Resources> {
-  const { almacen, nota, cerrar } = await openStore(config)
-  deshacer.add(cerrar)
+  const { store, nota, close } = await openStore(config)
+  teardown.add(close)
   if (nota) log.warn({ nota }, 'file storage is unavailable')
-  const { migraciones, ...base } = await openDatabase(config, deshacer, { exclusivo, log })
-  const { url, pooler, engine, partes } = base.via
+  const { migraciones, ...base } = await openDatabase(config, teardown, { exclusive, log })
+  const { url, pooler, engine, shards } = base.via
   log.info({ motor: engine }, 'database engine')
-  const db = openDb(url, { pooler, partes, rol: 'guias_operacion', alFallar: alPerder })
-  deshacer.add(() => db.cerrar())
-  const dbImpaciente = openDb(url, {
+  const db = openDb(url, { pooler, shards, role: 'guias_operacion', onFailure: onLoss })
+  teardown.add(() => db.close())
+  const impatientDb = openDb(url, {
     pooler,
-    partes,
-    conexiones: 3,
+    shards,
+    connections: 3,
     nombre: 'guias creación',
-    rol: 'guias_operacion',
-    ajustes: { lock_timeout: `${PACIENCIA}` },
-    alFallar: alPerder,
+    role: 'guias_operacion',
+    settings: { lock_timeout: `${LOCK_PATIENCE_MS}` },
+    onFailure: onLoss,
   })
-  deshacer.add(() => dbImpaciente.cerrar())
-  const sonda = new Probe(url, [db.pool, dbImpaciente.pool], log)
-  deshacer.add(() => sonda.close())
+  teardown.add(() => impatientDb.close())
+  const probe = new Probe(url, [db.pool, impatientDb.pool], log)
+  teardown.add(() => probe.close())
   const sinReplica = whyNoReplica(base.via)
-  const dbDeLectura = sinReplica ? db : abrirLectura(config, log, { db, deshacer, alPerder })
+  const readDb = sinReplica ? db : openReadDb(config, log, { db, teardown, onLoss })
   if (migraciones.length > 0) log.info({ migraciones }, 'migrations applied')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
-  if (config.baseDeDatos.tipo === 'externa') {
-    if (!config.publicUrl) notas.push(SIN_DIRECCION)
-    if (config.mensajeria.tipo === 'buzon') notas.push(SIN_MENSAJERIA)
-    if (!config.correo && !config.buzon) notas.push(SIN_CORREO)
-    if (sinReplica && config.baseDeDatos.urlDeLectura) notas.push(sinReplica)
+  if (config.database.tipo === 'externa') {
+    if (!config.publicUrl) notas.push(NO_PUBLIC_URL)
+    if (config.mensajeria.tipo === 'buzon') notas.push(NO_MENSAJERIA)
+    if (!config.correo && !config.buzon) notas.push(NO_MAIL)
+    if (sinReplica && config.database.readUrl) notas.push(sinReplica)
   }
-  return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, almacenDisponible: nota === undefined, notas }
+  return { ...base, db, impatientDb, readDb, probe, store, isStoreAvailable: nota === undefined, notas }
 }
 
 /** Maximum connections to a replica. Only queries that may be slow read the replica. */
-const DE_LECTURA = 4
+const READ_CONNECTIONS = 4
 
-function abrirLectura(
-  { baseDeDatos }: Config,
+function openReadDb(
+  { database }: Config,
   log: Log,
-  { db, deshacer, alPerder }: { db: Db; deshacer: Teardown; alPerder: (error: Error) => void },
+  { db, teardown, onLoss }: { db: Db; teardown: Teardown; onLoss: (error: Error) => void },
 ): ReadDb {
-  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura) return db
-  const conexiones = new Connections(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
-    rol: 'guias_operacion',
+  if (database.tipo !== 'externa' || !database.readUrl) return db
+  const connections = new Connections(database.readUrl, READ_CONNECTIONS, `guias lectura pid=${process.pid}`, {
+    role: 'guias_operacion',
   })
-  conexiones.on('error', alPerder)
-  deshacer.add(() => conexiones.end())
-  return new Replica(db, conexiones, log)
+  connections.on('error', onLoss)
+  teardown.add(() => connections.end())
+  return new Replica(db, connections, log)
 }
 
 /** Way in which a process uses the embedded PostgreSQL. */
 interface Owner {
   /** True if the server belongs to this process alone; false if any of several processes may start it. */
-  exclusivo: boolean
+  exclusive: boolean
   log: Log
 }
 
@@ -132,25 +132,25 @@ interface Owner {
  * Opens the database, starts the embedded PostgreSQL if the configuration names no other, and applies missing
  * migrations.
  */
-export async function openDatabase(config: Config, deshacer: Teardown, owner: Owner): Promise<Base> {
-  const base = await hallarBase(config, deshacer, owner)
-  const { baseDeDatos } = config
+export async function openDatabase(config: Config, teardown: Teardown, owner: Owner): Promise<Base> {
+  const base = await findDatabase(config, teardown, owner)
+  const { database } = config
   const { migraciones, ...kept } =
-    baseDeDatos.tipo === 'externa'
-      ? await prepareDatabase(base.databaseUrl, baseDeDatos.motor)
+    database.tipo === 'externa'
+      ? await prepareDatabase(base.databaseUrl, database.motor)
       : { migraciones: await migrate(base.databaseUrl), engine: 'postgres' as const }
   return { ...base, via: { ...base.via, ...kept }, migraciones }
 }
 
-async function hallarBase(config: Config, deshacer: Teardown, { exclusivo, log }: Owner) {
-  const { baseDeDatos, dataDir, masterKeys } = config
-  if (baseDeDatos.tipo === 'externa') {
-    const { url, pooler } = baseDeDatos
+async function findDatabase(config: Config, teardown: Teardown, { exclusive, log }: Owner) {
+  const { database, dataDir, masterKeys } = config
+  if (database.tipo === 'externa') {
+    const { url, pooler } = database
     return { databaseUrl: url, via: pooler ?? { url }, masterKeys: masterKeys ?? [], notas: [] }
   }
-  const postgres = await acquirePostgres({ dataDir, exclusivo })
-  const { url, notas, soltar } = postgres
-  deshacer.add(soltar)
-  if (exclusivo) await openBackup(config, postgres, log, deshacer)
+  const postgres = await acquirePostgres({ dataDir, exclusive })
+  const { url, notas, release } = postgres
+  teardown.add(release)
+  if (exclusive) await openBackup(config, postgres, log, teardown)
   return { databaseUrl: url, via: { url }, masterKeys: masterKeys ?? (await ownMasterKeys(dataDir)), notas }
 }

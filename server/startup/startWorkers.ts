@@ -15,24 +15,24 @@ interface ParaWorkers {
   databaseUrl: string
   via: DataRoute
   vida: Lifetime
-  metricas: Metrics
+  metrics: Metrics
   /** Mail server; undefined: mails go to the local mailbox, or wait. */
   correo: Config['correo']
   /** Source of random numbers from 0 to 1, `Math.random` by default. Only tests replace it. */
-  azar?: () => number
+  random?: () => number
 }
 
 /** Opens the queue and starts its workers. */
 export async function openWorkers(
   deps: Deps,
-  { databaseUrl, via, vida, metricas, correo, azar = Math.random }: ParaWorkers,
-  deshacer: Teardown,
+  { databaseUrl, via, vida, metrics, correo, random = Math.random }: ParaWorkers,
+  teardown: Teardown,
 ): Promise<void> {
   // These modules are loaded only here, so that a process without workers does not need their memory and time.
   const [
     { createQueues, QUEUES, startWorkers },
     { createSender },
-    { crearClienteDeWhatsapp },
+    { createWhatsappClient },
     { createShortLinkResolver },
   ] = await Promise.all([
     import('./workers.ts'),
@@ -40,39 +40,39 @@ export async function openWorkers(
     import('../domain/mensajeria/whatsapp.ts'),
     import('../platform/maps/shortLinks.ts'),
   ])
-  const dbSinEspera = abrirSinEspera(via, vida, deshacer)
-  const { pool } = dbSinEspera
-  const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas: createQueues })
-  const { resolver } = deps.destinos
-  const { mensajeria } = deps.ajustes
-  const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
+  const noWaitDb = openNoWaitDb(via, vida, teardown)
+  const { pool } = noWaitDb
+  const boss = await openQueue(deps, { databaseUrl, pool, backend: via.engine, createQueues: createQueues })
+  const { resolver } = deps.destinations
+  const { mensajeria } = deps.settings
+  const whatsappClient = mensajeria.tipo === 'whatsapp' ? createWhatsappClient(mensajeria) : undefined
   // Only a service that sends mail loads the mail client.
-  const clienteDeCorreo = correo && (await import('../platform/mail/smtp.ts')).createMailClient(correo)
-  const enlacesCortos = createShortLinkResolver({ resolver })
-  deshacer.add(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
-  const enviador = createSender({ resolver })
+  const mailClient = correo && (await import('../platform/mail/smtp.ts')).createMailClient(correo)
+  const shortLinks = createShortLinkResolver({ resolver })
+  teardown.add(() => Promise.all([whatsappClient?.close(), shortLinks.close()]))
+  const sender = createSender({ resolver })
   const { send } = new SignalSender(pool, deps.log)
   const workers = await startWorkers(
     boss,
     {
       ...deps,
       db: deps.db.como('guias_trabajos'),
-      dbSinEspera,
-      senalar: send,
-      azar,
+      noWaitDb,
+      signalWebhooks: send,
+      random,
       timers: processTimers,
-      enviador,
-      metricas,
-      clienteDeWhatsapp,
-      clienteDeCorreo,
-      enlacesCortos,
+      sender,
+      metrics,
+      whatsappClient,
+      mailClient,
+      shortLinks,
     },
     databaseUrl,
   )
-  deshacer.add(() => workers.stop())
-  metricas.observarConexiones('cola', pool)
+  teardown.add(() => workers.stop())
+  metrics.observeConnections('cola', pool)
   // The gauges have connections of their own, so that requests that wait for a connection do not delay the metrics.
-  metricas.observar({ db: dbSinEspera, reloj: deps.reloj, colas: QUEUES, respaldo: deps.ajustes.respaldo })
+  metrics.observe({ db: noWaitDb, clock: deps.clock, colas: QUEUES, backup: deps.settings.backup })
   vida.workers = workers
 }
 
@@ -80,31 +80,31 @@ export async function openWorkers(
 export function openSignalSender(
   { log }: Pick<Deps, 'log'>,
   { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
-  deshacer: Teardown,
+  teardown: Teardown,
 ): void {
-  vida.sender = new SignalSender(abrirSinEspera(via, vida, deshacer, 1).pool, log)
+  vida.sender = new SignalSender(openNoWaitDb(via, vida, teardown, 1).pool, log)
 }
 
 /**
  * Opens connections whose commits do not wait for the disk. A crash may lose the last jobs and results of deliveries:
  * jobs are made again from their rows, and deliveries are sent again.
  */
-function abrirSinEspera(
-  { url, pooler, partes }: DataRoute,
+function openNoWaitDb(
+  { url, pooler, shards }: DataRoute,
   { onLoss }: Lifetime,
-  deshacer: Teardown,
-  conexiones = 5,
+  teardown: Teardown,
+  connections = 5,
 ): Db {
   const db = openDb(url, {
     pooler,
-    partes,
-    conexiones,
+    shards,
+    connections,
     nombre: 'guias cola',
-    rol: 'guias_trabajos',
-    ajustes: { synchronous_commit: 'off' },
-    alFallar: onLoss,
+    role: 'guias_trabajos',
+    settings: { synchronous_commit: 'off' },
+    onFailure: onLoss,
   })
-  deshacer.add(() => db.cerrar())
+  teardown.add(() => db.close())
   return db
 }
 
@@ -112,13 +112,13 @@ function abrirSinEspera(
  * Lock that a process holds, until its session ends, while it creates the queue's tables. Without the lock, one of two
  * processes that start together on a new database would fail.
  */
-const TURNO = "select pg_advisory_lock(hashtext('pgboss.tablas'))"
+const TABLES_LOCK = "select pg_advisory_lock(hashtext('pgboss.tablas'))"
 
 /**
  * Grants `guias_trabajos` the privileges that workers need on the queue's tables. The database's owner owns these
  * tables, like the service's own.
  */
-const PERMISOS = `do $$ begin
+const GRANTS = `do $$ begin
     if exists (select from pg_class where relnamespace = 'pgboss'::regnamespace and relkind in ('r', 'p')
       and not has_table_privilege('guias_trabajos', oid, 'DELETE'))
     then
@@ -134,16 +134,16 @@ interface ParaLaCola {
   databaseUrl: string
   pool: Db['pool']
   backend: DataRoute['engine']
-  crearColas: (boss: PgBoss) => Promise<void>
+  createQueues: (boss: PgBoss) => Promise<void>
 }
 
-async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas }: ParaLaCola): Promise<PgBoss> {
+async function openQueue({ log }: Deps, { databaseUrl, pool, backend, createQueues }: ParaLaCola): Promise<PgBoss> {
   // The database's owner creates and changes the queue's tables, as migrations do with the other tables.
   const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
-  let ejecutar = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
+  let runSql = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a half-open connection.
-    db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
+    db: { executeSql: (text, values) => runSql(text, values) as Promise<pg.QueryResult> },
     backend,
     schedule: false,
     // pg-boss's own maintenance is off, because `server/startup/workers.ts` calls `boss.supervise()`. Its calls are
@@ -155,13 +155,13 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas
   boss.on('error', (err) => log.warn({ err }, 'pg-boss error'))
   try {
     await dueno.connect()
-    await dueno.query(TURNO)
+    await dueno.query(TABLES_LOCK)
     await boss.start()
-    await crearColas(boss)
-    await dueno.query(PERMISOS)
+    await createQueues(boss)
+    await dueno.query(GRANTS)
   } finally {
     await dueno.end()
   }
-  ejecutar = (text, values) => pool.run(text, values)
+  runSql = (text, values) => pool.run(text, values)
   return boss
 }

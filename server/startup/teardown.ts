@@ -7,7 +7,7 @@ import { explainStart } from './explainStart.ts'
  * fails half-way or when the process ends.
  */
 export class Teardown {
-  readonly #pasos: (() => unknown)[] = []
+  readonly #steps: (() => unknown)[] = []
   readonly #log: Log
 
   constructor(log: Log) {
@@ -15,13 +15,13 @@ export class Teardown {
   }
 
   /** Adds a clean-up step. */
-  add(deshacer: () => unknown): void {
-    this.#pasos.push(deshacer)
+  add(teardown: () => unknown): void {
+    this.#steps.push(teardown)
   }
 
   /** Runs all steps in reverse order. Logs a step that fails and continues with the next one. */
   async run(): Promise<void> {
-    for (const paso of this.#pasos.splice(0).reverse()) {
+    for (const paso of this.#steps.splice(0).reverse()) {
       try {
         await paso()
       } catch (err) {
@@ -35,21 +35,21 @@ export class Teardown {
  * Starts a process. If the start fails, closes the resources opened so far.
  * @throws StartError with the reason, in Spanish, for the operator; an unforeseen error is thrown as it is
  */
-export async function withTeardown<T>(config: Config, log: Log, hacer: (deshacer: Teardown) => Promise<T>): Promise<T> {
-  const deshacer = new Teardown(log)
+export async function withTeardown<T>(config: Config, log: Log, work: (teardown: Teardown) => Promise<T>): Promise<T> {
+  const teardown = new Teardown(log)
   try {
-    return await hacer(deshacer)
+    return await work(teardown)
   } catch (error) {
-    await deshacer.run()
+    await teardown.run()
     throw explainStart(error, config)
   }
 }
 
 /** Wraps a stop so that every call returns the promise of the first call. */
-export function once(hacer: () => Promise<void>): () => Promise<void> {
-  let hecho: Promise<void> | undefined
+export function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
   return () => {
-    hecho ??= hacer()
-    return hecho
+    running ??= work()
+    return running
   }
 }

@@ -3,12 +3,12 @@ import { setTracer } from '../platform/tracing.ts'
 import type { Teardown } from './teardown.ts'
 
 /** Starts OpenTelemetry if a variable `OTEL_*` is set. Otherwise loads none of its modules. */
-export async function openTracing({ trazas }: Config, deshacer: Teardown): Promise<void> {
-  if (trazas === undefined) return
+export async function openTracing({ traces }: Config, teardown: Teardown): Promise<void> {
+  if (traces === undefined) return
   const { startOpenTelemetry } = await import('../platform/openTelemetry.ts')
   const tracer = startOpenTelemetry()
   setTracer(tracer)
-  deshacer.add(() => {
+  teardown.add(() => {
     setTracer(undefined)
     return tracer.close()
   })

@@ -1,4 +1,4 @@
-import { repetirAntesDeServir } from '../domain/personas/olvidos.ts'
+import { repeatBeforeServing } from '../domain/personas/olvidos.ts'
 import { openBrand } from '../platform/brand/open.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'
@@ -22,28 +22,28 @@ export const startWorkerProcess = (
   log: Log,
   consola: (linea: string) => void = () => {},
 ): Promise<Running> =>
-  withTeardown(config, log, async (deshacer) => {
-    const imagenesDeMarca = await openBrand(config, log)
-    await openTracing(config, deshacer)
+  withTeardown(config, log, async (teardown) => {
+    const brandImages = await openBrand(config, log)
+    await openTracing(config, teardown)
     const vida = new Lifetime(log, true)
     const { onLoss } = vida
-    const plataforma = await openResources(config, log, deshacer, { exclusivo: false, alPerder: onLoss })
-    vida.probe = plataforma.sonda
-    for (const nota of plataforma.notas) consola(nota)
-    const metricas = createMetrics(config.trazas !== undefined)
-    const urlPublica = publicUrlOf(config)
-    const deps = buildDeps(config, { ...plataforma, log, vida, metricas, imagenesDeMarca, urlPublica })
-    metricas.observarConexiones('servicio', plataforma.db.pool)
-    deshacer.add(() => deps.hilos.stop())
-    await repetirAntesDeServir(deps, plataforma.almacenDisponible)
-    const { databaseUrl, via } = plataforma
-    await openWorkers(deps, { databaseUrl, via, vida, metricas, correo: config.correo }, deshacer)
+    const platform = await openResources(config, log, teardown, { exclusive: false, onLoss: onLoss })
+    vida.probe = platform.probe
+    for (const nota of platform.notas) consola(nota)
+    const metrics = createMetrics(config.traces !== undefined)
+    const publicUrl = publicUrlOf(config)
+    const deps = buildDeps(config, { ...platform, log, vida, metrics, brandImages, publicUrl })
+    metrics.observeConnections('servicio', platform.db.pool)
+    teardown.add(() => deps.threads.stop())
+    await repeatBeforeServing(deps, platform.isStoreAvailable)
+    const { databaseUrl, via } = platform
+    await openWorkers(deps, { databaseUrl, via, vida, metrics, correo: config.correo }, teardown)
     vida.phase = 'lista'
-    const direccion = await serveMetrics(config, deshacer, { metricas, salud: deps.salud })
+    const direccion = await serveMetrics(config, teardown, { metrics, health: deps.health })
     consola(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)
-    const detener = once(() => {
+    const stop = once(() => {
       vida.phase = 'deteniendo'
-      return deshacer.run()
+      return teardown.run()
     })
-    return { detener }
+    return { stop }
   })

@@ -1,14 +1,14 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import { Feeder } from '../data/queue/feeder.ts'
 import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
 import { HEARTBEAT_SECONDS, RESCUE_INTERVAL, Rescue } from '../data/queue/rescue.ts'
 import { Rounds } from '../data/queue/round.ts'
 import { SignalListener } from '../data/queue/signals.ts'
-import type { DepsDeTrabajo } from '../domain/deps.ts'
-import type { EventoRecien } from '../domain/eventos/evento.ts'
+import type { JobDeps } from '../domain/deps.ts'
+import type { RecentEvento } from '../domain/eventos/evento.ts'
 import { Pump } from '../domain/webhooks/pump.ts'
-import type { AvisarTrabajo } from '../domain/webhooks/webhook.ts'
+import type { NotifyJobs } from '../domain/webhooks/webhook.ts'
 import { translateError } from '../platform/errors.ts'
 import { CLEANUPS, JOBS } from './jobs.ts'
 
@@ -17,8 +17,8 @@ export const QUEUES: readonly string[] = JOBS.map(({ cola }) => cola)
 
 /** Creates the queues, or updates their options. */
 export async function createQueues(boss: PgBoss): Promise<void> {
-  for (const { cola, opciones, politica, aparte = false } of JOBS) {
-    await boss.createQueue(cola, { ...opciones, partition: aparte, ...(politica ? { policy: politica } : {}) })
+  for (const { cola, opciones, politica, separate = false } of JOBS) {
+    await boss.createQueue(cola, { ...opciones, partition: separate, ...(politica ? { policy: politica } : {}) })
     await boss.updateQueue(cola, opciones)
   }
 }
@@ -26,9 +26,9 @@ export async function createQueues(boss: PgBoss): Promise<void> {
 /** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
 export interface Workers {
   /** Looks at once for pending rows, or for deliveries to these endpoints. */
-  notify: AvisarTrabajo
+  notify: NotifyJobs
   /** Passes events that this process has just committed to the webhook sender. */
-  dispatch: (recientes: readonly EventoRecien[]) => void
+  dispatch: (recentEventos: readonly RecentEvento[]) => void
   /** Reports whether the feeder has reached database and queue lately. */
   isHealthy: () => boolean
   /** Stops the workers. A second call waits for the same stop. */
@@ -41,20 +41,20 @@ const LOTE = 1_000
  * Shortest interval between two calls that wake a worker, in milliseconds. One run with many jobs costs less than many
  * runs with one job.
  */
-const ESPACIO = 100
+const WAKE_SPACING_MS = 100
 /**
  * Interval at which a worker looks for jobs without being woken, in seconds. This finds jobs that failed, and jobs that
  * another process fed and did not do. All other jobs are found earlier, because the feeder wakes the worker when it
  * feeds them.
  */
-const SONDEO = 60
+const POLL_SECONDS = 60
 /** Longest interval between two runs of the queue's maintenance at rest, in milliseconds. */
-const CUIDADO_EN_CALMA = 30_000
+const CALM_UPKEEP_MS = 30_000
 /** Shortest and longest pause before a job runs again after the database failed it, in milliseconds. */
-const OTRA_VEZ = 500
-const OTRA_VEZ_MAXIMA = 4_000
+const RETRY_MS = 500
+const MAX_RETRY_MS = 4_000
 /** Longest wait of a stop for the jobs under way, in milliseconds. */
-const PLAZO = 5_000
+const STOP_DEADLINE_MS = 5_000
 
 /**
  * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs rows that a crash left
@@ -63,77 +63,84 @@ const PLAZO = 5_000
  */
 export async function startWorkers(
   boss: PgBoss,
-  partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'despertar' | 'hayTrabajo'>,
+  parts: Omit<JobDeps, 'notifyJobs' | 'wake' | 'announceWork'>,
   databaseUrl: string,
 ): Promise<Workers> {
-  const avisar: AvisarTrabajo = (webhooks) => {
+  const announce: NotifyJobs = (webhooks) => {
     if (webhooks) return bomba.look(webhooks)
-    alimentador.notify()
+    feeder.notify()
     bomba.wake()
   }
-  const despertadores = new Map<string, () => void>()
-  const deps: DepsDeTrabajo = {
-    ...partes,
-    avisarTrabajo: avisar,
-    despertar: (cola) => despertadores.get(cola)?.(),
-    hayTrabajo: () => cuidado.hurry(),
+  const wakers = new Map<string, () => void>()
+  const deps: JobDeps = {
+    ...parts,
+    notifyJobs: announce,
+    wake: (cola) => wakers.get(cola)?.(),
+    announceWork: () => upkeep.hurry(),
   }
-  const fallo = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
+  const logFailure = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
   const bomba = new Pump(boss, deps)
-  const alimentador = new Feeder(boss, JOBS, deps)
-  const cuidar = async () => {
+  const feeder = new Feeder(boss, JOBS, deps)
+  const maintain = async () => {
     await Promise.all([boss.supervise(), bomba.rescue()])
     bomba.take()
   }
-  const cuidado = new Rounds(cuidar, { prisa: MAINTENANCE_SECONDS * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
-  const deFilas = JOBS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
-  const rescate = new Rescue(boss, deps, deFilas)
-  const rescates = new Rounds(() => rescate.look(), { prisa: RESCUE_INTERVAL }, fallo)
-  const limpieza = CLEANUPS.map(({ cada, hacer }) => new Rounds(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
-  await atenderColas(boss, deps, despertadores)
-  const oyente = new SignalListener(databaseUrl, deps.log, (webhooks) =>
-    webhooks ? bomba.look(webhooks, true) : avisar(),
+  const upkeep = new Rounds(
+    maintain,
+    { busyInterval: MAINTENANCE_SECONDS * 1_000, calmInterval: CALM_UPKEEP_MS },
+    logFailure,
   )
-  alimentador.notify()
-  const parar = async () => {
-    const rondas = [cuidado, rescates, ...limpieza]
-    await Promise.all([...rondas.map((ronda) => ronda.stop()), alimentador.stop(), oyente.close()])
+  const rowQueues = JOBS.filter(({ run }) => run).map(({ cola }) => cola)
+  const rescue = new Rescue(boss, deps, rowQueues)
+  const rescueRounds = new Rounds(() => rescue.look(), { busyInterval: RESCUE_INTERVAL }, logFailure)
+  const cleanupRounds = CLEANUPS.map(
+    ({ intervalSeconds, perform }) =>
+      new Rounds(() => perform(deps), { busyInterval: intervalSeconds * 1_000 }, logFailure),
+  )
+  await serveQueues(boss, deps, wakers)
+  const listener = new SignalListener(databaseUrl, deps.log, (webhooks) =>
+    webhooks ? bomba.look(webhooks, true) : announce(),
+  )
+  feeder.notify()
+  const stopWorkers = async () => {
+    const rounds = [upkeep, rescueRounds, ...cleanupRounds]
+    await Promise.all([...rounds.map((ronda) => ronda.stop()), feeder.stop(), listener.close()])
     await bomba.stop()
-    await boss.stop({ graceful: true, timeout: PLAZO })
+    await boss.stop({ graceful: true, timeout: STOP_DEADLINE_MS })
   }
-  let parada: Promise<void> | undefined
+  let stopping: Promise<void> | undefined
   return {
-    notify: avisar,
-    dispatch: (recientes) => bomba.receive(recientes),
-    isHealthy: () => alimentador.isHealthy(),
+    notify: announce,
+    dispatch: (recentEventos) => bomba.receive(recentEventos),
+    isHealthy: () => feeder.isHealthy(),
     stop() {
-      parada ??= parar()
-      return parada
+      stopping ??= stopWorkers()
+      return stopping
     },
   }
 }
 
 /**
- * Starts a worker for each queue whose job kind has a function `ejecutar`.
- * @param despertadores receives, by queue, the function that wakes the queue's worker
+ * Starts a worker for each queue whose job kind has a function `run`.
+ * @param wakers receives, by queue, the function that wakes the queue's worker
  */
-async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
-  for (const { cola, aLaVez = LOTE, ejecutar } of JOBS) {
-    if (!ejecutar) continue
+async function serveQueues(boss: PgBoss, deps: JobDeps, wakers: Map<string, () => void>): Promise<void> {
+  for (const { cola, concurrency = LOTE, run } of JOBS) {
+    if (!run) continue
     const opciones = {
-      batchSize: aLaVez,
+      batchSize: concurrency,
       burstWhenBatchFull: true,
-      pollingIntervalSeconds: SONDEO,
+      pollingIntervalSeconds: POLL_SECONDS,
       heartbeatRefreshSeconds: HEARTBEAT_SECONDS,
     }
     const id = await boss.work<object>(cola, opciones, async (trabajos) => {
-      const inicio = performance.now()
-      await insistir(() => ejecutar(deps, trabajos), trabajos[0]!.signal)
-      deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
+      const startedAt = performance.now()
+      await retryUntilDone(() => run(deps, trabajos), trabajos[0]!.signal)
+      deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - startedAt) }, 'job')
     })
-    despertadores.set(
+    wakers.set(
       cola,
-      espaciar(ESPACIO, () => boss.notifyWorker(id)),
+      spaceOut(WAKE_SPACING_MS, () => boss.notifyWorker(id)),
     )
   }
 }
@@ -142,13 +149,13 @@ async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Ma
  * Repeats the work while the database is unreachable or refuses writes. Meanwhile pg-boss cannot record a failed job,
  * or would count failures that the job did not cause.
  */
-async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
-  for (let espera = OTRA_VEZ; ; espera = Math.min(2 * espera, OTRA_VEZ_MAXIMA)) {
+async function retryUntilDone(perform: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (let retryDelay = RETRY_MS; ; retryDelay = Math.min(2 * retryDelay, MAX_RETRY_MS)) {
     try {
-      return await hacer()
+      return await perform()
     } catch (err) {
-      if (senal.aborted || translateError(err).codigo !== 'no_disponible') throw err
-      await dormir(espera)
+      if (signal.aborted || translateError(err).codigo !== 'no_disponible') throw err
+      await sleep(retryDelay)
     }
   }
 }
@@ -157,17 +164,17 @@ async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise
  * Wraps a function so that it runs once in `ms` milliseconds at most. Calls that come too soon cause a single run at
  * the end of the interval.
  */
-function espaciar(ms: number, hacer: () => void): () => void {
+function spaceOut(ms: number, perform: () => void): () => void {
   let libre = 0
-  let citado = false
-  const llamar = () => {
-    citado = false
+  let isScheduled = false
+  const callNow = () => {
+    isScheduled = false
     libre = performance.now() + ms
-    hacer()
+    perform()
   }
   return () => {
-    if (citado) return
-    citado = true
-    setTimeout(llamar, Math.max(0, libre - performance.now())).unref()
+    if (isScheduled) return
+    isScheduled = true
+    setTimeout(callNow, Math.max(0, libre - performance.now())).unref()
   }
 }

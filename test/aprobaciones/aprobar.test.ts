@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import {
-  correoPendiente,
-  nuevaDireccion,
-  nuevaPersona,
-  type PersonaDePrueba,
-  pedirAprobacion,
-  porPagina,
+  createCorreoAddress,
+  createTestPersona,
+  findPendingCorreo,
+  requestFromPage,
+  requestInvitacionAprobacion,
   SESION,
+  type TestPersona,
 } from '../equipo/persona.ts'
 import { hasta } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const BASE = '/operaciones/v1/aprobaciones'
-const aprobar = ({ pedir }: PersonaDePrueba, aprobacion: string) => pedir('POST', `${BASE}/${aprobacion}/aprobar`)
-const rechazar = ({ pedir }: PersonaDePrueba, aprobacion: string, razon = 'No la conozco') =>
+const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) => pedir('POST', `${BASE}/${aprobacion}/aprobar`)
+const rechazar = ({ request: pedir }: TestPersona, aprobacion: string, razon = 'No la conozco') =>
   pedir('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
 const ver = async (aprobacion: string) => (await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
-const dosQueAdministran = async () => [await nuevaPersona(entorno), await nuevaPersona(entorno)] as const
+const dosQueAdministran = async () => [await createTestPersona(entorno), await createTestPersona(entorno)] as const
 /** Leaves these alone with the scope. */
-const dejarA = (...personas: PersonaDePrueba[]) =>
+const dejarA = (...personas: TestPersona[]) =>
   entorno.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`, [
     personas.map(({ membresia }) => membresia),
   ])
@@ -28,7 +28,7 @@ const dejarA = (...personas: PersonaDePrueba[]) =>
 describe('inviting a person who administers', () => {
   it('waits for another person, whose approval invites', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const { correo, aprobacion, cuerpo } = await pedirAprobacion(ana)
+    const { correo, aprobacion, cuerpo } = await requestInvitacionAprobacion(ana)
     const { codigo } = cuerpo
     expect(cuerpo).toMatchObject({
       tipo: 'invitar_persona',
@@ -38,23 +38,23 @@ describe('inviting a person who administers', () => {
       decide: null,
     })
     expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HORA)
-    expect(await correoPendiente(entorno, 'invitacion', correo)).toBeUndefined()
-    expect(await correoPendiente(entorno, 'aprobacion', bea.correo)).toMatchObject({
+    expect(await findPendingCorreo(entorno, 'invitacion', correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'aprobacion', bea.correo)).toMatchObject({
       quien: 'Ana Pérez',
       que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
       enlace: expect.stringMatching(/\/cuenta$/),
     })
-    expect(await correoPendiente(entorno, 'aprobacion', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'aprobacion', ana.correo)).toBeUndefined()
     const hecha = await aprobar(bea, aprobacion)
     expect([hecha.status, hecha.cuerpo]).toMatchObject([
       200,
       { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
     ])
-    const { enlace, nombre } = await correoPendiente(entorno, 'invitacion', correo)
+    const { enlace, nombre } = await findPendingCorreo(entorno, 'invitacion', correo)
     expect(nombre).toBe('Eva Ruiz')
     const pedido = { token: enlace.split('/').at(-1), codigo }
-    expect((await porPagina(entorno, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
-    expect(await correoPendiente(entorno, 'decision', ana.correo)).toEqual({
+    expect((await requestFromPage(entorno, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toEqual({
       nombre: 'Ana Pérez',
       quien: 'Ana Pérez',
       razon: null,
@@ -84,25 +84,25 @@ describe('inviting a person who administers', () => {
 
   it('takes effect at once with one administrator, by a key, and without that scope', async () => {
     const [ana] = await dosQueAdministran()
-    const invitar = (de: PersonaDePrueba['pedir'], alcances: string[]) =>
-      de('POST', '/operaciones/v1/invitaciones', { correo: nuevaDireccion(), nombre: 'Eva', alcances })
-    expect((await invitar(ana.pedir, ['ver', 'operar'])).status).toBe(201)
-    expect((await invitar(ana.pedir, ['administrar'])).status).toBe(202)
+    const invitar = (de: TestPersona['request'], alcances: string[]) =>
+      de('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'Eva', alcances })
+    expect((await invitar(ana.request, ['ver', 'operar'])).status).toBe(201)
+    expect((await invitar(ana.request, ['administrar'])).status).toBe(202)
     const llave = entorno.llaveDeOperacion
-    const porLlave = { correo: nuevaDireccion(), nombre: 'Eva', alcances: ['administrar'] }
-    const hecha = await entorno.pedir('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
+    const porLlave = { correo: createCorreoAddress(), nombre: 'Eva', alcances: ['administrar'] }
+    const hecha = await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
     expect(hecha.status).toBe(201)
     await dejarA(ana)
-    expect((await invitar(ana.pedir, ['administrar'])).status).toBe(201)
+    expect((await invitar(ana.request, ['administrar'])).status).toBe(201)
   })
 })
 
 describe('giving a membership the scope to administer', () => {
   it('waits for another person', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const pedida = await ana.pedir('PATCH', ruta, { alcances: ['ver', 'administrar'] })
+    const pedida = await ana.request('PATCH', ruta, { alcances: ['ver', 'administrar'] })
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
       { tipo: 'cambiar_membresia', contenido: { persona: eva.persona, membresia: eva.membresia, correo: eva.correo } },
@@ -112,14 +112,14 @@ describe('giving a membership the scope to administer', () => {
     expect((await aprobar(bea, pedida.cuerpo.aprobacion)).status).toBe(200)
     expect(await alcances()).toEqual(['ver', 'administrar'])
     // Who administers already keeps the scope without another approval.
-    expect((await ana.pedir('PATCH', ruta, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
+    expect((await ana.request('PATCH', ruta, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
   })
 
   it('changes nothing once the membership is gone', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.pedir('PATCH', ruta, { alcances: ['administrar'] })).cuerpo
+    const { aprobacion } = (await ana.request('PATCH', ruta, { alcances: ['administrar'] })).cuerpo
     await entorno.operar('DELETE', `/membresias/${eva.membresia}`)
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     expect([status, cuerpo.codigo]).toEqual([409, 'aprobacion_cerrada'])
@@ -130,14 +130,17 @@ describe('giving a membership the scope to administer', () => {
 describe('a decision', () => {
   it('is never of the person who asked, of a key, or of a person who does not administer', async () => {
     const [ana] = await dosQueAdministran()
-    const { aprobacion } = await pedirAprobacion(ana)
+    const { aprobacion } = await requestInvitacionAprobacion(ana)
     for (const decidir of [aprobar, rechazar]) {
       const propia = await decidir(ana, aprobacion)
       expect([propia.status, propia.cuerpo.codigo]).toEqual([409, 'aprobacion_propia'])
-      const sinAlcance = await decidir(await nuevaPersona(entorno, { alcances: ['ver', 'operar', 'caja'] }), aprobacion)
+      const sinAlcance = await decidir(
+        await createTestPersona(entorno, { alcances: ['ver', 'operar', 'caja'] }),
+        aprobacion,
+      )
       expect([sinAlcance.status, sinAlcance.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
     }
-    const porLlave = await entorno.pedir('POST', `${BASE}/${aprobacion}/aprobar`, {
+    const porLlave = await entorno.request('POST', `${BASE}/${aprobacion}/aprobar`, {
       llave: entorno.llaveDeOperacion,
       cabeceras: { Origin: entorno.url },
     })
@@ -147,20 +150,20 @@ describe('a decision', () => {
 
   it('gives no scope that the person who decides lacks', async () => {
     const [ana] = await dosQueAdministran()
-    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const eva = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `/operaciones/v1/membresias/${eva.membresia}`
-    const { aprobacion } = (await ana.pedir('PATCH', ruta, { alcances: ['caja', 'administrar'] })).cuerpo
-    const sinCaja = await nuevaPersona(entorno, { alcances: ['administrar'] })
+    const { aprobacion } = (await ana.request('PATCH', ruta, { alcances: ['caja', 'administrar'] })).cuerpo
+    const sinCaja = await createTestPersona(entorno, { alcances: ['administrar'] })
     const { status, cuerpo } = await aprobar(sinCaja, aprobacion)
     expect([status, cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
     expect((await ver(aprobacion)).estado).toBe('pendiente')
   })
 
   it('is made once: of ten at once, one wins', async () => {
-    const personas = await Promise.all(Array.from({ length: 6 }, () => nuevaPersona(entorno)))
-    const [ana, ...otras] = personas as [PersonaDePrueba, ...PersonaDePrueba[]]
+    const personas = await Promise.all(Array.from({ length: 6 }, () => createTestPersona(entorno)))
+    const [ana, ...otras] = personas as [TestPersona, ...TestPersona[]]
     for (let vez = 0; vez < 3; vez++) {
-      const { correo, aprobacion } = await pedirAprobacion(ana)
+      const { correo, aprobacion } = await requestInvitacionAprobacion(ana)
       const hechas = await Promise.all(
         otras.flatMap((una) => [aprobar(una, aprobacion), rechazar(una, aprobacion, 'No hoy')]),
       )
@@ -175,8 +178,8 @@ describe('a decision', () => {
 
   it('is too late once the person who asked no longer administers, and for one who is there by then', async () => {
     const [ana, bea] = await dosQueAdministran()
-    const { aprobacion, correo } = await pedirAprobacion(ana)
-    const otra = await pedirAprobacion(bea, correo)
+    const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
+    const otra = await requestInvitacionAprobacion(bea, correo)
     await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
@@ -184,14 +187,14 @@ describe('a decision', () => {
       'aprobacion_cerrada',
       expect.stringContaining('ya no administra'),
     ])
-    await nuevaPersona(entorno, { correo })
-    const cata = await nuevaPersona(entorno)
+    await createTestPersona(entorno, { correo })
+    const cata = await createTestPersona(entorno)
     const repetida = await aprobar(cata, otra.aprobacion)
     expect([repetida.status, repetida.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
   })
 
   it('of an unknown approval is a 404', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     for (const { status, cuerpo } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
       expect([status, cuerpo.codigo]).toEqual([404, 'aprobacion_desconocida'])
   })
@@ -199,7 +202,7 @@ describe('a decision', () => {
 
 it('the database has neither name nor address of an approval in clear, and the row has no content afterwards', async () => {
   const [ana, bea] = await dosQueAdministran()
-  const { aprobacion, correo } = await pedirAprobacion(ana)
+  const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
   const leer = async () =>
     (await entorno.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
   const fila = await leer()
@@ -212,10 +215,10 @@ it('the database has neither name nor address of an approval in clear, and the r
 
 it('erasing a person erases the approvals that it asked for and those about its address', async () => {
   const [ana, bea] = await dosQueAdministran()
-  const suya = await pedirAprobacion(ana)
+  const suya = await requestInvitacionAprobacion(ana)
   const { comercio } = await entorno.nuevoComercio()
-  const eva = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
-  const sobreElla = await pedirAprobacion(bea, eva.correo)
+  const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+  const sobreElla = await requestInvitacionAprobacion(bea, eva.correo)
   for (const { persona } of [ana, eva])
     expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
   for (const { aprobacion } of [suya, sobreElla])
@@ -224,15 +227,15 @@ it('erasing a person erases the approvals that it asked for and those about its 
 
 it('a decision needs a proof of presence, and an approval ends after 72 hours', async () => {
   const [ana, bea] = await dosQueAdministran()
-  const { aprobacion } = await pedirAprobacion(ana)
-  entorno.adelantar(5 * MINUTO + 1)
+  const { aprobacion } = await requestInvitacionAprobacion(ana)
+  entorno.advance(5 * MINUTE_MS + 1)
   await hasta(async () => {
     const { status, cuerpo } = await aprobar(bea, aprobacion)
     return status === 403 && cuerpo.codigo === 'presencia_requerida'
   })
   expect((await rechazar(bea, aprobacion)).cuerpo.codigo).toBe('presencia_requerida')
-  entorno.adelantar(72 * HORA)
-  const cata = await nuevaPersona(entorno)
+  entorno.advance(72 * HORA)
+  const cata = await createTestPersona(entorno)
   for (const decidir of [aprobar, rechazar]) {
     const { status, cuerpo } = await decidir(cata, aprobacion)
     expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { limpiarAprobaciones } from '../../server/domain/aprobaciones/limpiar.ts'
+import { purgeAprobaciones } from '../../server/domain/aprobaciones/limpiar.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { HORA } from '../duraciones.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaPersona, pedirAprobacion } from '../equipo/persona.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 describe('approvals', () => {
   it('are listed newest first, in pages', async () => {
-    const [ana] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+    const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
     const pedidas: string[] = []
-    for (let i = 0; i < 3; i++) pedidas.unshift((await pedirAprobacion(ana)).aprobacion)
+    for (let i = 0; i < 3; i++) pedidas.unshift((await requestInvitacionAprobacion(ana)).aprobacion)
     const primera = (await entorno.operar('GET', '/aprobaciones?limite=2')).cuerpo
     const cursor = encodeURIComponent(primera.cursor_siguiente)
     const segunda = (await entorno.operar('GET', `/aprobaciones?limite=2&cursor=${cursor}`)).cuerpo
@@ -22,23 +22,30 @@ describe('approvals', () => {
   })
 
   it('lose their content when they expire, of which who asked is told, and their row 30 days later', async () => {
-    const [ana] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
-    const { aprobacion, correo } = await pedirAprobacion(ana)
+    const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    const { aprobacion, correo } = await requestInvitacionAprobacion(ana)
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const ajustes = { urlDePersonas: entorno.url } as Deps['ajustes']
+    const ajustes = { urlDePersonas: entorno.url } as Deps['settings']
     const filas = async (pasado: number) => {
-      const reloj = () => new Date(entorno.reloj().getTime() + pasado)
+      const reloj = () => new Date(entorno.clock().getTime() + pasado)
       const nuevoId = createIdGenerator(reloj)
-      await limpiarAprobaciones({ db: entorno.db, reloj, nuevoId, secretos, ajustes, avisarTrabajo: () => undefined })
+      await purgeAprobaciones({
+        db: entorno.db,
+        clock: reloj,
+        newId: nuevoId,
+        secretos,
+        settings: ajustes,
+        notifyJobs: () => undefined,
+      })
       const { rows } = await entorno.db.pool.query('select contenido from aprobacion where aprobacion = $1', [
         aprobacion,
       ])
       return rows.map(({ contenido }) => contenido !== null)
     }
     expect(await filas(71 * HORA)).toEqual([true])
-    expect(await correoPendiente(entorno, 'decision', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toBeUndefined()
     expect(await filas(73 * HORA)).toEqual([false])
-    expect(await correoPendiente(entorno, 'decision', ana.correo)).toMatchObject({
+    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
       quien: null,
       que: expect.stringContaining(correo),
       razon: null,

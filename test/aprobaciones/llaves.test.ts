@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
 import { administrar } from '../llaves/administrar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 const OPERACIONES = '/operaciones/v1'
-const aprobar = ({ pedir }: PersonaDePrueba, aprobacion: string) =>
+const aprobar = ({ request: pedir }: TestPersona, aprobacion: string) =>
   pedir('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/aprobar`)
-const dos = async () => [await nuevaPersona(entorno), await nuevaPersona(entorno)] as const
-const pedirLlave = ({ pedir }: PersonaDePrueba, operador: string, cuerpo: object = {}) =>
+const dos = async () => [await createTestPersona(entorno), await createTestPersona(entorno)] as const
+const pedirLlave = ({ request: pedir }: TestPersona, operador: string, cuerpo: object = {}) =>
   pedir('POST', `${OPERACIONES}/operadores/${operador}/llaves`, cuerpo)
 const llavesDe = async (operador: string) =>
   (await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos
@@ -20,7 +20,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const redes = ['127.0.0.0/8']
-    const vence_en = new Date(entorno.reloj().getTime() + 96 * HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 96 * HORA).toISOString()
     const pedida = await pedirLlave(ana, operador, { redes, vence_en })
     const { aprobacion, llave } = pedida.cuerpo
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
@@ -40,8 +40,8 @@ describe('an operator’s key with scope «administrar» for which a person asks
       },
     ])
     expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
-    expect((await correoPendiente(entorno, 'aprobacion', bea.correo)).que).toContain(operador)
-    const vista = (await bea.pedir('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
+    expect((await findPendingCorreo(entorno, 'aprobacion', bea.correo)).que).toContain(operador)
+    const vista = (await bea.request('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
     expect(JSON.stringify(vista)).not.toMatch(/secreto|hash|guia_oper_/)
     expect((await aprobar(ana, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')
     const hecha = await aprobar(bea, aprobacion)
@@ -57,7 +57,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
     const operador = await crearOperador()
     const { aprobacion, llave } = (await pedirLlave(ana, operador)).cuerpo
     const ruta = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
-    expect((await bea.pedir('POST', ruta, { razon: 'No hace falta' })).status).toBe(200)
+    expect((await bea.request('POST', ruta, { razon: 'No hace falta' })).status).toBe(200)
     expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
   })
 
@@ -71,23 +71,23 @@ describe('an operator’s key with scope «administrar» for which a person asks
       [ana.membresia],
     )
     expect((await pedirLlave(ana, operador, {})).status).toBe(201)
-    expect((await bea.pedir('GET', `${OPERACIONES}/sesion`)).status).toBe(200)
+    expect((await bea.request('GET', `${OPERACIONES}/sesion`)).status).toBe(200)
   })
 
   it('is not created for a revoked operator, after its end, or by who lacks a scope', async () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
-    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
     const pronto = (await pedirLlave(ana, operador, { vence_en })).cuerpo
     const otra = (await pedirLlave(ana, operador)).cuerpo
-    const sinCaja = await nuevaPersona(entorno, { alcances: ['administrar'] })
+    const sinCaja = await createTestPersona(entorno, { alcances: ['administrar'] })
     expect((await aprobar(sinCaja, otra.aprobacion)).cuerpo.codigo).toBe('alcance_insuficiente')
     await entorno.operar('POST', `/operadores/${operador}/revocar`)
     const revocado = await aprobar(bea, otra.aprobacion)
     expect([revocado.status, revocado.cuerpo.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
     const libre = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
-    entorno.adelantar(HORA + 1_000)
-    const cata = await nuevaPersona(entorno)
+    entorno.advance(HORA + 1_000)
+    const cata = await createTestPersona(entorno)
     for (const [cual, porQue] of [
       [pronto, 'fue revocado'],
       [libre, 'ya habría vencido'],
@@ -95,7 +95,7 @@ describe('an operator’s key with scope «administrar» for which a person asks
       const { status, cuerpo } = await aprobar(cata, cual.aprobacion)
       expect([status, cuerpo.mensaje]).toEqual([409, expect.stringContaining(porQue)])
     }
-    entorno.adelantar(-HORA - 1_000)
+    entorno.advance(-HORA - 1_000)
   })
 })
 
@@ -104,7 +104,7 @@ describe('rotating an operator’s key with scope «administrar»', () => {
     const [ana, bea] = await dos()
     const operador = await crearOperador()
     const vieja = await crearLlaveDeOperador(operador)
-    const rotar = () => ana.pedir('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`, { solapamiento_horas: 0 })
+    const rotar = () => ana.request('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`, { solapamiento_horas: 0 })
     const pedida = await rotar()
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
       202,
@@ -123,6 +123,6 @@ describe('rotating an operator’s key with scope «administrar»', () => {
   it('of other keys needs nobody', async () => {
     const [ana] = await dos()
     const vieja = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'] })
-    expect((await ana.pedir('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`)).status).toBe(201)
+    expect((await ana.request('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`)).status).toBe(201)
   })
 })

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaPersona, pedirAprobacion } from '../equipo/persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona, findPendingCorreo, requestInvitacionAprobacion } from '../equipo/persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const BASE = '/operaciones/v1/aprobaciones'
 
 describe('to refuse an approval', () => {
   it('has a reason, and invites nobody', async () => {
-    const [ana, bea] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
-    const { correo, aprobacion } = await pedirAprobacion(ana)
+    const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
+    const { correo, aprobacion } = await requestInvitacionAprobacion(ana)
     const ruta = `${BASE}/${aprobacion}/rechazar`
     for (const mal of [{}, { razon: ' ' }, { razon: 'x'.repeat(301) }]) {
-      const { status, cuerpo } = await bea.pedir('POST', ruta, mal)
+      const { status, cuerpo } = await bea.request('POST', ruta, mal)
       expect([status, cuerpo.errores[0].campo]).toEqual([422, '/razon'])
     }
-    const { status, cuerpo } = await bea.pedir('POST', ruta, { razon: 'No la conozco' })
+    const { status, cuerpo } = await bea.request('POST', ruta, { razon: 'No la conozco' })
     expect([status, cuerpo]).toMatchObject([200, { estado: 'rechazada', razon: 'No la conozco', contenido: null }])
-    expect(await correoPendiente(entorno, 'decision', ana.correo)).toMatchObject({
+    expect(await findPendingCorreo(entorno, 'decision', ana.correo)).toMatchObject({
       quien: 'Ana Pérez',
       que: expect.stringContaining(correo),
       razon: 'No la conozco',
     })
-    const tarde = await bea.pedir('POST', `${BASE}/${aprobacion}/aprobar`)
+    const tarde = await bea.request('POST', `${BASE}/${aprobacion}/aprobar`)
     expect([tarde.status, tarde.cuerpo.mensaje]).toEqual([
       409,
       expect.stringContaining('ya se decidió: está rechazada'),
     ])
-    expect(await correoPendiente(entorno, 'invitacion', correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'invitacion', correo)).toBeUndefined()
   })
 })

@@ -8,12 +8,12 @@ import { openStore } from '../../server/domain/archivos/openStore.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createS3Store, type S3Config, type S3Store } from '../../server/platform/files/s3Store.ts'
 import { createLocalStore, type FileStore } from '../../server/platform/files/store.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { CREDENCIALES, crearMudo, crearServidorS3, type ServidorS3 } from './s3.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { CREDENCIALES, createS3Server, createSilentServer, type S3Server } from './s3.ts'
 
 let carpeta: string
 let local: FileStore
-let servidor: ServidorS3
+let servidor: S3Server
 let s3: S3Store
 const abiertos: S3Store[] = []
 const abrirS3 = (otra: Partial<S3Config> = {}) => {
@@ -24,35 +24,35 @@ const abrirS3 = (otra: Partial<S3Config> = {}) => {
 beforeAll(async () => {
   carpeta = await mkdtemp(join(tmpdir(), 'guias-almacen-'))
   local = createLocalStore(join(carpeta, 'archivos'))
-  servidor = await crearServidorS3()
+  servidor = await createS3Server()
   s3 = abrirS3()
 })
 afterEach(() => {
   servidor.suerte = () => 'bien'
 })
 afterAll(async () => {
-  for (const almacen of abiertos) almacen.cerrar()
-  await servidor.cerrar()
+  for (const almacen of abiertos) almacen.close()
+  await servidor.close()
   await rm(carpeta, { recursive: true, force: true })
 })
 
-const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, detalles: { cabeceras: { 'Retry-After': '2' } } }
+const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, details: { cabeceras: { 'Retry-After': '2' } } }
 const JPEG = 'image/jpeg'
-const claves = async (almacen: FileStore) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const claves = async (almacen: FileStore) => (await Array.fromAsync(almacen.list())).map(({ clave }) => clave).sort()
 const leido = async (...args: Parameters<FileStore['leer']>) => buffer(await s3.leer(...args))
 
 describe.each([
   ['local', () => local],
   ['S3', () => s3],
-  ['S3 below a prefix', () => abrirS3({ prefijo: 'datos/guias/' })],
+  ['S3 below a prefix', () => abrirS3({ prefix: 'datos/guias/' })],
 ])('the storage: %s', (_nombre, abrir) => {
   it('knows whether a key has content', async () => {
     const almacen = abrir()
-    expect(await almacen.existe('arch_HAY1')).toBe(false)
-    await almacen.guardar('arch_HAY1', randomBytes(1), JPEG)
-    expect(await almacen.existe('arch_HAY1')).toBe(true)
-    await almacen.borrar('arch_HAY1')
-    expect(await almacen.existe('arch_HAY1')).toBe(false)
+    expect(await almacen.exists('arch_HAY1')).toBe(false)
+    await almacen.save('arch_HAY1', randomBytes(1), JPEG)
+    expect(await almacen.exists('arch_HAY1')).toBe(true)
+    await almacen.remove('arch_HAY1')
+    expect(await almacen.exists('arch_HAY1')).toBe(false)
   })
 
   it('gives back what it was given, whole or in part', async () => {
@@ -60,7 +60,7 @@ describe.each([
     for (const bytes of [1, 65_536, 3_000_001]) {
       const contenido = randomBytes(bytes)
       const clave = `arch_DE${bytes}`
-      await almacen.guardar(clave, contenido, JPEG)
+      await almacen.save(clave, contenido, JPEG)
       expect((await buffer(await almacen.leer(clave))).equals(contenido)).toBe(true)
       const ultimo = await buffer(await almacen.leer(clave, { desde: bytes - 1, hasta: bytes - 1 }))
       expect(ultimo).toEqual(contenido.subarray(-1))
@@ -72,17 +72,17 @@ describe.each([
 
   it('lists what it has and since when, and deletes it once and for all', async () => {
     const almacen = abrir()
-    for (const { clave } of await Array.fromAsync(almacen.listar())) await almacen.borrar(clave)
-    for (const clave of ['arch_UNO', 'arch_DOS', 'arch_TRES']) await almacen.guardar(clave, Buffer.from(clave), JPEG)
+    for (const { clave } of await Array.fromAsync(almacen.list())) await almacen.remove(clave)
+    for (const clave of ['arch_UNO', 'arch_DOS', 'arch_TRES']) await almacen.save(clave, Buffer.from(clave), JPEG)
     expect(await claves(almacen)).toEqual(['arch_DOS', 'arch_TRES', 'arch_UNO'])
     // The clock of the file system, which `faketime` does not move.
     await writeFile(join(carpeta, 'ahora'), '')
     const { mtimeMs: ahora } = await stat(join(carpeta, 'ahora'))
-    for await (const { modificado_en } of almacen.listar())
+    for await (const { modifiedAt: modificado_en } of almacen.list())
       expect(Math.abs(ahora - modificado_en.getTime())).toBeLessThan(60_000)
-    await almacen.borrar('arch_DOS')
-    await almacen.borrar('arch_DOS')
-    await almacen.borrar('arch_NUNCA')
+    await almacen.remove('arch_DOS')
+    await almacen.remove('arch_DOS')
+    await almacen.remove('arch_NUNCA')
     expect(await claves(almacen)).toEqual(['arch_TRES', 'arch_UNO'])
     await expect(almacen.leer('arch_DOS')).rejects.toMatchObject(NO_DISPONIBLE)
   })
@@ -91,32 +91,32 @@ describe.each([
     const almacen = abrir()
     for (const clave of ['../../etc/passwd', '..', 'a/b', 'arch_\0', '', '.parcial', 'arch_%2e%2e', 'arch ñ']) {
       const mal = async (hacer: () => unknown) => expect(async () => hacer()).rejects.toThrow('invalid storage key')
-      await mal(() => almacen.guardar(clave, Buffer.from('x'), JPEG))
+      await mal(() => almacen.save(clave, Buffer.from('x'), JPEG))
       await mal(() => almacen.leer(clave))
-      await mal(() => almacen.borrar(clave))
-      if (almacen.enlazar) await mal(() => almacen.enlazar!(clave, { metodo: 'GET', mime: JPEG, disposicion: '' }))
+      await mal(() => almacen.remove(clave))
+      if (almacen.link) await mal(() => almacen.link!(clave, { method: 'GET', mime: JPEG, disposition: '' }))
     }
   })
 })
 
 describe('the local storage', () => {
   it('keeps files for its own user, and sees what was left half-written', async () => {
-    await local.guardar('arch_MIO00', Buffer.from('x'), JPEG)
+    await local.save('arch_MIO00', Buffer.from('x'), JPEG)
     const ruta = join(carpeta, 'archivos', '00', 'arch_MIO00')
     expect((await stat(ruta)).mode & 0o777).toBe(0o600)
     await writeFile(join(carpeta, 'archivos', '00', 'arch_MEDIO00.parcial'), 'a medias')
     await utimes(ruta, 0, 0)
-    const listado = await Array.fromAsync(local.listar())
-    expect(listado).toContainEqual({ clave: 'arch_MIO00', modificado_en: new Date(0) })
+    const listado = await Array.fromAsync(local.list())
+    expect(listado).toContainEqual({ clave: 'arch_MIO00', modifiedAt: new Date(0) })
     expect(listado.map(({ clave }) => clave)).toContain('arch_MEDIO00')
-    await local.borrar('arch_MEDIO00')
+    await local.remove('arch_MEDIO00')
     expect(await readdir(join(carpeta, 'archivos', '00'))).toEqual(['arch_MIO00'])
   })
 
   it('refuses what it can’t keep, and leaves nothing of it', async () => {
     const roto = createLocalStore(join(carpeta, 'roto'))
     await writeFile(join(carpeta, 'roto'), 'no folder')
-    await expect(roto.guardar('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+    await expect(roto.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
     expect(await readFile(join(carpeta, 'roto'), 'utf8')).toBe('no folder')
     expect(await claves(roto)).toEqual([])
   })
@@ -124,13 +124,13 @@ describe('the local storage', () => {
 
 describe('the storage in S3', () => {
   const descarga = (metodo: 'GET' | 'HEAD') =>
-    ({ metodo, mime: JPEG, disposicion: 'attachment; filename="arch_FOTO.jpg"' }) as const
+    ({ method: metodo, mime: JPEG, disposition: 'attachment; filename="arch_FOTO.jpg"' }) as const
 
   it('hands out links that carry type and name, for one method, for five minutes', async () => {
     const contenido = randomBytes(5_000)
-    await s3.guardar('arch_FOTO', contenido, JPEG)
+    await s3.save('arch_FOTO', contenido, JPEG)
     for (const metodo of ['GET', 'HEAD'] as const) {
-      const enlace = await s3.enlazar!('arch_FOTO', descarga(metodo))
+      const enlace = await s3.link!('arch_FOTO', descarga(metodo))
       const { searchParams } = new URL(enlace)
       expect(searchParams.get('X-Amz-Expires')).toBe('300')
       const respuesta = await fetch(enlace, { method: metodo })
@@ -150,9 +150,9 @@ describe('the storage in S3', () => {
   })
 
   it('opens to nobody with an altered, expired or missing signature', async () => {
-    await s3.guardar('arch_FOTO', Buffer.from('suyo'), JPEG)
-    await s3.guardar('arch_AJENO', Buffer.from('ajeno'), JPEG)
-    const enlace = await s3.enlazar!('arch_FOTO', descarga('GET'))
+    await s3.save('arch_FOTO', Buffer.from('suyo'), JPEG)
+    await s3.save('arch_AJENO', Buffer.from('ajeno'), JPEG)
+    const enlace = await s3.link!('arch_FOTO', descarga('GET'))
     expect((await fetch(enlace)).status).toBe(200)
     expect((await fetch(enlace.split('?')[0]!)).status).toBe(403)
     expect((await fetch(enlace.replace('arch_FOTO', 'arch_AJENO'))).status).toBe(403)
@@ -181,7 +181,7 @@ describe('the storage in S3', () => {
     let quedan: number = veces
     servidor.suerte = () => (quedan-- > 0 ? suerte : 'bien')
     const contenido = randomBytes(200_000)
-    await s3.guardar(`arch_TRAS_${suerte}`, contenido, JPEG)
+    await s3.save(`arch_TRAS_${suerte}`, contenido, JPEG)
     expect((await leido(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
     quedan = suerte === 'corta' ? 0 : veces
     expect((await leido(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
@@ -189,49 +189,49 @@ describe('the storage in S3', () => {
 
   it(
     'gives up on one that doesn’t answer, keeps nothing half-written, and goes on when it does',
-    COMPLETO,
+    FULL_RUN_ONLY,
     async () => {
       const antes = await claves(s3)
-      await s3.guardar('arch_GOTEA', randomBytes(100_000), JPEG)
+      await s3.save('arch_GOTEA', randomBytes(100_000), JPEG)
       servidor.suerte = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
       const [aMedias, ...intentos] = await Promise.allSettled([
         s3.leer('arch_GOTEA').then(buffer),
-        s3.guardar('arch_NADA', randomBytes(1_000_000), JPEG),
+        s3.save('arch_NADA', randomBytes(1_000_000), JPEG),
         s3.leer('arch_FOTO'),
-        s3.borrar('arch_FOTO'),
+        s3.remove('arch_FOTO'),
         claves(s3),
       ])
       for (const intento of intentos) expect(intento).toMatchObject({ status: 'rejected', reason: NO_DISPONIBLE })
       expect(aMedias).toMatchObject({ status: 'rejected' })
       servidor.suerte = () => 'falla'
-      await expect(s3.guardar('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+      await expect(s3.save('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
       servidor.suerte = () => 'corta'
-      await expect(s3.guardar('arch_NADA', randomBytes(300_000), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+      await expect(s3.save('arch_NADA', randomBytes(300_000), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
       servidor.suerte = () => 'bien'
       expect(await claves(s3)).toEqual([...antes, 'arch_GOTEA'].sort())
-      await s3.guardar('arch_NADA', Buffer.from('ahora'), JPEG)
+      await s3.save('arch_NADA', Buffer.from('ahora'), JPEG)
       expect(String(await leido('arch_NADA'))).toBe('ahora')
     },
   )
 
   it('lists only the files below its own prefix', async () => {
-    const [una, otra] = [abrirS3({ prefijo: 'una/' }), abrirS3({ prefijo: 'dos/' })]
-    await una.guardar('arch_UNA', Buffer.from('x'), JPEG)
-    await otra.guardar('arch_OTRA', Buffer.from('x'), JPEG)
+    const [una, otra] = [abrirS3({ prefix: 'una/' }), abrirS3({ prefix: 'dos/' })]
+    await una.save('arch_UNA', Buffer.from('x'), JPEG)
+    await otra.save('arch_OTRA', Buffer.from('x'), JPEG)
     expect(await claves(una)).toEqual(['arch_UNA'])
     expect(await claves(otra)).toEqual(['arch_OTRA'])
   })
 
-  it('lists more than a page', COMPLETO, async () => {
-    const muchos = abrirS3({ prefijo: 'muchos/' })
+  it('lists more than a page', FULL_RUN_ONLY, async () => {
+    const muchos = abrirS3({ prefix: 'muchos/' })
     const nombres = Array.from({ length: 1_003 }, (_, i) => `arch_${String(i).padStart(5, '0')}`)
     for (let i = 0; i < nombres.length; i += 50)
-      await Promise.all(nombres.slice(i, i + 50).map((nombre) => muchos.guardar(nombre, Buffer.from('x'), JPEG)))
+      await Promise.all(nombres.slice(i, i + 50).map((nombre) => muchos.save(nombre, Buffer.from('x'), JPEG)))
     expect(await claves(muchos)).toEqual(nombres)
   })
 
   const comprobar = async (otra: Record<string, string>) => {
-    const { nota, cerrar } = await openStore(readConfig({ ...servidor.env, ...otra }, '/'))
+    const { nota, close: cerrar } = await openStore(readConfig({ ...servidor.env, ...otra }, '/'))
     cerrar()
     return nota
   }
@@ -252,19 +252,19 @@ describe('the storage in S3', () => {
     await expect(comprobar(otra)).rejects.toThrow(/^No se puede usar el almacén de archivos \(STORAGE=s3\): /)
   })
 
-  it('warns of what may pass, in a bounded time', COMPLETO, async () => {
+  it('warns of what may pass, in a bounded time', FULL_RUN_ONLY, async () => {
     expect(await comprobar({})).toBeUndefined()
     expect(await comprobar({ S3_ENDPOINT: 'http://127.0.0.1:1' })).toMatch(/no responde .*ECONNREFUSED.* recibirán 503/)
-    const mudo = await crearMudo()
+    const mudo = await createSilentServer()
     expect(await comprobar({ S3_ENDPOINT: mudo.url })).toMatch(
       /^El almacén de archivos no responde \(http.*503 hasta que vuelva\.$/,
     )
-    mudo.cerrar()
+    mudo.close()
   })
 
   it('keeps what it is and what it is of: type and digest', async () => {
     const contenido = randomBytes(1_000)
-    await s3.guardar('arch_TIPO', contenido, 'application/pdf')
+    await s3.save('arch_TIPO', contenido, 'application/pdf')
     const { HeadObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
     const { endpoint, region, bucket: Bucket } = servidor.config
     const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: CREDENCIALES })

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createSignedLinks } from '../../server/domain/archivos/links.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { esperarCerrojo } from '../quietud.ts'
-import { entregada } from './imagenes.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { waitForLock } from '../quietud.ts'
+import { createDeliveredGuia } from './imagenes.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 let guia: string
 let foto: string
 let firma: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ;({ guia, foto, firma } = await entregada(entorno, comercio))
+  ;({ guia, foto, firma } = await createDeliveredGuia(entorno, comercio))
 })
 
 const nuevo = async () => (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!
@@ -39,7 +39,7 @@ const pedir = (destino: string, metodo = 'GET', headers: Record<string, string> 
 const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>) => {
   const { id_solicitud: _1, ...resto } = JSON.parse(cuerpo.toString())
   const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otras } = cabeceras
-  return { status, otras, resto }
+  return { status, otras, rest: resto }
 }
 
 describe('GET /archivos/{archivo}', () => {
@@ -64,10 +64,10 @@ describe('GET /archivos/{archivo}', () => {
     })
   })
 
-  it('answers every altered byte the same', COMPLETO, async () => {
+  it('answers every altered byte the same', FULL_RUN_ONLY, async () => {
     const bueno = await ruta()
     const negada = comun(await pedir(`/archivos/${foto}`))
-    expect([negada.status, negada.resto.codigo]).toEqual([403, 'enlace_invalido'])
+    expect([negada.status, negada.rest.codigo]).toEqual([403, 'enlace_invalido'])
     const desde = '/archivos/'.length
     for (let i = desde; i < bueno.length; i++) {
       for (const otra of ['0', 'A', 'z', '_', '=', '&', '+']) {
@@ -110,41 +110,45 @@ describe('GET /archivos/{archivo}', () => {
       expect([fuera, (await pedir(fuera)).status]).toEqual([fuera, 404])
   })
 
-  it('refuses a bad link without reading the database, whose time would tell which files exist', COMPLETO, async () => {
-    const bueno = await ruta()
-    const malos = {
-      ultimo: `${bueno.slice(0, -1)}${bueno.endsWith('A') ? 'B' : 'A'}`,
-      primero: bueno.replace(/firma=./, (con) => (con.endsWith('A') ? 'firma=B' : 'firma=A')),
-      corta: bueno.slice(0, -20),
-      ninguna: `/archivos/${foto}`,
-      nadie: bueno.replace(foto, 'arch_0000000000000000'),
-      vencido: bueno.replace(/exp=\d+/, 'exp=1000000000'),
-    }
-    const cliente = await entorno.db.pool.connect()
-    try {
-      await cliente.query('begin')
-      await cliente.query('lock table archivo, archivo_indice in access exclusive mode')
-      for (const [nombre, malo] of Object.entries(malos))
-        expect([nombre, (await pedir(malo)).status]).toEqual([nombre, 403])
-      // A good link waits for the tables.
-      const buena = pedir(bueno)
-      await esperarCerrojo(entorno.db)
-      await cliente.query('rollback')
-      expect((await buena).status).toBe(200)
-    } finally {
-      cliente.release(true)
-    }
-  })
+  it(
+    'refuses a bad link without reading the database, whose time would tell which files exist',
+    FULL_RUN_ONLY,
+    async () => {
+      const bueno = await ruta()
+      const malos = {
+        ultimo: `${bueno.slice(0, -1)}${bueno.endsWith('A') ? 'B' : 'A'}`,
+        primero: bueno.replace(/firma=./, (con) => (con.endsWith('A') ? 'firma=B' : 'firma=A')),
+        corta: bueno.slice(0, -20),
+        ninguna: `/archivos/${foto}`,
+        nadie: bueno.replace(foto, 'arch_0000000000000000'),
+        vencido: bueno.replace(/exp=\d+/, 'exp=1000000000'),
+      }
+      const cliente = await entorno.db.pool.connect()
+      try {
+        await cliente.query('begin')
+        await cliente.query('lock table archivo, archivo_indice in access exclusive mode')
+        for (const [nombre, malo] of Object.entries(malos))
+          expect([nombre, (await pedir(malo)).status]).toEqual([nombre, 403])
+        // A good link waits for the tables.
+        const buena = pedir(bueno)
+        await waitForLock(entorno.db)
+        await cliente.query('rollback')
+        expect((await buena).status).toBe(200)
+      } finally {
+        cliente.release(true)
+      }
+    },
+  )
 
   it('is good until it expires, and no link is good for more than a day', async () => {
     const deUnMinuto = (minutos: number, clave = MASTER_KEY) =>
       createSignedLinks({
         secretos: createSecrets([Buffer.from(clave, 'base64')]),
-        reloj: () => new Date(),
-        urlPublica: '',
-        minutos,
-        carpeta: 'archivos',
-      }).crear(foto, 'attachment').url
+        clock: () => new Date(),
+        publicUrl: '',
+        minutes: minutos,
+        folder: 'archivos',
+      }).create(foto, 'attachment').url
     const guardada = await pedir(deUnMinuto(1))
     expect([guardada.status, guardada.cabeceras['content-disposition']]).toEqual([
       200,
@@ -156,7 +160,7 @@ describe('GET /archivos/{archivo}', () => {
     expect((await pedir(deUnMinuto(0))).status).toBe(403)
     expect((await pedir(deUnMinuto(1, Buffer.alloc(32, 9).toString('base64')))).status).toBe(403)
     const bueno = await ruta()
-    entorno.adelantar(15 * 60_000 + 1_000)
+    entorno.advance(15 * 60_000 + 1_000)
     const negada = comun(await pedir(bueno))
     expect(negada).toEqual(comun(await pedir(`/archivos/${foto}`)))
     expect((await pedir(await ruta())).status).toBe(200)
@@ -224,7 +228,7 @@ describe('GET /archivos/{archivo}', () => {
     await rename(archivo, `${archivo}.aparte`)
     expect((await pedir(bueno)).status).toBe(503)
     await rename(`${archivo}.aparte`, archivo)
-    const otra = await entregada(entorno, comercio)
+    const otra = await createDeliveredGuia(entorno, comercio)
     const { url } = (await comercio.api.guias.pruebaEntrega(otra.guia)).firma!
     await entorno.db.pool.query('delete from archivo where archivo = $1', [otra.firma])
     expect((await pedir(url.slice(entorno.url.length))).status).toBe(403)

@@ -7,21 +7,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StoreDifferences } from '../../server/domain/archivos/metrics.ts'
 import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
 import { createReception } from '../../server/domain/archivos/reception.ts'
-import { barrerArchivos, barrerDesconocidos } from '../../server/domain/archivos/sweep.ts'
+import { sweepArchivos, sweepUnknownFiles } from '../../server/domain/archivos/sweep.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import type { FileStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { listo, nodoDe, usarProcesos } from '../procesos.ts'
-import { enRuta, subir, unaFoto } from './imagenes.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { findNodeProcess, listo, useProcesses } from '../procesos.ts'
+import { createFoto, createGuiaOnRoute, uploadArchivo } from './imagenes.ts'
 
-const entorno = usarEntorno()
-const procesos = usarProcesos()
+const entorno = useEnvironment()
+const procesos = useProcesses()
 let guia: string
 let carpeta: string
 beforeAll(async () => {
-  guia = await enRuta(entorno, await entorno.nuevoComercio())
+  guia = await createGuiaOnRoute(entorno, await entorno.nuevoComercio())
   carpeta = await mkdtemp(join(tmpdir(), 'guias-fallas-'))
 })
 afterAll(() => rm(carpeta, { recursive: true, force: true }))
@@ -30,13 +30,12 @@ const DIA = 86_400_000
 const diferencias: StoreDifferences[] = []
 const deps = (almacen: FileStore, dias = 0, log = createLog('silent')) => ({
   db: entorno.db,
-  almacen,
-  reloj: () => new Date(Date.now() + dias * DIA),
+  store: almacen,
+  clock: () => new Date(Date.now() + dias * DIA),
   log,
-  metricas: { diferencias: (halladas: StoreDifferences) => void diferencias.push(halladas) },
+  metrics: { differences: (halladas: StoreDifferences) => void diferencias.push(halladas) },
 })
-const guardados = async (almacen: FileStore) =>
-  (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const guardados = async (almacen: FileStore) => (await Array.fromAsync(almacen.list())).map(({ clave }) => clave).sort()
 const filas = async () => {
   const { rows } = await entorno.db.pool.query('select archivo, bytes from archivo order by 1')
   return rows as { archivo: string; bytes: number }[]
@@ -60,36 +59,38 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     expect(montar(donde, 65_536)).toBe(0)
     const antes = await filas()
     try {
-      const grande = await unaFoto({ ancho: 3_000, alto: 2_500, ruido: 40 })
+      const grande = await createFoto({ ancho: 3_000, alto: 2_500, ruido: 40 })
       expect(grande.length).toBeGreaterThan(1_000_000)
       for (let i = 0; i < 3; i++) {
-        const { status, cuerpo, cabeceras } = await subir(entorno, guia, { bytes: grande })
+        const { status, cuerpo, cabeceras } = await uploadArchivo(entorno, guia, { bytes: grande })
         expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
       }
       expect(await readdir(donde, { recursive: true }).then((hay) => hay.filter((n) => n.length > 2))).toEqual([])
       expect(await filas()).toEqual(antes)
       // What fits is taken: it was the disk.
-      expect((await subir(entorno, guia, { bytes: await unaFoto({ ancho: 200, alto: 200 }) })).status).toBe(201)
+      expect((await uploadArchivo(entorno, guia, { bytes: await createFoto({ ancho: 200, alto: 200 }) })).status).toBe(
+        201,
+      )
       expect((await filas()).length).toBe(antes.length + 1)
     } finally {
       expect(desmontar(donde)).toBe(0)
     }
-    expect((await subir(entorno, guia)).status).toBe(201)
+    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
     // What was kept on the small disk went with it.
     await entorno.db.pool.query('delete from archivo')
     await entorno.db.pool.query('delete from archivo_indice')
     for (const clave of await guardados(localStoreIn(entorno.dataDir)))
-      await localStoreIn(entorno.dataDir).borrar(clave)
+      await localStoreIn(entorno.dataDir).remove(clave)
   })
 })
 
 describe('a killed service', () => {
-  it('leaves no row without its file, and what it leaves besides is swept', COMPLETO, async () => {
+  it('leaves no row without its file, and what it leaves besides is swept', FULL_RUN_ONLY, async () => {
     const dataDir = procesos.carpetaNueva()
     const almacen = localStoreIn(dataDir)
     const suya = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
-    const foto = new Uint8Array(await unaFoto({ ancho: 2_000, alto: 1_500, ruido: 30 }))
+    const foto = new Uint8Array(await createFoto({ ancho: 2_000, alto: 1_500, ruido: 30 }))
     const dadas: string[] = []
     const aCuenta = new Set<string>()
     const recibiendo = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
@@ -108,7 +109,7 @@ describe('a killed service', () => {
         dadas.push(archivo)
       })
       await hasta(momento)
-      process.kill(nodoDe(dataDir), 'SIGKILL')
+      process.kill(findNodeProcess(dataDir), 'SIGKILL')
       for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
       await proceso.termina()
       for (const { archivo, bytes } of await filas())
@@ -120,7 +121,7 @@ describe('a killed service', () => {
     }
     // Some were cut off, or this has shown nothing.
     expect(aCuenta).toContain('rejected')
-    await barrerArchivos(deps(almacen, 0.1))
+    await sweepArchivos(deps(almacen, 0.1))
     expect(await guardados(almacen)).toEqual(await nombres())
     const { rows } = await entorno.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
     expect(rows).toEqual([])
@@ -129,7 +130,7 @@ describe('a killed service', () => {
     const viejas = await readdir(subidas)
     for (const vieja of viejas) await utimes(join(subidas, vieja), 0, 0)
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
-    await createReception(subidas).recibir(Readable.from([Buffer.from('x')]), async () => {})
+    await createReception(subidas).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
   })
 })
@@ -144,17 +145,17 @@ describe('uploads', () => {
     })
     const decodificadas: number[] = []
     const aLaVez = Array.from({ length: 32 }, (_, i) =>
-      recepcion.recibir(algo(), async (ruta, enTurno) => {
+      recepcion.receive(algo(), async (ruta, enTurno) => {
         await enTurno(async () => decodificadas.push((await readFile(ruta)).length))
         await puerta
         return i
       }),
     )
-    await expect(recepcion.recibir(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await expect(recepcion.receive(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
     await hasta(async () => decodificadas.length === 32)
     soltar()
     expect((await Promise.all(aLaVez)).length).toBe(32)
-    expect(await recepcion.recibir(algo(), async () => 'otra vez')).toBe('otra vez')
+    expect(await recepcion.receive(algo(), async () => 'otra vez')).toBe('otra vez')
     expect(await readdir(join(carpeta, 'subidas'))).toEqual([])
   })
 
@@ -168,7 +169,7 @@ describe('uploads', () => {
       const cuando = new Date(Date.now() - minutos * 60_000)
       await utimes(join(donde, nombre), cuando, cuando)
     }
-    await createReception(donde).recibir(Readable.from([Buffer.from('x')]), async () => {})
+    await createReception(donde).receive(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(donde)).toEqual(['reciente'])
   })
 })
@@ -178,88 +179,102 @@ describe('the sweeper', () => {
   const log = createLog('info', { write: (linea) => lineas.push(linea) })
 
   it('forgets no name while the storage fails', async () => {
-    const { cuerpo } = await subir(entorno, guia)
+    const { cuerpo } = await uploadArchivo(entorno, guia)
     const almacen = localStoreIn(entorno.dataDir)
-    const { guardar, leer, existe, listar } = almacen
-    const ido: FileStore = { guardar, leer, existe, listar, borrar: () => Promise.reject(new Error('storage')) }
-    await subir(entorno, guia)
+    const { save: guardar, leer, exists: existe, list: listar } = almacen
+    const ido: FileStore = {
+      save: guardar,
+      leer,
+      exists: existe,
+      list: listar,
+      remove: () => Promise.reject(new Error('storage')),
+    }
+    await uploadArchivo(entorno, guia)
     const antes = await nombres()
-    await expect(barrerArchivos(deps(ido, 8))).rejects.toThrow('storage')
+    await expect(sweepArchivos(deps(ido, 8))).rejects.toThrow('storage')
     const { rows } = await entorno.db.pool.query(
       `select archivo from archivo_indice where estado = 'borrando' order by 1`,
     )
     expect(rows.map(({ archivo }) => archivo)).toEqual(antes)
     expect(antes).toContain(cuerpo.archivo)
-    await barrerArchivos(deps(almacen))
+    await sweepArchivos(deps(almacen))
     expect(await guardados(almacen)).toEqual([])
   })
 
   it('goes on past a file that can’t be deleted, and comes back for it', async () => {
     const almacen = localStoreIn(entorno.dataDir)
-    const suyas = [await subir(entorno, guia), await subir(entorno, guia), await subir(entorno, guia)]
+    const suyas = [
+      await uploadArchivo(entorno, guia),
+      await uploadArchivo(entorno, guia),
+      await uploadArchivo(entorno, guia),
+    ]
     const [terca, ...otras] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
-    const { guardar, leer, existe, listar } = almacen
+    const { save: guardar, leer, exists: existe, list: listar } = almacen
     // As root restored it, say.
     const conUnaTerca: FileStore = {
-      guardar,
+      save: guardar,
       leer,
-      existe,
-      listar,
-      borrar: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.borrar(clave)),
+      exists: existe,
+      list: listar,
+      remove: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.remove(clave)),
     }
-    await expect(barrerArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
+    await expect(sweepArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
     expect(await guardados(almacen)).toEqual([terca])
     const { rows } = await entorno.db.pool.query('select archivo, estado from archivo_indice where archivo = any($1)', [
       [terca, ...otras],
     ])
     expect(rows).toEqual([{ archivo: terca, estado: 'borrando' }])
-    await barrerArchivos(deps(almacen))
+    await sweepArchivos(deps(almacen))
     expect(await guardados(almacen)).toEqual([])
   })
 
   it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
     const almacen = localStoreIn(entorno.dataDir)
-    const suyas = await Promise.all([subir(entorno, guia), subir(entorno, guia), subir(entorno, guia)])
+    const suyas = await Promise.all([
+      uploadArchivo(entorno, guia),
+      uploadArchivo(entorno, guia),
+      uploadArchivo(entorno, guia),
+    ])
     const conNombre = suyas.map(({ cuerpo }) => cuerpo.archivo as string).sort()
-    await almacen.guardar('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
+    await almacen.save('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
     const cola = conNombre[0]!.slice(-2)
     await writeFile(join(entorno.dataDir, 'archivos', cola, `arch_SINNOMBRE11111${cola}.parcial`), 'x')
     // As old as the service's clock says: its files get older, too.
-    await barrerDesconocidos(deps(almacen, 6))
+    await sweepUnknownFiles(deps(almacen, 6))
     expect((await guardados(almacen)).length).toBe(5)
-    expect(diferencias.at(-1)).toEqual({ sinFila: 2, sinArchivo: 0 })
-    await barrerDesconocidos(deps(almacen, 8, log))
+    expect(diferencias.at(-1)).toEqual({ sinFila: 2, missingFiles: 0 })
+    await sweepUnknownFiles(deps(almacen, 8, log))
     expect(lineas.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
     expect(await guardados(almacen)).toEqual(conNombre)
-    expect(diferencias.at(-1)).toEqual({ sinFila: 0, sinArchivo: 0 })
+    expect(diferencias.at(-1)).toEqual({ sinFila: 0, missingFiles: 0 })
     for (const { archivo } of await filas())
       expect((await stat(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
-    await almacen.guardar('respaldo-2026', Buffer.from('x'), 'application/pdf')
-    await barrerDesconocidos(deps(almacen, 8))
+    await almacen.save('respaldo-2026', Buffer.from('x'), 'application/pdf')
+    await sweepUnknownFiles(deps(almacen, 8))
     expect(await guardados(almacen)).toEqual([...conNombre, 'respaldo-2026'])
-    await almacen.borrar('respaldo-2026')
+    await almacen.remove('respaldo-2026')
     // Another environment's files: whoever points a service at them keeps them.
-    const { almacen: ajeno } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
-    for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.guardar(clave, Buffer.from('x'), 'image/jpeg')
-    await barrerDesconocidos(deps(ajeno, 8, log))
+    const { store: ajeno } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
+    for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.save(clave, Buffer.from('x'), 'image/jpeg')
+    await sweepUnknownFiles(deps(ajeno, 8, log))
     expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
-    expect(diferencias.at(-1)).toEqual({ sinFila: 2, sinArchivo: 3 })
+    expect(diferencias.at(-1)).toEqual({ sinFila: 2, missingFiles: 3 })
     expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
   })
 
   it('stops at the first page of 500 in which most files are unknown', async () => {
-    const { cuerpo } = await subir(entorno, guia)
+    const { cuerpo } = await uploadArchivo(entorno, guia)
     const ajenos = Array.from({ length: 500 }, (_, i) => `arch_AJENO${i}`)
     const borrados: string[] = []
     const almacen: FileStore = {
       ...localStoreIn(entorno.dataDir),
-      async *listar() {
-        for (const clave of [...ajenos, cuerpo.archivo, 'arch_SINNOMBRE']) yield { clave, modificado_en: new Date(0) }
+      async *list() {
+        for (const clave of [...ajenos, cuerpo.archivo, 'arch_SINNOMBRE']) yield { clave, modifiedAt: new Date(0) }
       },
-      borrar: async (clave) => void borrados.push(clave),
+      remove: async (clave) => void borrados.push(clave),
     }
-    await barrerDesconocidos(deps(almacen))
+    await sweepUnknownFiles(deps(almacen))
     expect(borrados).toEqual([])
     expect(diferencias.at(-1)).toEqual({ sinFila: 500 })
   })

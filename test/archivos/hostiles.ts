@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { unaFirma, unaFoto } from './imagenes.ts'
+import { createFoto, unaFirma } from './imagenes.ts'
 
 type Bytes = () => Promise<Buffer> | Buffer
 
@@ -45,7 +45,7 @@ const cuadro = (color: string) => lisa(250, 240, color).png().toBuffer()
 const girada = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
 const conExif = (romper: (exif: Buffer) => void) => async () => {
-  const foto = await unaFoto()
+  const foto = await createFoto()
   const desde = foto.indexOf('Exif\0\0')
   romper(foto.subarray(desde + 6, desde + 6 + 120))
   return foto
@@ -71,14 +71,14 @@ interface Esperado {
 }
 
 /** What is taken, and what it becomes. */
-export const HECHAS: readonly [que: string, hacer: Bytes, esperado: Esperado][] = [
-  ['a JPEG with a comment', async () => conSegmento(await unaFoto(), 0xfe, Buffer.from(CARGA)), { ancho: 640 }],
-  ['a JPEG that is a ZIP, too', () => conCola(unaFoto(), `PK\x03\x04${CARGA}PK\x05\x06`), { ancho: 640 }],
-  ['a JPEG that is a PDF, too', () => conCola(unaFoto(), `%PDF-1.7\n${CARGA}`), { ancho: 640 }],
-  ['a JPEG that is HTML, too', () => conCola(unaFoto(), `\n<html>${CARGA}</html>`), { ancho: 640 }],
+export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: Esperado][] = [
+  ['a JPEG with a comment', async () => conSegmento(await createFoto(), 0xfe, Buffer.from(CARGA)), { ancho: 640 }],
+  ['a JPEG that is a ZIP, too', () => conCola(createFoto(), `PK\x03\x04${CARGA}PK\x05\x06`), { ancho: 640 }],
+  ['a JPEG that is a PDF, too', () => conCola(createFoto(), `%PDF-1.7\n${CARGA}`), { ancho: 640 }],
+  ['a JPEG that is HTML, too', () => conCola(createFoto(), `\n<html>${CARGA}</html>`), { ancho: 640 }],
   [
     'a JPEG with XMP',
-    async () => conSegmento(await unaFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${CARGA}`)),
+    async () => conSegmento(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${CARGA}`)),
     { ancho: 640 },
   ],
   ['a PNG with a script behind it', () => conCola(unaFirma(), CARGA), { tipo: 'firma', ancho: 300, alto: 100 }],
@@ -135,7 +135,7 @@ const deTelefono = (marca: string) => () =>
 const diez = () => sharp(Buffer.alloc(300), { raw: { width: 10, height: 10, channels: 3 } })
 
 /** What is not, and what its sender is told. */
-export const NEGADAS: readonly [que: string, hacer: Bytes, detalle: RegExp][] = [
+export const REFUSED_IMAGES: readonly [que: string, hacer: Bytes, detalle: RegExp][] = [
   ['nothing', () => Buffer.alloc(0), /llegó vacío/],
   ['HTML', () => Buffer.from(`<!doctype html>${CARGA}`), NI_JPEG],
   ['an SVG', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), NI_JPEG],
@@ -157,7 +157,7 @@ export const NEGADAS: readonly [que: string, hacer: Bytes, detalle: RegExp][] = 
   ],
   ['noise that begins like a PNG', () => Buffer.concat([FIRMA_PNG, randomBytes(5_000)]), ROTA],
   ['noise that begins like a WebP', () => Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), randomBytes(5_000)]), ROTA],
-  ['a JPEG that ends too soon', async () => (await unaFoto()).subarray(0, -400), ROTA],
+  ['a JPEG that ends too soon', async () => (await createFoto()).subarray(0, -400), ROTA],
   ['a PNG that ends too soon', async () => (await lisa(400, 300).png().toBuffer()).subarray(0, 200), ROTA],
   ['a PNG without pixels', () => Buffer.concat([cabezaPng(10, 10, 8), pedazo('IEND', Buffer.alloc(0))]), ROTA],
   ['a PNG that unfolds to 17,000² pixels', () => bomba(17_000), GRANDE],

@@ -1,9 +1,9 @@
 import sharp from 'sharp'
-import type { Comercio, Entorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import type { Comercio, TestEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
 /** A photo as a phone takes it: turned, and with its maker, time and place written into it. */
-export const unaFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 } = {}) =>
+export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 } = {}) =>
   sharp({
     create: {
       width: ancho,
@@ -37,37 +37,40 @@ export const unaFirma = () =>
 type Tipo = 'foto' | 'firma'
 
 /** Uploads a picture of the guide. */
-export async function subir(
-  entorno: Entorno,
+export async function uploadArchivo(
+  entorno: TestEnvironment,
   guia: string,
   { tipo = 'foto' as Tipo, bytes, mime = 'image/jpeg' }: { tipo?: Tipo; bytes?: Uint8Array; mime?: string } = {},
 ) {
-  const contenido = bytes ?? (tipo === 'foto' ? await unaFoto() : await unaFirma())
-  return entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
+  const contenido = bytes ?? (tipo === 'foto' ? await createFoto() : await unaFirma())
+  return entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
     llave: entorno.llaveDeOperacion,
-    crudo: new Uint8Array(contenido),
+    raw: new Uint8Array(contenido),
     cabeceras: { 'Content-Type': mime },
   })
 }
 
 /** A guide on its way to the recipient; that courier carries it, if it says so. */
-export async function enRuta(entorno: Entorno, { api }: Pick<Comercio, 'api'>, repartidor?: string) {
-  const { guia } = await api.guias.crear(unaGuia())
+export async function createGuiaOnRoute(entorno: TestEnvironment, { api }: Pick<Comercio, 'api'>, repartidor?: string) {
+  const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta'])
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
   return guia
 }
 
 /** A guide whose delivery failed. */
-export async function fallida(entorno: Entorno, comercio: Pick<Comercio, 'api'>) {
-  const guia = await enRuta(entorno, comercio)
+export async function fallida(entorno: TestEnvironment, comercio: Pick<Comercio, 'api'>) {
+  const guia = await createGuiaOnRoute(entorno, comercio)
   await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
   return guia
 }
 
 /** Registers a delivery with a photo and a signature. */
-export async function entregar(entorno: Entorno, guia: string, mas: object = {}, clave?: string) {
-  const [foto, firma] = await Promise.all([subir(entorno, guia), subir(entorno, guia, { tipo: 'firma' })])
+export async function registerEntrega(entorno: TestEnvironment, guia: string, mas: object = {}, clave?: string) {
+  const [foto, firma] = await Promise.all([
+    uploadArchivo(entorno, guia),
+    uploadArchivo(entorno, guia, { tipo: 'firma' }),
+  ])
   const entrega = {
     recibido_por: { nombre: 'María López', relacion: 'familiar' },
     fotos: [foto.cuerpo.archivo],
@@ -83,5 +86,5 @@ export async function entregar(entorno: Entorno, guia: string, mas: object = {},
 }
 
 /** A guide delivered with a photo and a signature. */
-export const entregada = async (entorno: Entorno, comercio: Pick<Comercio, 'api'>) =>
-  entregar(entorno, await enRuta(entorno, comercio))
+export const createDeliveredGuia = async (entorno: TestEnvironment, comercio: Pick<Comercio, 'api'>) =>
+  registerEntrega(entorno, await createGuiaOnRoute(entorno, comercio))

@@ -2,24 +2,24 @@ import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createS3Store, type S3Store } from '../../server/platform/files/s3Store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { correrAqui } from '../consola.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { listo, nodoDe, procesosDe, usarProcesos } from '../procesos.ts'
-import { enRuta, entregada, subir, unaFoto } from './imagenes.ts'
-import { crearServidorS3, type ServidorS3 } from './s3.ts'
+import { runInProcess } from '../consola.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { findNodeProcess, findProcesses, listo, useProcesses } from '../procesos.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, uploadArchivo } from './imagenes.ts'
+import { createS3Server, type S3Server } from './s3.ts'
 
-let servidor: ServidorS3
+let servidor: S3Server
 let almacen: S3Store
-const entorno = usarEntorno({}, async () => {
-  servidor = await crearServidorS3()
-  almacen = createS3Store({ ...servidor.config, prefijo: 'guias/' })
+const entorno = useEnvironment({}, async () => {
+  servidor = await createS3Server()
+  almacen = createS3Store({ ...servidor.config, prefix: 'guias/' })
   return { ...servidor.env, S3_PREFIX: 'guias' }
 })
-const procesos = usarProcesos()
+const procesos = useProcesses()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -28,13 +28,13 @@ afterEach(() => {
   servidor.suerte = () => 'bien'
 })
 afterAll(async () => {
-  almacen.cerrar()
-  await servidor.cerrar()
+  almacen.close()
+  await servidor.close()
 })
 
 /** Files of merchants; requests of erasure lie beside them. */
 const guardados = async () =>
-  (await Array.fromAsync(almacen.listar()))
+  (await Array.fromAsync(almacen.list()))
     .map(({ clave }) => clave)
     .filter((clave) => clave.startsWith('arch_'))
     .sort()
@@ -54,16 +54,16 @@ const pruebaEntera = (guia: string) =>
     return prueba.pdf ? prueba : undefined
   })
 const barrer = (dias = 0) =>
-  barrerArchivos({
+  sweepArchivos({
     db: entorno.db,
-    almacen,
-    reloj: () => new Date(Date.now() + dias * 86_400_000),
+    store: almacen,
+    clock: () => new Date(Date.now() + dias * 86_400_000),
     log: createLog('silent'),
   })
 
 describe('a service that keeps its files in S3', () => {
   it('goes from the upload over the delivery to the proof, and hands files out through links of the storage', async () => {
-    const { guia, foto, firma } = await entregada(entorno, comercio)
+    const { guia, foto, firma } = await createDeliveredGuia(entorno, comercio)
     expect(servidor.vistas).toContain(`PUT /guias-pruebas/guias/${foto}`)
     const prueba = await pruebaEntera(guia)
     for (const { url, archivo, sha256, bytes, mime } of [...prueba.fotos, prueba.firma!]) {
@@ -98,7 +98,7 @@ describe('a service that keeps its files in S3', () => {
   })
 
   it('sends nobody to the storage without a good link, and knows no other method', async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const { url } = (await pruebaEntera(guia)).firma!
     const vistas = servidor.vistas.length
     for (const malo of [url.replace(/exp=\d+/, 'exp=9999999999'), `${url}A`, url.split('?')[0]!, `${url}&x=1`]) {
@@ -110,9 +110,9 @@ describe('a service that keeps its files in S3', () => {
     await entorno.db.pool.query('delete from archivo where archivo = $1', [/arch_\w+/.exec(url)![0]])
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(403)
     // What must not happen: a row whose object is gone. The storage says so.
-    const otra = await entregada(entorno, comercio)
+    const otra = await createDeliveredGuia(entorno, comercio)
     await pruebaEntera(otra.guia)
-    await almacen.borrar(otra.firma)
+    await almacen.remove(otra.firma)
     const perdida = (await comercio.api.guias.pruebaEntrega(otra.guia)).firma!
     expect((await fetch(perdida.url)).status).toBe(404)
     await entorno.db.pool.query(`update archivo_indice set estado = 'borrando' where archivo = $1`, [
@@ -124,10 +124,10 @@ describe('a service that keeps its files in S3', () => {
 
   /** Refuses whatever comes while its storage does so, or worse. */
   async function seRepone(suerte: 'cuelga' | 'falla') {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const antes = await columna('archivo')
     const rechazada = async () => {
-      const { status, cuerpo, cabeceras } = await subir(entorno, guia)
+      const { status, cuerpo, cabeceras } = await uploadArchivo(entorno, guia)
       expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
     }
     // Many at once: each waits for the storage, none for the others.
@@ -142,22 +142,22 @@ describe('a service that keeps its files in S3', () => {
     expect(nombres).toHaveLength(6)
     await expect(barrer(1)).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(await columna('archivo_indice', `estado = 'borrando'`)).toEqual(nombres)
-    await servidor.encender()
+    await servidor.switchLight()
     servidor.suerte = () => 'bien'
     expect(await columna('archivo')).toEqual(antes)
-    expect((await subir(entorno, guia)).status).toBe(201)
+    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
     await barrer()
     expect(await columna('archivo_indice', `estado <> 'listo'`)).toEqual([])
     await enOrden()
   }
   it('answers 503 while the storage fails or is gone, promises nothing, and recovers', () => seRepone('falla'))
-  it('does the same where it hangs', COMPLETO, () => seRepone('cuelga'))
+  it('does the same where it hangs', FULL_RUN_ONLY, () => seRepone('cuelga'))
 
   it('has what it was not told about deleted: stored, and the answer lost', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     servidor.suerte = ({ method }) => (method === 'PUT' ? 'pierde' : 'bien')
     const antes = await columna('archivo')
-    expect((await subir(entorno, guia)).status).toBe(503)
+    expect((await uploadArchivo(entorno, guia)).status).toBe(503)
     servidor.suerte = () => 'bien'
     const deMas = (await guardados()).filter((clave) => !antes.includes(clave))
     expect(deMas).toHaveLength(1)
@@ -169,9 +169,9 @@ describe('a service that keeps its files in S3', () => {
   })
 
   it('stops with its connections, and starts again over the same files', async () => {
-    const { guia } = await entregada(entorno, comercio)
-    await entorno.reiniciar()
-    const { url } = (await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave }))
+    const { guia } = await createDeliveredGuia(entorno, comercio)
+    await entorno.reset()
+    const { url } = (await entorno.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave }))
       .cuerpo.firma
     expect((await fetch(url)).status).toBe(200)
   })
@@ -187,21 +187,21 @@ describe('the processes', () => {
       /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
     )
     expect(proceso.errores).not.toMatch(/^ +at /m)
-    expect([...procesosDe(dataDir).values()]).toEqual([])
+    expect([...findProcesses(dataDir).values()]).toEqual([])
   })
 
   it('forgets a person there, too: what it could not delete is deleted when it is asked again', async () => {
     const otro = await entorno.nuevoComercio()
     comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const suyos = (await pruebaEntera(guia)).fotos.length + 2
     const { telefono } = await comercio.api.guias.obtener(guia)
-    const ajena = await entregada(entorno, otro)
+    const ajena = await createDeliveredGuia(entorno, otro)
     await hasta(async () => (await otro.api.guias.pruebaEntrega(ajena.guia)).pdf)
     const carpeta = procesos.carpetaNueva()
     const env = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
     const admin = (accion: string, ...mas: string[]) =>
-      correrAqui(['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas], {
+      runInProcess(['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas], {
         ...env,
         ...servidor.env,
         S3_PREFIX: 'guias',
@@ -222,7 +222,7 @@ describe('the processes', () => {
 
   it('killed when the file is stored and nobody has said so yet: no row, and the sweeper finds the file', async () => {
     comercio = await entorno.nuevoComercio()
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const dataDir = procesos.carpetaNueva()
     const suya = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
@@ -234,10 +234,10 @@ describe('the processes', () => {
     const subida = fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
-      body: new Uint8Array(await unaFoto()),
+      body: new Uint8Array(await createFoto()),
     }).catch(() => undefined)
     const puesta = await hasta(async () => servidor.vistas.slice(vistas).find((vista) => vista.startsWith('PUT')))
-    process.kill(nodoDe(dataDir), 'SIGKILL')
+    process.kill(findNodeProcess(dataDir), 'SIGKILL')
     expect(await subida).toBeUndefined()
     servidor.suerte = () => 'bien'
     const [, archivo = ''] = /(arch_\w+)$/.exec(puesta) ?? []

@@ -17,32 +17,32 @@ const REGION = 'us-east-1'
  * What becomes of a request: served; never answered; refused with a 500; cut off when half of its body is there; served,
  * and the answer lost, or kept back; its answer begun and never finished.
  */
-export type Suerte = 'bien' | 'cuelga' | 'falla' | 'corta' | 'pierde' | 'calla' | 'gotea'
+export type S3Fate = 'bien' | 'cuelga' | 'falla' | 'corta' | 'pierde' | 'calla' | 'gotea'
 
-export interface ServidorS3 {
+export interface S3Server {
   url: string
   bucket: string
   config: S3Config
   /** The configuration of a service that keeps its files there. */
   env: Record<string, string>
   /** Decides what becomes of each request; serves all of them until told otherwise. */
-  suerte: (req: IncomingMessage) => Suerte
+  suerte: (req: IncomingMessage) => S3Fate
   /** Methods and paths of the requests that it has done. */
   vistas: string[]
   /** Nobody listens on its port any more, or again. */
   apagar(): Promise<void>
-  encender(): Promise<void>
-  cerrar(): Promise<void>
+  switchLight(): Promise<void>
+  close(): Promise<void>
 }
 
 /**
  * s3rver keeps objects as S3 does, but lets every V4 signature pass: so a gate stands before it that checks signatures,
  * their dates and the bodies they cover as Amazon's documents describe it, and refuses whoever comes without one.
  */
-export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<ServidorS3> {
+export async function createS3Server(bucket = 'guias-pruebas'): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'guias-s3-'))
-  const { puerto: puertoDentro, parar } = await correrS3rver(directory, bucket)
-  const servidor: ServidorS3 = {
+  const { puerto: puertoDentro, stop: parar } = await correrS3rver(directory, bucket)
+  const servidor: S3Server = {
     url: '',
     bucket,
     config: {} as S3Config,
@@ -53,8 +53,8 @@ export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<Servido
       puerta.closeAllConnections()
       await new Promise((resolve) => puerta.close(resolve))
     },
-    encender: () => escuchar(puerta, Number(new URL(servidor.url).port)).then(() => {}),
-    async cerrar() {
+    switchLight: () => escuchar(puerta, Number(new URL(servidor.url).port)).then(() => {}),
+    async close() {
       await servidor.apagar()
       await parar()
       await rm(directory, { recursive: true, force: true })
@@ -68,9 +68,9 @@ export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<Servido
     bucket,
     region: REGION,
     endpoint: servidor.url,
-    enLaRuta: true,
+    pathStyle: true,
     ...CREDENCIALES,
-    prefijo: '',
+    prefix: '',
   }
   servidor.env = {
     STORAGE: 's3',
@@ -103,7 +103,7 @@ async function correrS3rver(directory: string, bucket: string) {
   })
   return {
     puerto,
-    async parar() {
+    async stop() {
       process.removeListener('exit', matar)
       matar()
       if (hijo.exitCode === null && hijo.signalCode === null) await once(hijo, 'exit')
@@ -117,7 +117,7 @@ const escuchar = (servidor: Server, puerto: number) =>
     servidor.listen(puerto, '127.0.0.1', () => resolve((servidor.address() as AddressInfo).port))
   })
 
-async function atender(servidor: ServidorS3, puertoDentro: number, req: IncomingMessage, res: ServerResponse) {
+async function atender(servidor: S3Server, puertoDentro: number, req: IncomingMessage, res: ServerResponse) {
   const suerte = servidor.suerte(req)
   if (suerte === 'cuelga') return
   if (suerte === 'corta') return void req.once('data', () => req.destroy())
@@ -180,13 +180,13 @@ function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: 
 }
 
 /** Takes connections and never says a word. */
-export async function crearMudo(): Promise<{ url: string; cerrar(): void }> {
+export async function createSilentServer(): Promise<{ url: string; close(): void }> {
   const sockets = new Set<{ destroy(): void }>()
   const servidor = crearTcp((socket) => void sockets.add(socket.on('error', () => {})))
   await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
-    cerrar() {
+    close() {
       for (const socket of sockets) socket.destroy()
       servidor.close()
     },

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
 import sharp from 'sharp'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { HECHAS, NEGADAS } from './hostiles.ts'
-import { enRuta, entregada, subir, unaFoto } from './imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { ACCEPTED_IMAGES, REFUSED_IMAGES } from './hostiles.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, uploadArchivo } from './imagenes.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 let guia: string
 beforeAll(async () => {
@@ -21,11 +21,11 @@ beforeAll(async () => {
 })
 // A guide takes no more than some pictures.
 beforeEach(async () => {
-  guia = await enRuta(entorno, comercio)
+  guia = await createGuiaOnRoute(entorno, comercio)
 })
 
 const almacen = () => createLocalStore(join(entorno.dataDir, 'archivos'))
-const guardados = async () => (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave).sort()
+const guardados = async () => (await Array.fromAsync(almacen().list())).map(({ clave }) => clave).sort()
 const filas = async () => {
   const { rows } = await entorno.db.pool.query('select archivo from archivo order by 1')
   return rows.map(({ archivo }) => archivo as string)
@@ -52,7 +52,7 @@ const lugarExif = (cambios: Record<string, string>) => ({
 
 describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   it('keeps a photo made anew, and beside it what the camera had written into it', async () => {
-    const { status, cuerpo } = await subir(entorno, guia)
+    const { status, cuerpo } = await uploadArchivo(entorno, guia)
     expect(status).toBe(201)
     expect(cuerpo).toMatchObject({
       archivo: expect.stringMatching(/^arch_[0-9A-Z]{16}$/),
@@ -76,11 +76,11 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   it('takes no place from a camera that wrote 0, 0, and takes one on the equator', async () => {
     const lugarDe = async (GPSLatitude: string, GPSLongitude: string) => {
       const IFD3 = { GPSLatitudeRef: 'N', GPSLatitude, GPSLongitudeRef: 'W', GPSLongitude }
-      const bytes = await sharp(await unaFoto())
+      const bytes = await sharp(await createFoto())
         .withExif({ IFD3 })
         .jpeg()
         .toBuffer()
-      const { lat, lng } = (await subir(entorno, guia, { bytes })).cuerpo
+      const { lat, lng } = (await uploadArchivo(entorno, guia, { bytes })).cuerpo
       return [lat, lng]
     }
     expect(await lugarDe('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
@@ -106,34 +106,34 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     ['seconds of 0/0', lugarExif({ GPSLongitude: '90/1 30/1 0/0' })],
     ['minutes past 60', lugarExif({ GPSLatitude: '14/1 75/1 0/1' })],
   ])('takes no place from a photo with %s', async (_que, IFD3) => {
-    const bytes = await sharp(await unaFoto())
+    const bytes = await sharp(await createFoto())
       .withExif({ IFD3 })
       .jpeg()
       .toBuffer()
-    const { status, cuerpo } = await subir(entorno, guia, { bytes })
+    const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes })
     expect([status, cuerpo.lat, cuerpo.lng]).toEqual([201, null, null])
   })
 
   it.each(['image/jpeg; charset=binary', 'image/jpeg;charset=ISO-8859-1', 'image/jpeg; name="foto; charset=x.jpg"'])(
     'takes a photo of type %s, for a picture has no charset',
     async (mime) => {
-      expect((await subir(entorno, guia, { mime })).status).toBe(201)
+      expect((await uploadArchivo(entorno, guia, { mime })).status).toBe(201)
     },
   )
 
   it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {
     const grande = sharp({ create: { width: 3_000, height: 1_000, channels: 3, background: '#369' } })
     const girada = await grande.clone().withMetadata({ orientation: 6 }).jpeg().toBuffer()
-    expect((await subir(entorno, guia, { bytes: girada })).cuerpo).toMatchObject({ ancho: 853, alto: 2_560 })
+    expect((await uploadArchivo(entorno, guia, { bytes: girada })).cuerpo).toMatchObject({ ancho: 853, alto: 2_560 })
     for (const formato of ['png', 'webp'] as const) {
       const bytes = await grande.clone().toFormat(formato).toBuffer()
-      const { cuerpo } = await subir(entorno, guia, { bytes, mime: `image/${formato}` })
+      const { cuerpo } = await uploadArchivo(entorno, guia, { bytes, mime: `image/${formato}` })
       expect(cuerpo).toMatchObject({ mime: 'image/jpeg', ancho: 2_560, alto: 853, capturado_en: null, lat: null })
     }
   })
 
   it('keeps a signature as PNG on white', async () => {
-    const { cuerpo } = await subir(entorno, guia, { tipo: 'firma', mime: 'image/png' })
+    const { cuerpo } = await uploadArchivo(entorno, guia, { tipo: 'firma', mime: 'image/png' })
     expect(cuerpo).toMatchObject({ tipo: 'firma', mime: 'image/png', ancho: 300, alto: 100 })
     const { data, info } = await sharp(await enDisco(cuerpo.archivo))
       .raw()
@@ -141,10 +141,10 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     expect([info.channels, ...data.subarray(0, 3)]).toEqual([3, 255, 255, 255])
   })
 
-  it.each(HECHAS)(
+  it.each(ACCEPTED_IMAGES)(
     'makes %s anew, and keeps nothing else of it',
     async (_que, hacer, { tipo = 'foto', ...esperado }) => {
-      const { status, cuerpo } = await subir(entorno, guia, { bytes: await hacer(), tipo })
+      const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await hacer(), tipo })
       expect([status, cuerpo]).toEqual([201, expect.objectContaining(esperado)])
       const bytes = await enDisco(cuerpo.archivo)
       for (const resto of ['script', 'PK\x03\x04', 'SECRETO', 'Exif', '%PDF', 'tEXt'])
@@ -163,10 +163,10 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     },
   )
 
-  it.each(NEGADAS)('refuses %s, and nothing of it is left', async (_que, hacer, detalle) => {
+  it.each(REFUSED_IMAGES)('refuses %s, and nothing of it is left', async (_que, hacer, detalle) => {
     const antes = await filas()
     for (const tipo of ['foto', 'firma'] as const) {
-      const { status, cuerpo } = await subir(entorno, guia, { bytes: await hacer(), tipo })
+      const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await hacer(), tipo })
       expect([status, cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
       expect(cuerpo.mensaje).toMatch(detalle)
     }
@@ -175,7 +175,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   })
 
   it('refuses a picture that unfolds to 17,000² pixels without unfolding it', async () => {
-    const [, hacer] = NEGADAS.find(([que]) => que.includes('17,000²'))!
+    const [, hacer] = REFUSED_IMAGES.find(([que]) => que.includes('17,000²'))!
     const bomba = await hacer()
     globalThis.gc?.()
     const antes = process.memoryUsage.rss()
@@ -185,7 +185,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       mayor = Math.max(mayor, process.memoryUsage.rss())
     }, 5)
     try {
-      for (let i = 0; i < 4; i++) expect((await subir(entorno, guia, { bytes: bomba })).status).toBe(422)
+      for (let i = 0; i < 4; i++) expect((await uploadArchivo(entorno, guia, { bytes: bomba })).status).toBe(422)
     } finally {
       clearInterval(medida)
     }
@@ -193,16 +193,16 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   })
 
   it('goes by what the bytes are, not by what they are called', async () => {
-    const { status, cuerpo } = await subir(entorno, guia, { bytes: await unaFoto(), mime: 'image/webp' })
+    const { status, cuerpo } = await uploadArchivo(entorno, guia, { bytes: await createFoto(), mime: 'image/webp' })
     expect([status, cuerpo.mime]).toEqual([201, 'image/jpeg'])
   })
 
   it('answers 404 before it reads, and names what it needs', async () => {
-    expect((await subir(entorno, '000000000000')).cuerpo.codigo).toBe('guia_desconocida')
+    expect((await uploadArchivo(entorno, '000000000000')).cuerpo.codigo).toBe('guia_desconocida')
     for (const consulta of ['', '?tipo=pdf', '?tipo=foto&tipo=firma']) {
-      const { status, cuerpo } = await entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos${consulta}`, {
+      const { status, cuerpo } = await entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos${consulta}`, {
         llave: entorno.llaveDeOperacion,
-        crudo: new Uint8Array(await unaFoto()),
+        raw: new Uint8Array(await createFoto()),
         cabeceras: { 'Content-Type': 'image/jpeg' },
       })
       expect([consulta, status, cuerpo.codigo]).toEqual([consulta, 400, 'parametro_invalido'])
@@ -228,7 +228,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
 
   // It takes as long as a client may: the others meanwhile.
   let lenta: ReturnType<typeof crudo>
-  it('lets in who sends slowly', COMPLETO, async () => {
+  it('lets in who sends slowly', FULL_RUN_ONLY, async () => {
     lenta = crudo((socket) => {
       socket.write(cabecera('Content-Length: 5000000'))
       const goteo = setInterval(() => socket.write('\xff'), 200)
@@ -254,7 +254,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
 
   it('takes from the body no more than was announced, and what follows for nothing else', async () => {
     const antes = await filas()
-    const foto = await unaFoto()
+    const foto = await createFoto()
     const texto = await crudo((socket) => {
       socket.write(cabecera('Content-Length: 1000'))
       socket.write(foto)
@@ -288,13 +288,13 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       const socket = connect(Number(new URL(entorno.url).port), '127.0.0.1')
       socket.on('error', () => {})
       socket.write(cabecera('Content-Length: 5000000'))
-      socket.write((await unaFoto()).subarray(0, 1_000))
+      socket.write((await createFoto()).subarray(0, 1_000))
       await hasta(async () => (await temporales()).length > enCurso)
       socket.destroy()
     }
     await hasta(async () => (await temporales()).length <= enCurso)
     expect(await filas()).toEqual(antes)
-    expect((await subir(entorno, guia)).status).toBe(201)
+    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
     await enOrden()
   })
 
@@ -303,18 +303,18 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     const antes = await filas()
     await rename(carpeta, `${carpeta}.aparte`)
     await writeFile(carpeta, 'no folder')
-    const { status, cuerpo, cabeceras } = await subir(entorno, guia)
+    const { status, cuerpo, cabeceras } = await uploadArchivo(entorno, guia)
     expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
     await rm(carpeta)
     await rename(`${carpeta}.aparte`, carpeta)
     expect(await filas()).toEqual(antes)
-    expect((await subir(entorno, guia)).status).toBe(201)
+    expect((await uploadArchivo(entorno, guia)).status).toBe(201)
     await enOrden()
   })
 
   it(
     'keeps memory bounded under eight uploads of 10 MB at once, and under pictures of 40 megapixels',
-    COMPLETO,
+    FULL_RUN_ONLY,
     async () => {
       const ruido = await sharp(randomBytes(1_800 * 1_900 * 3), { raw: { width: 1_800, height: 1_900, channels: 3 } })
         .jpeg({ quality: 100, chromaSubsampling: '4:4:4' })
@@ -324,7 +324,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       const enorme = await sharp({ create: { width: 7_300, height: 5_400, channels: 3, background: '#7a3' } })
         .jpeg({ progressive: true })
         .toBuffer()
-      await subir(entorno, guia, { bytes: ruido })
+      await uploadArchivo(entorno, guia, { bytes: ruido })
       const medir = async (bytes: Buffer, cuantas: number) => {
         globalThis.gc?.()
         const antes = process.memoryUsage.rss()
@@ -337,9 +337,9 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
         }
         const respuestas = await Promise.all(
           Array.from({ length: cuantas }, () =>
-            entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+            entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
               llave: entorno.llaveDeOperacion,
-              crudo: ReadableStream.from(trozos()) as ReadableStream,
+              raw: ReadableStream.from(trozos()) as ReadableStream,
               cabeceras: { 'Content-Type': 'image/jpeg' },
             }),
           ),
@@ -357,7 +357,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     },
   )
 
-  it('shows the door to who still sends after half a minute', COMPLETO, async () => {
+  it('shows the door to who still sends after half a minute', FULL_RUN_ONLY, async () => {
     const texto = await lenta
     enCurso = 0
     expect(texto).not.toMatch(/^HTTP\/1.1 2/)
@@ -368,10 +368,10 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
 
 describe('the sweeper', () => {
   const barrer = (dias: number) =>
-    barrerArchivos({
+    sweepArchivos({
       db: entorno.db,
-      almacen: almacen(),
-      reloj: () => new Date(Date.now() + dias * 86_400_000),
+      store: almacen(),
+      clock: () => new Date(Date.now() + dias * 86_400_000),
       log: createLog('silent'),
     })
 
@@ -403,9 +403,9 @@ describe('the sweeper', () => {
   })
 
   it('deletes what nobody used within seven days, and never what a proof holds', async () => {
-    const { guia: suya, foto, firma } = await entregada(entorno, comercio)
+    const { guia: suya, foto, firma } = await createDeliveredGuia(entorno, comercio)
     const pdf = await hasta(async () => (await comercio.api.guias.pruebaEntrega(suya)).pdf?.archivo)
-    const { cuerpo: suelta } = await subir(entorno, guia)
+    const { cuerpo: suelta } = await uploadArchivo(entorno, guia)
     await barrer(6)
     expect(await filas()).toContain(suelta.archivo)
     await barrer(8)
@@ -416,16 +416,16 @@ describe('the sweeper', () => {
 
   it('tells an upload that it swept, so that no row names what is gone', async () => {
     const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
-    const { guardarArchivo } = await import('../../server/domain/archivos/archivo.ts')
+    const { saveArchivo: guardarArchivo } = await import('../../server/domain/archivos/archivo.ts')
     const lento = {
       ...almacen(),
-      async guardar(...args: Parameters<ReturnType<typeof almacen>['guardar']>) {
-        const hecho = await almacen().guardar(...args)
+      async save(...args: Parameters<ReturnType<typeof almacen>['save']>) {
+        const hecho = await almacen().save(...args)
         await barrer(1)
         return hecho
       },
     }
-    const intento = guardarArchivo({ db: entorno.db, almacen: lento, reloj: () => new Date() }, rows[0], {
+    const intento = guardarArchivo({ db: entorno.db, store: lento, clock: () => new Date() }, rows[0], {
       contenido: Buffer.from('x'),
       tipo: 'foto',
       mime: 'image/jpeg',

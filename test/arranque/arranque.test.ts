@@ -9,12 +9,20 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { readMigrations } from '../../server/startup/migrations.ts'
 import { MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
-import { listo, nodoDe, type Proceso, pedirAparte, procesosDe, sondear, usarProcesos } from '../procesos.ts'
+import {
+  findNodeProcess,
+  findProcesses,
+  listo,
+  probeUrl,
+  requestSeparately,
+  type TestProcess,
+  useProcesses,
+} from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 
 interface Demo {
   url: string
@@ -25,13 +33,13 @@ interface Demo {
 }
 const leerDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 const noQuedaNada = (dataDir: string) =>
-  hasta(async () => procesosDe(dataDir).size === 0).catch(() =>
-    expect([...procesosDe(dataDir).values()], 'still running').toEqual([]),
+  hasta(async () => findProcesses(dataDir).size === 0).catch(() =>
+    expect([...findProcesses(dataDir).values()], 'still running').toEqual([]),
   )
 const PILA = /^\s+at .*[:(]/m
 
 /** What the first start did, seen from outside from its first moment on. */
-const primero = { dataDir: '', url: '', proceso: undefined as unknown as Proceso }
+const primero = { dataDir: '', url: '', proceso: undefined as unknown as TestProcess }
 /** What an operation answers while the service starts. */
 const rechazos: { tipo: string | null; cuerpo: object }[] = []
 const sondeos: { readyz: number | undefined; cuerpo: unknown; demo: string | undefined; hora: number }[] = []
@@ -44,7 +52,7 @@ beforeAll(async () => {
   primero.proceso = procesos.npmStart({ DATA_DIR: primero.dataDir, PORT: `${puerto}` })
   const archivo = join(primero.dataDir, 'demo.json')
   await hasta(async () => {
-    const respuesta = await sondear(`${primero.url}/readyz`)
+    const respuesta = await probeUrl(`${primero.url}/readyz`)
     const hora = Date.now()
     if (respuesta?.status === 503) {
       for (const Accept of ['application/json', 'application/problem+json']) {
@@ -101,7 +109,7 @@ describe('the first start', () => {
 
   it('shows address, documentation and key, and a curl line that creates a guide when pasted', async () => {
     const { llave, codigo_repartidor } = leerDemo(primero.dataDir)
-    const { salida, errores } = primero.proceso
+    const { output: salida, errores } = primero.proceso
     expect(salida).toContain(`${primero.url}/repartidor  código ${codigo_repartidor}`)
     expect(salida).toContain(primero.url)
     expect(salida).toContain(`${primero.url}/docs`)
@@ -114,23 +122,23 @@ describe('the first start', () => {
     const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas.join('\n')}`
     const pegado = procesos.correr(['bash', '-c', guion])
     expect(await pegado.termina()).toMatchObject({ codigo: 0 })
-    const [cuerpo = '', status] = pegado.salida.split('\n')
+    const [cuerpo = '', status] = pegado.output.split('\n')
     expect(status).toBe('201')
     guia = JSON.parse(cuerpo).guia
     expect(guia).toBeTruthy()
-    expect(await pedirAparte(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
+    expect(await requestSeparately(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
   })
 
   it('draws labels and proofs in the thread that was built with it', async () => {
     const { llave } = leerDemo(primero.dataDir)
     const api = `${primero.url}/api/v1`
     const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
-    const etiqueta = await pedirAparte(`${api}/guias/${guia}/etiqueta`, { llave })
+    const etiqueta = await requestSeparately(`${api}/guias/${guia}/etiqueta`, { llave })
     expect(await inicioDe(etiqueta.cuerpo.url)).toBe('%PDF-1.7')
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-      await pedirAparte(`${api}/simulador/guias/${guia}/avanzar`, { llave, metodo: 'POST', cuerpo: { estado } })
+      await requestSeparately(`${api}/simulador/guias/${guia}/avanzar`, { llave, method: 'POST', cuerpo: { estado } })
     const pdf = await hasta(
-      async () => (await pedirAparte(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf,
+      async () => (await requestSeparately(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf,
     )
     expect(await inicioDe(pdf.url)).toBe('%PDF-1.7')
   })
@@ -139,39 +147,39 @@ describe('the first start', () => {
     ['/healthz', { ok: true }],
     ['/readyz', { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }],
   ])('answers GET and HEAD %s', async (ruta, cuerpo) => {
-    const get = await pedirAparte(primero.url + ruta)
+    const get = await requestSeparately(primero.url + ruta)
     expect(get).toMatchObject({ status: 200, cuerpo })
-    const head = await pedirAparte(primero.url + ruta, { metodo: 'HEAD' })
+    const head = await requestSeparately(primero.url + ruta, { method: 'HEAD' })
     expect(head).toMatchObject({ status: 200, texto: '' })
     for (const nombre of ['content-type', 'content-length', 'cache-control', 'content-language'])
       expect([nombre, head.cabeceras[nombre]]).toEqual([nombre, get.cabeceras[nombre]])
-    expect((await pedirAparte(primero.url + ruta, { metodo: 'POST' })).status).toBe(405)
+    expect((await requestSeparately(primero.url + ruta, { method: 'POST' })).status).toBe(405)
   })
 })
 
 describe('while one runs', () => {
   const intacto = async () => {
-    expect(await pedirAparte(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
+    expect(await requestSeparately(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
     const { llave } = leerDemo(primero.dataDir)
     expect(
-      await pedirAparte(`${primero.url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() }),
+      await requestSeparately(`${primero.url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
     ).toMatchObject({
       status: 201,
     })
   }
 
   it('refuses a second one on the same DATA_DIR', async () => {
-    const antes = [...procesosDe(primero.dataDir).keys()].filter((pid) => pid !== process.pid)
-    const nodo = nodoDe(primero.dataDir)
+    const antes = [...findProcesses(primero.dataDir).keys()].filter((pid) => pid !== process.pid)
+    const nodo = findNodeProcess(primero.dataDir)
     const demo = leerDemo(primero.dataDir)
     const segundo = procesos.npmStart({ DATA_DIR: primero.dataDir })
     expect((await segundo.termina()).codigo).toBe(1)
     expect(segundo.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
     expect(segundo.errores).toContain(`PID ${nodo}`)
     expect(segundo.errores).not.toMatch(PILA)
-    expect(segundo.salida).not.toContain('Guías está listo')
+    expect(segundo.output).not.toContain('Guías está listo')
     expect(leerDemo(primero.dataDir)).toEqual(demo)
-    const ahora = procesosDe(primero.dataDir)
+    const ahora = findProcesses(primero.dataDir)
     // Connections and workers of PostgreSQL come and go; the service and the server itself stay.
     expect(ahora.has(nodo)).toBe(true)
     expect(antes.filter((pid) => ahora.get(pid)?.includes(' -D ')).length).toBe(1)
@@ -186,7 +194,7 @@ describe('while one runs', () => {
     expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
     expect(segundo.errores).not.toMatch(PILA)
     expect(existsSync(dataDir)).toBe(false)
-    expect(procesosDe(dataDir).size).toBe(0)
+    expect(findProcesses(dataDir).size).toBe(0)
     await intacto()
   })
 })
@@ -209,9 +217,9 @@ describe('what cannot be', () => {
       expect(malo.errores).toMatch(new RegExp(`^ *- ${nombre}: `, 'm'))
     expect(malo.errores).not.toMatch(PILA)
     expect(malo.errores).not.toContain('corta')
-    expect(malo.salida).not.toContain('Guías está listo')
+    expect(malo.output).not.toContain('Guías está listo')
     expect(existsSync(dataDir)).toBe(false)
-    expect(procesosDe(dataDir).size).toBe(0)
+    expect(findProcesses(dataDir).size).toBe(0)
   })
 
   it('asks for MASTER_KEYS and MESSAGING when there is a DATABASE_URL', async () => {
@@ -222,7 +230,7 @@ describe('what cannot be', () => {
     expect(malo.errores).not.toMatch(PILA)
   })
 
-  it('says what is wrong with a DATABASE_URL that leads nowhere', COMPLETO, async () => {
+  it('says what is wrong with a DATABASE_URL that leads nowhere', FULL_RUN_ONLY, async () => {
     const mudo = createServer(() => {}).listen(0, '127.0.0.1')
     try {
       await new Promise((resolve) => mudo.once('listening', resolve))
@@ -251,7 +259,7 @@ describe('what cannot be', () => {
           clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(malo.errores),
           pila: PILA.test(malo.errores),
           clave: malo.errores.includes('equivocada') || malo.errores.includes(bien.password),
-          queda: procesosDe(dataDir).size,
+          queda: findProcesses(dataDir).size,
           carpeta: existsSync(dataDir),
         }
       }
@@ -259,7 +267,7 @@ describe('what cannot be', () => {
       const callado = probar(lista.pop()!)
       for (const caso of lista) await probar(caso)
       await callado
-      const esperado = { codigo: 1, clara: true, pila: false, clave: false, queda: 0, carpeta: false }
+      const esperado = { codigo: 1, clara: true, stack: false, clave: false, queda: 0, folder: false }
       expect(vistos).toEqual(Object.fromEntries(Object.keys(casos).map((caso) => [caso, esperado])))
     } finally {
       mudo.close()
@@ -274,7 +282,7 @@ describe('what the service kept and somebody damaged', () => {
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
     const malo = procesos.iniciar({ DATA_DIR: dataDir })
     expect((await malo.termina()).codigo).toBe(1)
-    expect([...procesosDe(dataDir).values()]).toEqual([])
+    expect([...findProcesses(dataDir).values()]).toEqual([])
     expect(malo.errores).toContain(join(dataDir, 'master_keys'))
     expect(malo.errores).not.toMatch(PILA)
   })
@@ -291,18 +299,23 @@ describe('somebody else’s PostgreSQL', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const proceso = procesos.iniciar(env)
     const base = await listo(proceso)
-    expect(await pedirAparte(`${base}/readyz`)).toMatchObject({ status: 200, cuerpo: { ok: true, migraciones: true } })
-    expect(await pedirAparte(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
-    expect(proceso.salida).not.toMatch(/Llave|guia_test_|curl/)
-    expect(proceso.salida).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
+    expect(await requestSeparately(`${base}/readyz`)).toMatchObject({
+      status: 200,
+      cuerpo: { ok: true, migraciones: true },
+    })
+    expect(await requestSeparately(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
+    expect(proceso.output).not.toMatch(/Llave|guia_test_|curl/)
+    expect(proceso.output).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
     expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
     expect(existsSync(dataDir)).toBe(false)
-    expect([...procesosDe(dataDir).values()].filter((orden) => orden.includes('postgres'))).toEqual([])
+    expect([...findProcesses(dataDir).values()].filter((orden) => orden.includes('postgres'))).toEqual([])
 
-    const comercio = JSON.parse((await procesos.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).salida)
+    const comercio = JSON.parse((await procesos.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).output)
     const crear = ['llaves', 'crear', '--comercio', comercio.comercio, '--modo', 'live', '--json']
-    const { llave } = JSON.parse((await procesos.admin(crear, env)).salida)
-    expect(await pedirAparte(`${base}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
+    const { llave } = JSON.parse((await procesos.admin(crear, env)).output)
+    expect(
+      await requestSeparately(`${base}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
+    ).toMatchObject({
       status: 201,
     })
     proceso.aTodos('SIGINT')
@@ -310,11 +323,11 @@ describe('somebody else’s PostgreSQL', () => {
     const conexion = new pg.Client({ connectionString: url })
     await conexion.connect()
     const { rows } = await conexion.query(
-      'select migration_name, finished_at is not null as hecha from _prisma_migrations',
+      'select migration_name, finished_at is not null as applied from _prisma_migrations',
     )
     const sesiones = await conexion.query('select 1 from pg_stat_activity where datname = current_database()')
     await conexion.end()
-    expect(rows).toEqual((await readMigrations()).map(({ nombre }) => ({ migration_name: nombre, hecha: true })))
+    expect(rows).toEqual((await readMigrations()).map(({ nombre }) => ({ migration_name: nombre, applied: true })))
     expect(sesiones.rowCount, 'sessions left').toBe(1) // this one
   })
 })
@@ -328,7 +341,7 @@ describe('stopping and starting again', () => {
   }
   const conservaTodo = async (demo: Demo) => {
     expect(leerDemo(primero.dataDir)).toEqual(demo)
-    expect(await pedirAparte(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
+    expect(await requestSeparately(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
       status: 200,
     })
   }
@@ -337,22 +350,22 @@ describe('stopping and starting again', () => {
 
   it('Ctrl-C stops everything that was started', async () => {
     demo = leerDemo(primero.dataDir)
-    const antes = [...procesosDe(primero.dataDir).values()]
+    const antes = [...findProcesses(primero.dataDir).values()]
     expect(antes.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
     primero.proceso.aTodos('SIGINT')
     await noQuedaNada(primero.dataDir)
     await primero.proceso.termina()
     expect(primero.proceso.errores).not.toMatch(PILA)
-    expect(await sondear(`${primero.url}/healthz`)).toBeUndefined()
+    expect(await probeUrl(`${primero.url}/healthz`)).toBeUndefined()
     expect(existsSync(join(primero.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
   })
 
   it('a second start keeps data and key; SIGTERM lets the request under way end', async () => {
     const proceso = await otraVez()
-    expect(proceso.salida).toContain(demo.llave)
+    expect(proceso.output).toContain(demo.llave)
     await conservaTodo(demo)
 
-    const cuerpo = JSON.stringify(unaGuia())
+    const cuerpo = JSON.stringify(buildGuia())
     const conexion = connect(Number(new URL(primero.url).port), '127.0.0.1')
     let recibido = ''
     conexion.setEncoding('utf8').on('data', (texto) => {
@@ -372,14 +385,14 @@ describe('stopping and starting again', () => {
     )
     await hasta(async () => recibido.includes('100 Continue'))
     conexion.write(cuerpo.slice(0, 20))
-    process.kill(nodoDe(primero.dataDir), 'SIGTERM')
+    process.kill(findNodeProcess(primero.dataDir), 'SIGTERM')
     const drenando = await hasta(async () => {
-      const respuesta = await pedirAparte(`${primero.url}/readyz`)
+      const respuesta = await requestSeparately(`${primero.url}/readyz`)
       return respuesta.status === 503 && respuesta
     })
     expect(drenando.cuerpo).toMatchObject({ ok: false })
     expect(drenando.cabeceras['retry-after']).toBeDefined()
-    expect(await pedirAparte(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
+    expect(await requestSeparately(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
     expect(proceso.fin).toBeUndefined()
     conexion.write(cuerpo.slice(20))
     await cerrada
@@ -398,7 +411,7 @@ describe('stopping and starting again', () => {
   it('a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all', async () => {
     const muerto = await otraVez()
     await conservaTodo(demo) // with the guide of the request that was drained
-    process.kill(nodoDe(primero.dataDir), 'SIGKILL')
+    process.kill(findNodeProcess(primero.dataDir), 'SIGKILL')
     expect((await muerto.termina()).codigo).not.toBe(0)
     const proceso = await otraVez()
     await conservaTodo(demo)
@@ -417,7 +430,7 @@ describe('stopping and starting again', () => {
     expect(proceso.errores).not.toMatch(PILA)
   })
 
-  it('closing the terminal stops everything, too', COMPLETO, async () => {
+  it('closing the terminal stops everything, too', FULL_RUN_ONLY, async () => {
     const dataDir = procesos.carpetaNueva()
     const proceso = procesos.npmStart({ DATA_DIR: dataDir })
     await listo(proceso)
@@ -425,7 +438,7 @@ describe('stopping and starting again', () => {
     await noQuedaNada(dataDir)
   })
 
-  it('two at once on the same DATA_DIR: one serves, the other says why not', COMPLETO, async () => {
+  it('two at once on the same DATA_DIR: one serves, the other says why not', FULL_RUN_ONLY, async () => {
     const dataDir = procesos.carpetaNueva()
     const ambos = [procesos.npmStart({ DATA_DIR: dataDir }), procesos.npmStart({ DATA_DIR: dataDir })]
     const perdedor = await hasta(async () => ambos.find(({ fin }) => fin))
@@ -436,7 +449,9 @@ describe('stopping and starting again', () => {
     const url = await listo(ganador)
     const { llave, ...demo } = leerDemo(dataDir)
     expect(demo.url).toBe(url)
-    expect(await pedirAparte(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
+    expect(
+      await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() }),
+    ).toMatchObject({
       status: 201,
     })
     ganador.aTodos('SIGINT')

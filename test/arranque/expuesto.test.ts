@@ -13,8 +13,8 @@ import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { HAY_CADDY } from '../despliegue/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
-import { listo, type Proceso, pedirAparte, sondear, usarProcesos } from '../procesos.ts'
+import { buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { listo, probeUrl, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 interface Demo {
@@ -24,7 +24,7 @@ interface Demo {
   codigo_repartidor: string
 }
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const dataDir = procesos.carpetaNueva()
 const cerrar: (() => unknown)[] = []
 afterAll(async () => {
@@ -37,7 +37,7 @@ const REAL = '+50255559876'
 const escrito = (telefono: string) => `${telefono.slice(4, 8)} ${telefono.slice(8)}`
 const LOCAL = 'http://127.0.0.1:9/avisos'
 const NO_VALE = /es de demostración y solo vale en la propia máquina del servicio/
-let proceso: Proceso
+let proceso: TestProcess
 let url: string
 let demo: Demo
 /** Keys that somebody made for the demo merchant. */
@@ -47,7 +47,7 @@ let sesion: string
 
 async function iniciar(env: Record<string, string> = {}) {
   proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: new URL(url).port, MAP_TILES_URL: 'none', ...env })
-  await hasta(async () => (await sondear(`${url}/readyz`))?.status === 200 || proceso.fin)
+  await hasta(async () => (await probeUrl(`${url}/readyz`))?.status === 200 || proceso.fin)
   await listo(proceso)
 }
 async function detener() {
@@ -57,14 +57,14 @@ async function detener() {
 const leerDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 
 const entrar = (base: string, cabeceras: Record<string, string> = {}) =>
-  pedirAparte(`${base}/repartidor/v1/sesion`, {
-    metodo: 'POST',
+  requestSeparately(`${base}/repartidor/v1/sesion`, {
+    method: 'POST',
     cuerpo: { codigo: demo.codigo_repartidor },
     cabeceras: { Origin: url, ...cabeceras },
   })
 const registrar = (base: string, llave: string, cabeceras: Record<string, string> = {}) =>
-  pedirAparte(`${base}/api/v1/webhooks`, {
-    metodo: 'POST',
+  requestSeparately(`${base}/api/v1/webhooks`, {
+    method: 'POST',
     llave,
     cuerpo: { url: `${LOCAL}/${Math.random()}` },
     cabeceras,
@@ -73,17 +73,19 @@ const registrar = (base: string, llave: string, cabeceras: Record<string, string
 /** What whoever asks that address finds of what is for this machine alone; `propia` is a key that isn't the demo's. */
 async function buscar(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
   const con = { cabeceras }
-  const buzon = await pedirAparte(`${base}/buzon`, con)
+  const buzon = await requestSeparately(`${base}/buzon`, con)
   expect(buzon.texto).not.toContain(escrito(REAL))
   return {
     buzon: buzon.status,
     telefonos: buzon.texto.includes(escrito(DE_PRUEBA)),
-    llave: (await pedirAparte(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
-    operador: (await pedirAparte(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones })).status,
+    llave: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
+    operador: (await requestSeparately(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones }))
+      .status,
     codigo: (await entrar(base, cabeceras)).status,
-    sesion: (await pedirAparte(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } })).status,
+    sesion: (await requestSeparately(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } }))
+      .status,
     webhook: (await registrar(base, propias.test, cabeceras)).status,
-    propia: (await pedirAparte(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
+    propia: (await requestSeparately(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
   }
 }
 const ABIERTO = {
@@ -114,17 +116,21 @@ beforeAll(async () => {
   const env = { DATA_DIR: dataDir }
   const crear = async (modo: string) => {
     const orden = ['llaves', 'crear', '--comercio', demo.comercio, '--modo', modo, '--json']
-    return JSON.parse((await procesos.admin(orden, env)).salida).llave as string
+    return JSON.parse((await procesos.admin(orden, env)).output).llave as string
   }
   propias = { test: await crear('test'), live: await crear('live') }
   for (const [llave, telefono] of [
     [propias.test, DE_PRUEBA],
     [propias.live, REAL],
   ] as const) {
-    const creada = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: sinDestino({ telefono }) })
+    const creada = await requestSeparately(`${url}/api/v1/guias`, {
+      method: 'POST',
+      llave,
+      cuerpo: buildGuiaWithoutDestino({ telefono }),
+    })
     expect(creada.status).toBe(201)
   }
-  await hasta(async () => (await pedirAparte(`${url}/buzon`)).texto.includes(escrito(DE_PRUEBA)))
+  await hasta(async () => (await requestSeparately(`${url}/buzon`)).texto.includes(escrito(DE_PRUEBA)))
   const abierta = await entrar(url)
   sesion = [abierta.cabeceras['set-cookie']].flat()[0]!.split(';')[0]!
 })
@@ -132,9 +138,9 @@ beforeAll(async () => {
 describe('on this machine alone', () => {
   it('everything is as the README says, and the mailbox shows no live message', async () => {
     expect(await buscar(url)).toEqual(ABIERTO)
-    expect(proceso.salida).toContain(demo.llave)
-    expect(proceso.salida).not.toContain('Apagado')
-    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias`, { llave: propias.live })
+    expect(proceso.output).toContain(demo.llave)
+    expect(proceso.output).not.toContain('Apagado')
+    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias`, { llave: propias.live })
     expect(cuerpo.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
   })
 })
@@ -161,7 +167,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
   it('nothing of it is there, and what isn’t the demo’s works', async () => {
     const proxy = await ponerProxy((quien) => ({ 'x-forwarded-for': quien }))
     expect(await buscar(proxy)).toEqual(CERRADO)
-    const { cuerpo } = await pedirAparte(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
+    const { cuerpo } = await requestSeparately(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
     expect(cuerpo).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
     expect((await entrar(proxy)).cuerpo).toMatchObject({
       codigo: 'codigo_incorrecto',
@@ -190,8 +196,11 @@ describe('behind a proxy that asks by the service’s own name', () => {
     ['Fly-Client-IP', '203.0.113.7'],
     ['Fastly-Client-IP', '203.0.113.7'],
   ])('nothing of it is there when the proxy says so by %s', async (nombre, valor) => {
-    expect((await pedirAparte(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
-    const { status } = await pedirAparte(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras: { [nombre]: valor } })
+    expect((await requestSeparately(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
+    const { status } = await requestSeparately(`${url}/api/v1/cuenta`, {
+      llave: demo.llave,
+      cabeceras: { [nombre]: valor },
+    })
     expect(status).toBe(401)
   })
 
@@ -229,7 +238,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
     const proxy = `http://127.0.0.1:${puerto}`
     await hasta(async () => {
       if (caddy.exitCode !== null) throw new Error('caddy ended instead of serving')
-      return (await sondear(`${proxy}/readyz`))?.status === 200
+      return (await probeUrl(`${proxy}/readyz`))?.status === 200
     })
     expect(await buscar(proxy)).toEqual(CERRADO)
   })
@@ -250,10 +259,10 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
     // The cookie of an https service has another name.
     const Cookie = `__Secure-${sesion}`
     expect(await buscar(url, { Origin }, Cookie)).toEqual(CERRADO)
-    expect(proceso.salida).toContain(
+    expect(proceso.output).toContain(
       'Apagado: las llaves y el código de demostración, el buzón y los webhooks a esta máquina, porque con PUBLIC_URL=https://guias.ejemplo.com llegan otras máquinas. Cree sus llaves con «npm run admin».\n',
     )
-    expect(proceso.salida).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
+    expect(proceso.output).not.toMatch(/guia_test_|Repartidor|\/buzon|curl/)
     expect(leerDemo()).toBe(antes)
   })
 
@@ -267,11 +276,11 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
 
 it('a courier of the demo whose code somebody renewed is anybody’s', async () => {
   const env = { DATA_DIR: dataDir }
-  const [{ repartidor }] = JSON.parse((await procesos.admin(['repartidores', 'listar', '--json'], env)).salida)
+  const [{ repartidor }] = JSON.parse((await procesos.admin(['repartidores', 'listar', '--json'], env)).output)
   const orden = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
-  const { codigo } = JSON.parse((await procesos.admin(orden, env)).salida)
-  const { status } = await pedirAparte(`${url}/repartidor/v1/sesion`, {
-    metodo: 'POST',
+  const { codigo } = JSON.parse((await procesos.admin(orden, env)).output)
+  const { status } = await requestSeparately(`${url}/repartidor/v1/sesion`, {
+    method: 'POST',
     cuerpo: { codigo },
     cabeceras: { Origin: url, 'X-Forwarded-For': '203.0.113.7' },
   })
@@ -283,10 +292,10 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
   const primero = procesos.iniciar({ DATA_DIR: suya, TRUST_PROXY: '1' })
   const base = await listo(primero)
   expect(existsSync(join(suya, 'demo.json'))).toBe(false)
-  expect(primero.salida).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
-  const { salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
+  expect(primero.output).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
+  const { output: salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
   expect(JSON.parse(salida)).toEqual([])
-  expect((await pedirAparte(`${base}/buzon`)).status).toBe(404)
+  expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
   primero.aTodos('SIGTERM')
   await primero.termina()
 })

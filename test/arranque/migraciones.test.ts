@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { MigrationError, migrate, readMigrations } from '../../server/startup/migrations.ts'
-import { deriva } from '../deriva.ts'
+import { findDrift } from '../deriva.ts'
 import { hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
-import { type Proceso, usarProcesos } from '../procesos.ts'
+import { type TestProcess, useProcesses } from '../procesos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const bases: string[] = []
 let url: string
 
@@ -35,7 +35,7 @@ async function consultar(sql: string) {
 }
 const historia = () =>
   consultar(
-    'select migration_name, checksum, finished_at is not null as hecha, applied_steps_count from _prisma_migrations',
+    'select migration_name, checksum, finished_at is not null as applied, applied_steps_count from _prisma_migrations',
   )
 
 describe('migrar()', () => {
@@ -48,7 +48,7 @@ describe('migrar()', () => {
     // All six ask for the lock before the first one gets it.
     const portero = new pg.Client({ connectionString: url })
     await portero.connect()
-    let seis: Proceso[]
+    let seis: TestProcess[]
     try {
       await portero.query('select pg_advisory_lock(72707369)')
       seis = Array.from({ length: 6 }, () => procesos.correr([process.execPath, '--input-type=module', '-e', codigo]))
@@ -63,13 +63,13 @@ describe('migrar()', () => {
       await portero.end()
     }
     for (const uno of seis) expect([(await uno.termina()).codigo, uno.errores]).toEqual([0, ''])
-    const aplicadas = seis.map(({ salida }) => JSON.parse(salida) as string[])
+    const aplicadas = seis.map(({ output: salida }) => JSON.parse(salida) as string[])
     expect(aplicadas.filter((lista) => lista.length > 0)).toEqual([nombres])
     expect(await historia()).toEqual(
       (await readMigrations()).map(({ nombre, checksum }) => ({
         migration_name: nombre,
         checksum,
-        hecha: true,
+        applied: true,
         applied_steps_count: 1,
       })),
     )
@@ -127,7 +127,7 @@ describe('migrar()', () => {
 describe('prisma/migrations and prisma/schema.prisma', () => {
   it('make the same database', async () => {
     await migrate(url)
-    expect(await deriva(url)).toBe('')
+    expect(await findDrift(url)).toBe('')
   })
 
   it.each([
@@ -138,6 +138,6 @@ describe('prisma/migrations and prisma/schema.prisma', () => {
   ])('and the check sees %s that differs', async (_que, cambio, esperado) => {
     await migrate(url)
     await consultar(cambio)
-    expect(await deriva(url)).toMatch(esperado)
+    expect(await findDrift(url)).toMatch(esperado)
   })
 })

@@ -3,23 +3,23 @@
 
 import pg from 'pg'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { COMPLETO, unaGuia } from '../fabricas.ts'
-import { levantarPooler, PGBOUNCER } from '../pooler.ts'
-import { abrirReceptor } from '../webhooks/receptor.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY } from '../fabricas.ts'
+import { PGBOUNCER, startPooler } from '../pooler.ts'
+import { openReceiver } from '../webhooks/receptor.ts'
 
-describe.skipIf(!PGBOUNCER)('behind a pooler', COMPLETO, () => {
-  let pooler: Awaited<ReturnType<typeof levantarPooler>>
-  const entorno = usarEntorno({}, async (databaseUrl) => {
-    pooler = await levantarPooler(inject('postgres'))
+describe.skipIf(!PGBOUNCER)('behind a pooler', FULL_RUN_ONLY, () => {
+  let pooler: Awaited<ReturnType<typeof startPooler>>
+  const entorno = useEnvironment({}, async (databaseUrl) => {
+    pooler = await startPooler(inject('postgres'))
     return { DATABASE_POOLER_URL: pooler.url(databaseUrl), DATABASE_PREPARED: '0' }
   })
   afterAll(() => pooler?.bajar())
 
   /** What a merchant's system does all day; the codes of the guides that it made. */
   async function unDia({ api }: Comercio): Promise<string[]> {
-    const suyas = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(unaGuia())))
-    const lote = await api.guias.crearLote({ guias: Array.from({ length: 10 }, () => unaGuia()) })
+    const suyas = await Promise.all(Array.from({ length: 10 }, () => api.guias.crear(buildGuia())))
+    const lote = await api.guias.crearLote({ guias: Array.from({ length: 10 }, () => buildGuia()) })
     const deLote = lote.resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
     const codigos = [...suyas.map(({ guia }) => guia), ...deLote]
     await Promise.all(codigos.map((guia) => api.guias.obtener(guia)))
@@ -28,7 +28,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', COMPLETO, () => {
   }
 
   it('everybody sees what is his, and hears of it', async () => {
-    const receptor = await abrirReceptor()
+    const receptor = await openReceiver()
     const comercios = await Promise.all(Array.from({ length: 6 }, () => entorno.nuevoComercio()))
     for (const { api } of comercios) await api.webhooks.crear({ url: receptor.url })
     const hechas = await Promise.all(comercios.map(unDia))
@@ -44,7 +44,7 @@ describe.skipIf(!PGBOUNCER)('behind a pooler', COMPLETO, () => {
     const oidos = receptor.recibidos.map(({ json }) => json.tipo)
     expect(oidos.filter((tipo) => tipo === 'guia.aceptado')).toHaveLength(6 * 20)
     expect(oidos.filter((tipo) => tipo === 'guia.en_ruta')).toHaveLength(6)
-    await receptor.cerrar()
+    await receptor.close()
   })
 
   it('no session keeps as whom it was asked', async () => {

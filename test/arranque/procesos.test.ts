@@ -4,17 +4,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { abrirColector } from '../observabilidad/colector.ts'
-import { type Proceso, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { openCollector } from '../observabilidad/colector.ts'
+import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const CUANTOS = 2
 
-describe('two processes on one port', COMPLETO, () => {
-  let principal: Proceso
-  let colector: Awaited<ReturnType<typeof abrirColector>>
+describe('two processes on one port', FULL_RUN_ONLY, () => {
+  let principal: TestProcess
+  let colector: Awaited<ReturnType<typeof openCollector>>
   let dataDir: string
   let url: string
   let metricas: string
@@ -36,25 +36,25 @@ describe('two processes on one port', COMPLETO, () => {
       OTEL_LOGS_EXPORTER: 'none',
     }
     principal = procesos.iniciar(variables)
-    await hasta(async () => principal.salida.includes(`Guías está listo con ${CUANTOS} procesos`))
+    await hasta(async () => principal.output.includes(`Guías está listo con ${CUANTOS} procesos`))
   }
 
   beforeAll(async () => {
-    colector = await abrirColector()
+    colector = await openCollector()
     dataDir = procesos.carpetaNueva()
     await empezar()
     demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
   })
-  afterAll(() => colector.cerrar())
+  afterAll(() => colector.close())
 
   /** Those that serve, without the one that looks after them. */
   const deApi = () =>
-    [...procesosDe(dataDir)]
+    [...findProcesses(dataDir)]
       .filter(([pid, orden]) => orden.includes('server/generado/main.mjs') && pid !== principal.pid)
       .map(([pid]) => pid)
-  const vueltas = () => principal.salida.match(/"msg":"rolling restart finished"/g)?.length ?? 0
+  const vueltas = () => principal.output.match(/"msg":"rolling restart finished"/g)?.length ?? 0
   const completos = () =>
-    hasta(async () => deApi().length === CUANTOS && (await pedirAparte(`${metricas}/readyz`)).status === 200)
+    hasta(async () => deApi().length === CUANTOS && (await requestSeparately(`${metricas}/readyz`)).status === 200)
 
   /** Creates guides over kept connections while something happens; what each was answered. */
   async function creandoMientras(hacer: () => Promise<unknown>): Promise<number[]> {
@@ -67,7 +67,7 @@ describe('two processes on one port', COMPLETO, () => {
           path: '/api/v1/guias',
           method: 'POST',
           headers: { authorization: `Bearer ${demo.llave}`, 'content-type': 'application/json' },
-          body: JSON.stringify(unaGuia({ lat: 14.63077, lng: -90.60711 })),
+          body: JSON.stringify(buildGuia({ lat: 14.63077, lng: -90.60711 })),
         })
         await body.dump()
         respuestas.push(statusCode)
@@ -87,7 +87,7 @@ describe('two processes on one port', COMPLETO, () => {
 
   it('serve both, and are looked after by one', async () => {
     await completos()
-    const { texto } = await pedirAparte(`${metricas}/metrics`)
+    const { texto } = await requestSeparately(`${metricas}/metrics`)
     expect(texto).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
     // What all say of one database is said once; each one's own is added up.
     expect(texto.match(/^guias_webhook_avisos_pendientes \d+$/gm)).toHaveLength(1)
@@ -97,12 +97,12 @@ describe('two processes on one port', COMPLETO, () => {
     await completos()
     const traza = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
     const cabeceras = { traceparent: `00-${traza}-00f067aa0ba902b7-01` }
-    await pedirAparte(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras })
+    await requestSeparately(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras })
     const EN_SU_CUBETA = new RegExp(
       `^guias_solicitud_segundos_bucket\\{le="[\\d.]+",operacion="obtenerCuenta"\\} 1 # \\{trace_id="${traza}"\\}`,
       'm',
     )
-    const leer = () => pedirAparte(`${metricas}/metrics`)
+    const leer = () => requestSeparately(`${metricas}/metrics`)
     const { texto, cabeceras: suyas } = await leer()
     expect(suyas['content-type']).toContain('application/openmetrics-text')
     expect(texto).toMatch(EN_SU_CUBETA)
@@ -115,9 +115,9 @@ describe('two processes on one port', COMPLETO, () => {
   it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
     await completos()
     // So that a slow renewal has no more requests than the merchant may make.
-    const cambiado = await pedirAparte(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
+    const cambiado = await requestSeparately(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
       llave: demo.llave_operaciones,
-      metodo: 'PATCH',
+      method: 'PATCH',
       cuerpo: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
     })
     expect(cambiado.status, cambiado.texto).toBe(200)
@@ -137,8 +137,8 @@ describe('two processes on one port', COMPLETO, () => {
     await completos()
     const [uno, otro] = deApi() as [number, number]
     process.kill(uno, 'SIGKILL')
-    await hasta(async () => principal.salida.includes('API process exited unexpectedly'))
-    expect((await pedirAparte(`${url}/readyz`)).status).toBe(200)
+    await hasta(async () => principal.output.includes('API process exited unexpectedly'))
+    expect((await requestSeparately(`${url}/readyz`)).status).toBe(200)
     await completos()
     expect(deApi()).toContain(otro)
   })
@@ -146,19 +146,24 @@ describe('two processes on one port', COMPLETO, () => {
   it('know within a second that a key was revoked, all of them', async () => {
     await completos()
     const operador = { llave: demo.llave_operaciones }
-    const creada = await pedirAparte(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
+    const creada = await requestSeparately(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
       ...operador,
-      metodo: 'POST',
+      method: 'POST',
       cuerpo: { modo: 'test', alcances: ['guias:leer'] },
     })
     expect(creada.status, creada.texto).toBe(201)
     const { llave, id } = creada.cuerpo
     const pedirVarias = async () => {
-      const todas = await Promise.all(Array.from({ length: 8 }, () => pedirAparte(`${url}/api/v1/guias`, { llave })))
+      const todas = await Promise.all(
+        Array.from({ length: 8 }, () => requestSeparately(`${url}/api/v1/guias`, { llave })),
+      )
       return new Set(todas.map(({ status }) => status))
     }
     expect(await pedirVarias()).toEqual(new Set([200]))
-    const revocada = await pedirAparte(`${url}/operaciones/v1/llaves/${id}/revocar`, { ...operador, metodo: 'POST' })
+    const revocada = await requestSeparately(`${url}/operaciones/v1/llaves/${id}/revocar`, {
+      ...operador,
+      method: 'POST',
+    })
     expect(revocada.status, revocada.texto).toBeLessThan(300)
     await hasta(async () => (await pedirVarias()).size === 1 && (await pedirVarias()).has(401))
   })
@@ -167,19 +172,19 @@ describe('two processes on one port', COMPLETO, () => {
     await completos()
     process.kill(principal.pid, 'SIGTERM')
     expect(await principal.termina()).toEqual({ codigo: 0, senal: null })
-    await hasta(async () => procesosDe(dataDir).size === 0)
+    await hasta(async () => findProcesses(dataDir).size === 0)
     await empezar()
-    principal.hijo.kill('SIGKILL')
+    principal.child.kill('SIGKILL')
     await hasta(async () => deApi().length === 0)
   })
 })
 
-it('a process that can not start says why, and nothing is left', COMPLETO, async () => {
+it('a process that can not start says why, and nothing is left', FULL_RUN_ONLY, async () => {
   const dataDir = procesos.carpetaNueva()
   const ocupado = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva() })
-  const puerto = await hasta(async () => /127\.0\.0\.1:(\d+)\/api/.exec(ocupado.salida)?.[1])
+  const puerto = await hasta(async () => /127\.0\.0\.1:(\d+)\/api/.exec(ocupado.output)?.[1])
   const proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto, API_PROCESSES: '2' })
   expect(await proceso.termina()).toEqual({ codigo: 1, senal: null })
   expect(proceso.errores).toContain(`El puerto ${puerto} de 127.0.0.1 ya está en uso`)
-  await hasta(async () => procesosDe(dataDir).size === 0)
+  await hasta(async () => findProcesses(dataDir).size === 0)
 })

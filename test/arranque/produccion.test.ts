@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedirAparte, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { listo, requestSeparately, useProcesses } from '../procesos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 
-it('`npm ci --omit=dev` and the built output are a service, with its console', COMPLETO, async () => {
+it('`npm ci --omit=dev` and the built output are a service, with its console', FULL_RUN_ONLY, async () => {
   const carpeta = join(procesos.base, 'produccion')
   await mkdir(carpeta)
   const libro = await readFile(new URL('docs/operacion/installing.md', ROOT), 'utf8')
@@ -30,22 +30,26 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', C
   const servicio = procesos.correr(['npm', 'start', '--ignore-scripts'], env, carpeta)
   const url = await listo(servicio)
   const { llave } = JSON.parse(await readFile(join(carpeta, 'datos/demo.json'), 'utf8'))
-  const creada = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+  const creada = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
   expect(creada).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
   const { guia } = creada.cuerpo
   for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-    await pedirAparte(`${url}/api/v1/simulador/guias/${guia}/avanzar`, { metodo: 'POST', llave, cuerpo: { estado } })
+    await requestSeparately(`${url}/api/v1/simulador/guias/${guia}/avanzar`, {
+      method: 'POST',
+      llave,
+      cuerpo: { estado },
+    })
   const prueba = await hasta(async () => {
-    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
     return cuerpo.pdf && cuerpo
   })
-  expect((await pedirAparte(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
-  expect((await pedirAparte(`${url}/docs`)).status).toBe(200)
+  expect((await requestSeparately(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
+  expect((await requestSeparately(`${url}/docs`)).status).toBe(200)
 
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
   const comercios = procesos.correr(consola, env, carpeta)
   expect(await comercios.termina(), comercios.errores).toEqual({ codigo: 0, senal: null })
-  expect(JSON.parse(comercios.salida)).toEqual([
+  expect(JSON.parse(comercios.output)).toEqual([
     expect.objectContaining({ comercio: expect.stringMatching(/^com_/), nombre: expect.any(String) }),
   ])
   servicio.aTodos('SIGINT')

@@ -8,16 +8,16 @@ import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { Probe } from '../../server/startup/probe.ts'
 import { MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedirAparte, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { listo, requestSeparately, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
-import { Seguidor } from '../seguidor.ts'
+import { StandbyServer } from '../seguidor.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 
-describe('a replica', COMPLETO, () => {
+describe('a replica', FULL_RUN_ONLY, () => {
   const cerrar: (() => unknown)[] = []
-  let seguidor: Seguidor
+  let seguidor: StandbyServer
   let url: string
   let deReplica: string
   let llave: string
@@ -25,12 +25,12 @@ describe('a replica', COMPLETO, () => {
 
   beforeAll(async () => {
     const dataDir = procesos.carpetaNueva()
-    const primaria = await acquirePostgres({ dataDir, exclusivo: false, flags: ['-c', 'fsync=off'] })
-    cerrar.push(() => primaria.soltar())
-    const admin = new pg.Client({ connectionString: primaria.urlDeSuperusuario })
+    const primaria = await acquirePostgres({ dataDir, exclusive: false, flags: ['-c', 'fsync=off'] })
+    cerrar.push(() => primaria.release())
+    const admin = new pg.Client({ connectionString: primaria.superuserUrl })
     await admin.connect()
     cerrar.push(() => admin.end())
-    seguidor = new Seguidor(join(procesos.base, 'seguidor'), await puertoLibre(), new URL(primaria.urlDeSuperusuario))
+    seguidor = new StandbyServer(join(procesos.base, 'seguidor'), await puertoLibre(), new URL(primaria.superuserUrl))
     await seguidor.copiar(admin)
     cerrar.push(() => seguidor.matar())
     await seguidor.arrancar()
@@ -50,7 +50,7 @@ describe('a replica', COMPLETO, () => {
       servicio.aTodos('SIGTERM')
       await servicio.termina()
     })
-    const ordenar = async (...args: string[]) => (await procesos.admin([...args, '--json'], env)).salida
+    const ordenar = async (...args: string[]) => (await procesos.admin([...args, '--json'], env)).output
     const { comercio } = JSON.parse(await ordenar('comercios', 'crear', '--nombre', 'Tienda'))
     llave = JSON.parse(await ordenar('llaves', 'crear', '--comercio', comercio, '--modo', 'test')).llave
     operador = JSON.parse(await ordenar('operadores', 'crear', '--nombre', 'Central')).llave
@@ -61,21 +61,21 @@ describe('a replica', COMPLETO, () => {
   })
 
   const crear = async () => {
-    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+    const { cuerpo } = await requestSeparately(`${url}/api/v1/guias`, { method: 'POST', llave, cuerpo: buildGuia() })
     return cuerpo.guia as string
   }
   const cancelar = (guia: string) =>
-    pedirAparte(`${url}/api/v1/guias/${guia}/cancelar`, { metodo: 'POST', llave, cuerpo: {} })
-  const rastrear = (guia: string) => pedirAparte(`${url}/r/${guia}`)
+    requestSeparately(`${url}/api/v1/guias/${guia}/cancelar`, { method: 'POST', llave, cuerpo: {} })
+  const rastrear = (guia: string) => requestSeparately(`${url}/r/${guia}`)
   /** As operators find it, whose search knows no way but the one. */
   const buscar = async (guia: string): Promise<string | undefined> => {
-    const { status, cuerpo } = await pedirAparte(`${url}/operaciones/v1/guias?limite=100`, { llave: operador })
+    const { status, cuerpo } = await requestSeparately(`${url}/operaciones/v1/guias?limite=100`, { llave: operador })
     expect(status).toBe(200)
     return cuerpo.datos.find((una: { guia: string }) => una.guia === guia)?.estado
   }
   /** When the service last asked it for something. */
   const leida_en = async () => {
-    const [fila] = await seguidor.pedir<{ en: Date | null }>(
+    const [fila] = await seguidor.request<{ en: Date | null }>(
       `select max(query_start) as en from pg_stat_activity where application_name ~ '^guias lectura' and query ~ 'guia'`,
     )
     return fila!.en?.getTime() ?? 0
@@ -116,14 +116,14 @@ describe('a replica', COMPLETO, () => {
 
   it('that lags is read for five seconds, and then no more until it has caught up', async () => {
     await seLee()
-    await seguidor.pedir('select pg_wal_replay_pause()')
+    await seguidor.request('select pg_wal_replay_pause()')
     const guia = await crear()
     await cancelar(guia)
     await mirarMientras('a replica that lags and catches up', guia, async () => {
       await hasta(async () => (await buscar(guia)) === 'cancelado')
-      const atras = await seguidor.pedir<{ si: boolean }>('select pg_is_wal_replay_paused() as si')
+      const atras = await seguidor.request<{ si: boolean }>('select pg_is_wal_replay_paused() as si')
       expect(atras).toEqual([{ si: true }])
-      await seguidor.pedir('select pg_wal_replay_resume()')
+      await seguidor.request('select pg_wal_replay_resume()')
       await seLee()
     })
     expect(await buscar(guia)).toBe('cancelado')
@@ -146,7 +146,7 @@ describe('a replica', COMPLETO, () => {
     const sonda = new Probe(deReplica, [], createLog('silent'))
     try {
       expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: false })
-      await seguidor.pedir('select pg_promote()')
+      await seguidor.request('select pg_promote()')
       await hasta(async () => (await sonda.look()).escritura)
     } finally {
       await sonda.close()

@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 async function servir({ proxies = 0, conexionesPorRed = 500 } = {}) {
-  const servidor = new ApiServer({ publicUrl: undefined, proxies, conexionesPorRed })
+  const servidor = new ApiServer({ publicUrl: undefined, proxies, connectionsPerNetwork: conexionesPorRed })
   await servidor.listen(0, '127.0.0.1')
   porCerrar.push(() => servidor.close())
   return servidor

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Connections } from '../../server/data/connections.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { Probe } from '../../server/startup/probe.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { usarPlazos } from '../plazos.ts'
+import { useDeadlines } from '../plazos.ts'
 import { admin } from '../postgres.ts'
 
-const entorno = compartirEntorno()
-const plazos = usarPlazos(3_000)
+const entorno = shareEnvironment()
+const plazos = useDeadlines(3_000)
 
 /** A server in PostgreSQL's place. */
 let falso: Server
@@ -21,7 +21,7 @@ beforeEach(async () => {
   conexiones = 0
   sondas = []
   alConectar = () => {}
-  pool = new Connections(entorno.databaseUrl, 2, 'prueba', { rol: 'guias_operacion' })
+  pool = new Connections(entorno.databaseUrl, 2, 'prueba', { role: 'guias_operacion' })
   falso = createServer((socket) => {
     conexiones++
     socket.on('error', () => {})
@@ -85,7 +85,7 @@ it('connects again after its connection was cut', async () => {
     })
   expect(await suyas()).toBeGreaterThan(0)
   await hasta(async () => (await suyas()) === 0)
-  pool.rechazado_en = performance.now()
+  pool.rejectedAt = performance.now()
   expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
 })
 

@@ -10,7 +10,7 @@ async function proceso(exemplars: boolean, edad: number, ...solicitudes: [segund
   const metricas = createMetrics(exemplars)
   for (const [segundos, traza] of solicitudes) metricas.solicitud('crearGuia', 201, segundos, traza)
   // As another process gets them.
-  const valores = JSON.parse(JSON.stringify(await metricas.valores())) as MetricValues
+  const valores = JSON.parse(JSON.stringify(await metricas.values())) as MetricValues
   for (const { values } of valores) for (const { exemplar } of values as Con[]) if (exemplar) exemplar.timestamp -= edad
   return valores
 }

@@ -18,7 +18,7 @@ it('several workers start together on a new database, where one of them makes th
   const env = { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: inject('carpeta') }
   const config = readConfig(env, '/')
   const workers = await Promise.all(Array.from({ length: 4 }, () => startWorkerProcess(config, log)))
-  await Promise.all(workers.map((worker) => worker.detener()))
+  await Promise.all(workers.map((worker) => worker.stop()))
   expect(lineas).toEqual([])
   await admin((cliente) => cliente.query(`drop database ${nombre} with (force)`))
 })

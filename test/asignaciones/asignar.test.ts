@@ -1,25 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { addDays } from '../../server/platform/time/day.ts'
-import { enRuta, entregada } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from '../equipo/persona.ts'
-import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
 let yo: Movil
 let otro: Movil
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  yo = await nuevoMovil(entorno)
-  otro = await nuevoMovil(entorno)
+  yo = await createMobile(entorno)
+  otro = await createMobile(entorno)
 })
 
 const asignar = (cuerpo: object) => entorno.operar('POST', '/asignaciones', cuerpo)
-const nueva = async (de = comercio) => (await de.api.guias.crear(unaGuia())).guia
-const hoy = () => entorno.reloj().toISOString().slice(0, 10)
+const nueva = async (de = comercio) => (await de.api.guias.crear(buildGuia())).guia
+const hoy = () => entorno.clock().toISOString().slice(0, 10)
 const asignadaA = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
 const lineas = async (guia: string) =>
   (
@@ -49,7 +49,7 @@ describe('POST /operaciones/v1/asignaciones', () => {
       })
     const despues = { repartidor: yo.repartidor, fecha: hoy() }
     expect(await lineas(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
-    const suya = await entorno.pedir('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: ajeno.llave })
+    const suya = await entorno.request('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: ajeno.llave })
     expect(suya.cuerpo.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
   })
 
@@ -90,8 +90,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
   it('names the person who assigned it last', async () => {
     const guia = await nueva()
     await asignar({ guias: [guia], repartidor: yo.repartidor })
-    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
-    await ana.pedir('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: otro.repartidor })
+    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: otro.repartidor })
     expect(await asignadaA(guia)).toMatchObject({
       repartidor: otro.repartidor,
       autor: { autor: ana.persona, nombre: 'Ana Pérez' },
@@ -100,8 +100,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
 
   it('gives each guide its own verdict, in any spelling', async () => {
     const guia = await nueva()
-    const { guia: fin } = await entregada(entorno, comercio)
-    const deOtro = await enRuta(entorno, comercio, otro.repartidor)
+    const { guia: fin } = await createDeliveredGuia(entorno, comercio)
+    const deOtro = await createGuiaOnRoute(entorno, comercio, otro.repartidor)
     const guias = [guia, newGuideCode(), fin, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
     const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
     expect(status).toBe(200)
@@ -131,7 +131,7 @@ describe('POST /operaciones/v1/asignaciones', () => {
 
   it('requires an active courier, a day of the next thirty, and 1 to 200 guides', async () => {
     const guia = await nueva()
-    const inactivo = await nuevoMovil(entorno)
+    const inactivo = await createMobile(entorno)
     await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     const falta = async (cuerpo: object) => {
       const { status, cuerpo: problema } = await asignar({ guias: [guia], repartidor: yo.repartidor, ...cuerpo })
@@ -171,8 +171,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
 describe('the event with which the courier takes an assigned guide', () => {
   it('says to operators alone who assigned it', async () => {
     const guia = await nueva()
-    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
-    await ana.pedir('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: yo.repartidor })
+    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    await ana.request('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: yo.repartidor })
     await yo.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
     await yo.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
     await otro.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })

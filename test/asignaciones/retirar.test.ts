@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio
 let yo: Movil
 let otro: Movil
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  yo = await nuevoMovil(entorno)
-  otro = await nuevoMovil(entorno)
+  yo = await createMobile(entorno)
+  otro = await createMobile(entorno)
 })
 
-const nueva = async () => (await comercio.api.guias.crear(unaGuia())).guia
+const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Movil) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor })
 const retirar = (cuerpo: object) => entorno.operar('POST', '/asignaciones/retirar', cuerpo)

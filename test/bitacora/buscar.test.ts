@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES, hasta } from '../fabricas.ts'
+import { createMobile } from '../repartidores/movil.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const buscar = async (filtros = '') => (await entorno.operar('GET', `/bitacora${filtros}`)).cuerpo
 const acciones = async (filtros: string) =>
   (await buscar(filtros)).datos.map(({ accion }: { accion: string }) => accion) as string[]
@@ -12,7 +12,7 @@ describe('GET /operaciones/v1/bitacora', () => {
   it('finds the lines of everybody by who, what, on what, whose and when', async () => {
     const comercio = await entorno.nuevoComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/1' })
-    const movil = await nuevoMovil(entorno)
+    const movil = await createMobile(entorno)
     const { id } = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'live' })).cuerpo
     await entorno.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
     await entorno.operar('POST', `/llaves/${id}/revocar`)
@@ -47,15 +47,15 @@ describe('GET /operaciones/v1/bitacora', () => {
 
   it('tells which courier looked at a guide that he doesn’t carry, and nothing of those that he does', async () => {
     const comercio = await entorno.nuevoComercio()
-    const movil = await nuevoMovil(entorno)
-    const guias = await Promise.all([1, 2].map(async () => (await comercio.api.guias.crear(unaGuia())).guia))
+    const movil = await createMobile(entorno)
+    const guias = await Promise.all([1, 2].map(async () => (await comercio.api.guias.crear(buildGuia())).guia))
     await entorno.operar('POST', `/guias/${guias[0]}/eventos`, {
       estado: 'recolectado',
       repartidor: movil.repartidor,
     })
-    await movil.pedir('GET', `/guias?guia=${guias[0]}&guia=${guias[1]}`)
-    await movil.pedir('GET', `/guias/${guias[0]}`)
-    await movil.pedir('GET', `/guias/${guias[1]}`)
+    await movil.request('GET', `/guias?guia=${guias[0]}&guia=${guias[1]}`)
+    await movil.request('GET', `/guias/${guias[0]}`)
+    await movil.request('GET', `/guias/${guias[1]}`)
     const lineas = await hasta(async () => {
       const { datos } = await buscar(`?quien=${movil.repartidor}`)
       return datos.length === 3 && datos
@@ -70,7 +70,7 @@ describe('GET /operaciones/v1/bitacora', () => {
   it('has one line for many sign-ins that are refused at once', async () => {
     const antes = (await acciones('?accion=abrirSesion')).length
     const entrar = () =>
-      entorno.pedir('POST', '/repartidor/v1/sesion', {
+      entorno.request('POST', '/repartidor/v1/sesion', {
         cuerpo: { codigo: 'AAAAA-AAAAA' },
         cabeceras: { Origin: entorno.url },
       })
@@ -86,7 +86,7 @@ describe('GET /operaciones/v1/bitacora', () => {
 
   it('needs administrar', async () => {
     const llave = await entorno.nuevaLlaveDeOperacion(['ver', 'operar'])
-    expect((await entorno.pedir('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
+    expect((await entorno.request('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
       'alcance_insuficiente',
     )
   })
@@ -109,10 +109,10 @@ describe('the record', () => {
       begin raise exception 'no' using errcode = 'lock_not_available'; end $$`)
       await entorno.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
       const { cuerpo: cambio } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true })
-      const { status } = await entorno.pedir('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
+      const { status } = await entorno.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       expect([cambio.codigo, status]).toEqual(['no_disponible', 503])
       // Looks wait, and are written when they can be.
-      const { guia } = await comercio.api.guias.crear(unaGuia())
+      const { guia } = await comercio.api.guias.crear(buildGuia())
       await entorno.operar('GET', `/guias/${guia}`)
       await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines not written; retrying')))
       await entorno.db.pool.query('drop trigger negar on bitacora')

@@ -2,7 +2,7 @@ import type { Db } from '../../server/data/db.ts'
 import { hasta } from '../fabricas.ts'
 
 /** Chains until all lines and events are chained; other databases of the same server may hold them back for a while. */
-export const encadenarTodo = ({ pool }: Pick<Db, 'pool'>, encadenar: () => Promise<unknown>) =>
+export const chainAll = ({ pool }: Pick<Db, 'pool'>, encadenar: () => Promise<unknown>) =>
   hasta(async () => {
     await encadenar()
     const { rows } = await pool.query<{ todo: boolean }>(`select (select count(*) from bitacora)

@@ -3,25 +3,25 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction, isDistributed } from '../../server/data/db.ts'
 import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
 import { SEAL_TYPE } from '../../server/domain/bitacora/seal.ts'
-import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
+import { verifyChains } from '../../server/domain/bitacora/verificar.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { signJws } from '../../server/platform/signing/jws.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, EN_POSTGRES, unaGuia } from '../fabricas.ts'
-import { encadenarTodo } from './cadenas.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES, readTestSettings } from '../fabricas.ts'
+import { chainAll } from './cadenas.ts'
 
 // Its own job does nothing meanwhile: here links are made when they are asked for.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 const DIA = 86_400_000
 let dias = 0
-const reloj = () => new Date(entorno.reloj().getTime() + dias * DIA)
+const reloj = () => new Date(entorno.clock().getTime() + dias * DIA)
 const encadenarYa = () =>
-  linkChains({ db: entorno.db, reloj, log: createLog('silent'), secretos, ajustes: ajustesCon() })
-const avanzar = () => encadenarTodo(entorno.db, encadenarYa)
+  linkChains({ db: entorno.db, clock: reloj, log: createLog('silent'), secretos, settings: readTestSettings() })
+const avanzar = () => chainAll(entorno.db, encadenarYa)
 const TODO = { desde: new Date(0), hasta: new Date('9999-01-01') }
-const verificar = (tiempo = TODO) => verificarCadenas({ db: entorno.db, secretos, reloj }, tiempo)
+const verificar = (tiempo = TODO) => verifyChains({ db: entorno.db, secretos, clock: reloj }, tiempo)
 const consultar = async <T extends object>(sql: string, valores: unknown[] = []) =>
   (await entorno.db.pool.query<T>(sql, valores)).rows
 const eslabones = async () => Number((await consultar<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
@@ -55,7 +55,7 @@ let guia: string
 let lineas: { id: string; linea: string }[]
 beforeEach(async () => {
   const comercio = await entorno.nuevoComercio()
-  guia = (await comercio.api.guias.crear(unaGuia())).guia
+  guia = (await comercio.api.guias.crear(buildGuia())).guia
   await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', descripcion: 'en la puerta de Ana' })
   await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
   for (const nombre of ['Uno', 'Dos', 'Tres']) await entorno.operar('POST', '/operadores', { nombre })
@@ -252,7 +252,7 @@ describe('the seals', () => {
     await avanzar()
     dias = 3
     await avanzar()
-    expect(await verificar()).toMatchObject({ sellos: 2, faltas: [] })
+    expect(await verificar()).toMatchObject({ seals: 2, faltas: [] })
     expect(await consultar('select kid from clave_publica')).toHaveLength(1)
     const [primero] = await consultar<{ jws: string }>('select jws from sello order by dia')
     const falso = `${primero!.jws.slice(0, -4)}AAAA`
@@ -280,7 +280,7 @@ describe('the seals', () => {
     await avanzar()
     const [sello] = await consultar<{ jws: string }>('select jws from sello order by dia desc')
     const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
-    const { jws, publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
+    const { jws, publicKey: publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
     await consultar('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
     expect(await cambiar('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const pausar = { estado: 'pausado' as const }
 
@@ -88,7 +88,7 @@ describe('GET /api/v1/bitacora', () => {
   it('tells which operator looked at his guides, and nothing of other merchants or of the other mode', async () => {
     const comercio = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await otro.api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
     await entorno.operar('GET', `/guias/${guia}`)
     const vista = await hasta(async () => (await comercio.api.cuenta.bitacora()).datos[0])
@@ -99,7 +99,7 @@ describe('GET /api/v1/bitacora', () => {
       modo: 'test',
     })
     const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
-    expect((await entorno.pedir('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
+    expect((await entorno.request('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
     expect((await otro.api.cuenta.bitacora()).datos.map(({ accion }) => accion)).toEqual(['crearWebhook'])
   })
 
@@ -118,6 +118,6 @@ describe('GET /api/v1/bitacora', () => {
     expect(await acciones({ creado_desde: creado_en })).toEqual(['cambiarWebhook'])
     expect(await acciones({ creado_hasta: creado_en, sobre: webhook })).toEqual(['crearWebhook'])
     const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
-    expect((await entorno.pedir('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
+    expect((await entorno.request('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
   })
 })

@@ -2,32 +2,33 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
-import { enRuta, entregada, fallida, subir, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { nuevoTelefono } from '../mensajeria/canal.ts'
-import { entrarPorMovil, type Movil, nuevoMovil } from '../repartidores/movil.ts'
-import { type Escena, escenasDePersonas, ya } from './dePersonas.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { createTelefono } from '../mensajeria/canal.ts'
+import { createMobile, type Movil, signInByMobile } from '../repartidores/movil.ts'
+import { createPersonaScenes, type PersonaScene, ya } from './dePersonas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 let movil: Movil
 let operador: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  movil = await nuevoMovil(entorno)
+  movil = await createMobile(entorno)
   operador = (await entorno.operar('GET', '/operadores')).cuerpo.datos[0].operador
 })
 
 const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
 const suya = (metodo: string, ruta: string, cuerpo?: unknown) => () =>
-  entorno.pedir(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
-const publica = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.pedir(metodo, ruta, { cuerpo })
-const deReparto = (metodo: string, ruta: string, cuerpo?: unknown) => () => movil.pedir(metodo, ruta, cuerpo)
+  entorno.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
+const publica = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.request(metodo, ruta, { cuerpo })
+const deReparto = (metodo: string, ruta: string, cuerpo?: unknown) => () => movil.request(metodo, ruta, cuerpo)
 
-const nuevaGuia = async () => (await comercio.api.guias.crear(unaGuia())).guia
+const nuevaGuia = async () => (await comercio.api.guias.crear(buildGuia())).guia
 /** Each to a telephone of its own: one telephone is asked five times a day at most. */
-const sinLugar = async () => (await comercio.api.guias.crear(sinDestino({ telefono: `+${nuevoTelefono()}` }))).guia
+const sinLugar = async () =>
+  (await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))).guia
 /** What a courier's phone says with everything that it sends. */
 const lectura = (estado?: string) => ({
   ...(estado && { estado }),
@@ -55,12 +56,12 @@ const anAviso = async () => {
   return { webhook, aviso: `avi_${webhook.slice(3)}_${await nuevaGuia()}_1` }
 }
 const unaPrueba = async () => {
-  const { guia } = await entregada(entorno, comercio)
+  const { guia } = await createDeliveredGuia(entorno, comercio)
   return (await suya('GET', `/guias/${guia}/prueba-entrega`)()).cuerpo
 }
 const sobreComercio = () => comercio.comercio
 
-const ESCENAS: Record<OperationId, Escena> = {
+const ESCENAS: Record<OperationId, PersonaScene> = {
   // Of operators
   buscarEnBitacora: async () => ya(operar('GET', '/bitacora')),
   buscarGuias: async () => ya(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
@@ -148,8 +149,8 @@ const ESCENAS: Record<OperationId, Escena> = {
   obtenerJornada: async () => ya(operar('GET', '/jornada')),
   obtenerServicio: async () => ya(operar('GET', '/servicio')),
   registrarEntrega: async () => {
-    const guia = await enRuta(entorno, comercio)
-    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
     return ya(operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }))
   },
   registrarEvento: async () => ya(operar('POST', `/guias/${await nuevaGuia()}/eventos`, { estado: 'recolectado' })),
@@ -170,8 +171,8 @@ const ESCENAS: Record<OperationId, Escena> = {
     return ya(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
   },
   subirArchivo: async () => {
-    const guia = await enRuta(entorno, comercio)
-    return ya(() => subir(entorno, guia))
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    return ya(() => uploadArchivo(entorno, guia))
   },
   corregirGuiaPorOperador: async () =>
     ya(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
@@ -183,9 +184,9 @@ const ESCENAS: Record<OperationId, Escena> = {
     const { secuencia } = await comercio.api.guias.obtener(guia)
     return ya(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
   },
-  ...escenasDePersonas(entorno),
+  ...createPersonaScenes(entorno),
   obtenerPruebaDeEntregaPorOperador: async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     return ya(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
   },
   listarIntentosPorOperador: async () => {
@@ -207,8 +208,8 @@ const ESCENAS: Record<OperationId, Escena> = {
   confirmarUbicacion: async () =>
     ya(suya('POST', `/guias/${await sinLugar()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
   crearEtiquetas: async () => ya(suya('POST', '/etiquetas', { guias: [await nuevaGuia()] })),
-  crearGuia: async () => ya(suya('POST', '/guias', unaGuia())),
-  crearLote: async () => ya(suya('POST', '/guias/bulk', { guias: [unaGuia(), unaGuia()] })),
+  crearGuia: async () => ya(suya('POST', '/guias', buildGuia())),
+  crearLote: async () => ya(suya('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
   crearWebhook: async () => ya(suya('POST', '/webhooks', otraUrl())),
   eliminarWebhook: async () => {
     const webhook = await nuevoWebhook()
@@ -270,18 +271,18 @@ const ESCENAS: Record<OperationId, Escena> = {
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()
-    return ya(() => entrarPorMovil(entorno, codigo))
+    return ya(() => signInByMobile(entorno, codigo))
   },
   cerrarSesion: async () => {
-    const otro = await nuevoMovil(entorno)
-    return ya(() => otro.pedir('DELETE', '/sesion'))
+    const otro = await createMobile(entorno)
+    return ya(() => otro.request('DELETE', '/sesion'))
   },
   listarGuiasDeReparto: async () => ya(deReparto('GET', `/guias?guia=${await enReparto()}`)),
   obtenerGuiaDeReparto: async () => ya(deReparto('GET', `/guias/${await enReparto()}`)),
   obtenerSesion: async () => ya(deReparto('GET', '/sesion')),
   registrarEntregaDeReparto: async () => {
     const guia = await enReparto()
-    const fotos = [(await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo]
+    const fotos = [(await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo]
     const recibido_por = { nombre: 'x', relacion: 'familiar' }
     return ya(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
   },
@@ -291,8 +292,8 @@ const ESCENAS: Record<OperationId, Escena> = {
     ya(deReparto('POST', '/eventos', { eventos: [{ guia: await nuevaGuia(), evento: lectura('recolectado') }] })),
   subirArchivoDeReparto: async () => {
     const guia = await enReparto()
-    const foto = await unaFoto()
-    return ya(() => movil.subir(guia, 'foto', foto))
+    const foto = await createFoto()
+    return ya(() => movil.upload(guia, 'foto', foto))
   },
   // Of anybody
   comprobarDisponibilidad: async () => ya(publica('GET', '/readyz')),
@@ -350,7 +351,7 @@ async function frontera(): Promise<Date> {
 async function verTodas() {
   const tramos: { id: OperationId; status: number; sobre: string | undefined; desde: Date; hasta: Date }[] = []
   for (const [id] of DICHO) {
-    const { pedir, sobre } = await ESCENAS[id]()
+    const { request: pedir, sobre } = await ESCENAS[id]()
     const desde = await frontera()
     const { status } = await pedir()
     tramos.push({ id, status, sobre, desde, hasta: await frontera() })
@@ -392,7 +393,7 @@ describe('every operation', () => {
 })
 
 it('a caller’s request id is kept as it came, whatever it says', async () => {
-  const { status, cuerpo } = await entorno.pedir('POST', '/operaciones/v1/operadores', {
+  const { status, cuerpo } = await entorno.request('POST', '/operaciones/v1/operadores', {
     llave: entorno.llaveDeOperacion,
     cuerpo: { nombre: 'x' },
     cabeceras: { 'X-Request-Id': 'consola' },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { clavesDe, diaDe, enTsvector } from '../../server/domain/busqueda/claves.ts'
-import { palabrasDe, parecidas, partesDe, sonidoDe } from '../../server/domain/busqueda/palabras.ts'
+import { diaDe, enTsvector, searchKeysOf } from '../../server/domain/busqueda/claves.ts'
+import { similarWords, soundOf, textPartsOf, wordSoundsOf } from '../../server/domain/busqueda/palabras.ts'
 
-const sonido = (palabra: string) => sonidoDe(partesDe(palabra)[0]!)
+const sonido = (palabra: string) => soundOf(textPartsOf(palabra)[0]!)
 
 describe('the sound of a word', () => {
   it.each([
@@ -31,32 +31,32 @@ describe('the sound of a word', () => {
   })
 
   it('leaves words that are not of plain letters as they are', () => {
-    expect(partesDe('Zona 10-B2 Ωμέγα').map(sonidoDe)).toEqual(['sona', '10', 'b2', 'ωμεγα'])
+    expect(textPartsOf('Zona 10-B2 Ωμέγα').map(soundOf)).toEqual(['sona', '10', 'b2', 'ωμεγα'])
   })
 })
 
 describe('the words of a name', () => {
   it('are eight at most, without those that a name may lack', () => {
-    expect(palabrasDe('Sra. María de los Ángeles')).toEqual(['maria', 'anjeles'])
-    expect(palabrasDe('a1 a2 a3 a4 a5 a6 a7 a8 a9')).toHaveLength(8)
-    expect(palabrasDe('— ’ ¿?')).toEqual([])
+    expect(wordSoundsOf('Sra. María de los Ángeles')).toEqual(['maria', 'anjeles'])
+    expect(wordSoundsOf('a1 a2 a3 a4 a5 a6 a7 a8 a9')).toHaveLength(8)
+    expect(wordSoundsOf('— ’ ¿?')).toEqual([])
   })
 })
 
 describe('the words with one typing error', () => {
   it.each(['mari', 'mariia', 'marla', 'amria', 'aria', 'mraia', 'maria'])('have %s among those of maria', (otra) => {
-    expect(parecidas('maria')).toContain(otra)
+    expect(similarWords('maria')).toContain(otra)
   })
 
   it.each(['mar', 'mirna', 'aamri'])('lack %s, which has two', (otra) => {
-    expect(parecidas('maria')).not.toContain(otra)
+    expect(similarWords('maria')).not.toContain(otra)
   })
 
   it('are digits for a number', () => {
-    expect(parecidas('12').toSorted()).toEqual(
-      [...new Set(parecidas('12'))].filter((otra) => /^\d{1,3}$/.test(otra)).toSorted(),
+    expect(similarWords('12').toSorted()).toEqual(
+      [...new Set(similarWords('12'))].filter((otra) => /^\d{1,3}$/.test(otra)).toSorted(),
     )
-    expect(parecidas('12')).toContain('21')
+    expect(similarWords('12')).toContain('21')
   })
 })
 
@@ -65,7 +65,7 @@ describe('the keys of a guide', () => {
   const dia = diaDe(new Date('2026-11-25T23:59:59Z'))
 
   it('have the words, the reference, its last part and the day', () => {
-    expect(clavesDe({ ...guia, dia })).toEqual([
+    expect(searchKeysOf({ ...guia, dia })).toEqual([
       'n:oskar',
       'n:d',
       'n:anjelo',
@@ -77,14 +77,14 @@ describe('the keys of a guide', () => {
   })
 
   it('have nothing of an erased person, nor of a reference that is missing', () => {
-    expect(clavesDe({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
+    expect(searchKeysOf({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
       'n:mixko',
       'd:20782',
     ])
   })
 
   it('are lexemes that PostgreSQL reads, whatever the texts have', () => {
-    const raras = clavesDe({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
+    const raras = searchKeysOf({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
     expect(enTsvector(raras)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
   })
 })

@@ -1,20 +1,20 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { STATEMENTS, type Statement } from '../../server/data/db.ts'
-import { encontrar } from '../../server/domain/busqueda/busqueda.ts'
+import { searchGuias } from '../../server/domain/busqueda/busqueda.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'planes_de_busqueda'
 const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
 const cliente = new pg.Client({ connectionString: url })
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   await cliente.connect()
 })
 afterAll(async () => {
   await cliente.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
 /** The statements that a search of this text runs while nothing is found. */
@@ -24,13 +24,13 @@ async function sentenciasDe(texto: string): Promise<Statement[]> {
     pedidas.push(sentencia)
     return (valores.claves ?? []).map((clave) => ({ clave }))
   }
-  const db = { consultar, pool: {}, partes: () => [{ consultar }] }
-  await encontrar(db as never, texto, { ahora: new Date(), limite: 10 })
+  const db = { query: consultar, pool: {}, shards: () => [{ query: consultar }] }
+  await searchGuias(db as never, texto, { ahora: new Date(), limite: 10 })
   return [...new Map(pedidas.map((una) => [una.text, una])).values()]
 }
 
 /** The plan of a statement as an operator runs it. */
-async function planDe({ text, parametros }: Statement): Promise<string> {
+async function planDe({ text, parameters: parametros }: Statement): Promise<string> {
   await cliente.query(`begin; set local plan_cache_mode = 'force_generic_plan'; set local enable_seqscan = off`)
   await cliente.query('set local role guias_operacion')
   await cliente.query(`prepare esta as ${text}`)

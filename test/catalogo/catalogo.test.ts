@@ -1,34 +1,34 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PAISES } from '../../scripts/catalogo/tablas.ts'
+import { COUNTRY_TABLES } from '../../scripts/catalogo/tablas.ts'
 import {
-  buscarDepartamentos,
-  buscarDestino,
-  centroDe,
+  centreOf,
   departamentos,
-  departamentosParecidos,
-  municipiosDe,
+  findDepartamentos,
+  findDestino,
+  municipiosOf,
+  similarDepartamentos,
 } from '../../server/domain/catalogo/catalogo.ts'
-import { cercanos } from '../../server/domain/catalogo/cercanos.ts'
+import { nearestNames } from '../../server/domain/catalogo/cercanos.ts'
 import { distanceKm } from '../../server/platform/maps/point.ts'
 import { lote100 } from '../fabricas.ts'
 
 /** The code that a destination has, or its suggestions. */
 function leer(departamento: string, municipio: string) {
-  const leido = buscarDestino(departamento, municipio)
-  return 'sugerir' in leido ? leido.sugerir() : leido.municipio.codigo
+  const leido = findDestino(departamento, municipio)
+  return 'suggest' in leido ? leido.suggest() : leido.municipio.codigo
 }
 const nombreDe = (departamento: string, municipio: string) => {
-  const leido = buscarDestino(departamento, municipio)
-  return 'sugerir' in leido ? leido.sugerir() : `${leido.departamento.codigo} ${leido.municipio.nombre}`
+  const leido = findDestino(departamento, municipio)
+  return 'suggest' in leido ? leido.suggest() : `${leido.departamento.codigo} ${leido.municipio.nombre}`
 }
 
 describe('the hundred real destinations', () => {
   it.each(lote100().guias.map(({ departamento, municipio }) => [departamento, municipio] as const))(
     '%s, %s',
     (departamento, municipio) => {
-      const leido = buscarDestino(departamento, municipio)
-      if ('sugerir' in leido) return expect(leido.sugerir()).toBe('found')
+      const leido = findDestino(departamento, municipio)
+      if ('suggest' in leido) return expect(leido.suggest()).toBe('found')
       expect([leido.departamento.nombre, leido.departamento.pais]).toEqual([departamento, 'GT'])
       const guia = lote100().guias.find((g) => g.departamento === departamento && g.municipio === municipio)!
       // The real ones say where they are: the catalogue must agree.
@@ -261,11 +261,11 @@ describe('suggestions', () => {
   })
 
   it('are three at most, the nearest first', () => {
-    expect(departamentosParecidos('San Marco')[0]).toBe('San Marcos')
+    expect(similarDepartamentos('San Marco')[0]).toBe('San Marcos')
     const { municipios } = leer('Guatemala', 'San Jose') as { municipios: string[] }
     expect(municipios).toEqual(['San José del Golfo', 'San José Pinula'])
     expect(
-      cercanos(
+      nearestNames(
         'aaab',
         ['aaaa', 'aaac', 'aaad', 'aaae', 'zzzz'].map((x) => ({ nombre: x, clave: x })),
         3,
@@ -278,7 +278,7 @@ describe('suggestions', () => {
       nombre: x,
       clave: x,
     }))
-    expect(cercanos('xabcabcabcab', nombres, 3)).toEqual(['xabcabcabcad', 'xabcabcabcdd', 'xabcabcabddd'])
+    expect(nearestNames('xabcabcabcab', nombres, 3)).toEqual(['xabcabcabcad', 'xabcabcabcdd', 'xabcabcabddd'])
   })
 
   it('count what the plain algorithm counts', () => {
@@ -288,7 +288,7 @@ describe('suggestions', () => {
       fc.property(palabra, palabra, (a, b) => {
         const tope = Math.min(4, Math.floor(a.length / 3))
         const cerca = b.startsWith(a) || distancia(a, b) <= tope
-        expect(cercanos(a, [{ nombre: b, clave: b }], 3)).toEqual(cerca ? [b] : [])
+        expect(nearestNames(a, [{ nombre: b, clave: b }], 3)).toEqual(cerca ? [b] : [])
       }),
       { numRuns: 2_000 },
     )
@@ -313,15 +313,15 @@ describe('suggestions', () => {
     )
     fc.assert(
       fc.property(texto, texto, (departamento, municipio) => {
-        const leido = buscarDestino(departamento, municipio)
-        const centro = centroDe(departamento, municipio)
-        if ('sugerir' in leido) {
+        const leido = findDestino(departamento, municipio)
+        const centro = centreOf(departamento, municipio)
+        if ('suggest' in leido) {
           expect(centro).toBeUndefined()
-          expect(leido.sugerir().departamentos.length).toBeLessThanOrEqual(3)
-          expect(leido.sugerir().municipios.length).toBeLessThanOrEqual(3)
+          expect(leido.suggest().departamentos.length).toBeLessThanOrEqual(3)
+          expect(leido.suggest().municipios.length).toBeLessThanOrEqual(3)
         } else expect(centro).toEqual({ lat: leido.municipio.lat, lng: leido.municipio.lng })
-        municipiosDe(departamento)
-        departamentosParecidos(departamento)
+        municipiosOf(departamento)
+        similarDepartamentos(departamento)
       }),
       { numRuns: 500 },
     )
@@ -330,10 +330,10 @@ describe('suggestions', () => {
 
 describe('the data', () => {
   it('has every department of the eight countries', () => {
-    const cuentas = PAISES.map(({ pais }) => [pais, departamentos(pais as 'GT').length])
+    const cuentas = COUNTRY_TABLES.map(({ pais }) => [pais, departamentos(pais as 'GT').length])
     expect(Object.fromEntries(cuentas)).toEqual({ GT: 22, SV: 14, HN: 18, NI: 17, CR: 7, PA: 13, CO: 33, MX: 32 })
     expect(departamentos()).toHaveLength(156)
-    const deCadaUno = (pais: 'GT') => departamentos(pais).reduce((n, { codigo }) => n + municipiosDe(codigo).length, 0)
+    const deCadaUno = (pais: 'GT') => departamentos(pais).reduce((n, { codigo }) => n + municipiosOf(codigo).length, 0)
     expect(deCadaUno('GT')).toBe(340)
     expect(deCadaUno('SV' as 'GT')).toBe(262)
     expect(deCadaUno('HN' as 'GT')).toBe(298)
@@ -341,10 +341,10 @@ describe('the data', () => {
     expect(deCadaUno('CR' as 'GT')).toBe(84)
   })
 
-  it.each(PAISES.map(({ pais, caja }) => [pais, caja] as const))('%s lies within its borders', (pais, caja) => {
+  it.each(COUNTRY_TABLES.map(({ pais, caja }) => [pais, caja] as const))('%s lies within its borders', (pais, caja) => {
     const [sur, norte, oeste, este] = caja
     for (const departamento of departamentos(pais as 'GT')) {
-      const municipios = municipiosDe(departamento.codigo)
+      const municipios = municipiosOf(departamento.codigo)
       expect(municipios.length, departamento.nombre).toBeGreaterThan(0)
       for (const { nombre, lat, lng } of [departamento, ...municipios]) {
         expect([nombre, lat >= sur && lat <= norte && lng >= oeste && lng <= este]).toEqual([nombre, true])
@@ -358,28 +358,28 @@ describe('the data', () => {
   it('finds every municipality by its own name and its department’s code, and no code is used twice', () => {
     const codigos = new Set<string>()
     for (const { codigo } of departamentos()) {
-      for (const municipio of municipiosDe(codigo)) {
+      for (const municipio of municipiosOf(codigo)) {
         expect(leer(codigo, municipio.nombre)).toBe(municipio.codigo)
         expect(leer(codigo, municipio.nombre.toUpperCase())).toBe(municipio.codigo)
         codigos.add(municipio.codigo)
       }
     }
-    expect(codigos.size).toBe(departamentos().reduce((n, { codigo }) => n + municipiosDe(codigo).length, 0))
+    expect(codigos.size).toBe(departamentos().reduce((n, { codigo }) => n + municipiosOf(codigo).length, 0))
   })
 
   it('says where things are', () => {
-    expect(centroDe('Guatemala', 'Guatemala')).toEqual({ lat: 14.64072, lng: -90.51327 })
-    expect(centroDe('Guatemala', 'Nada')).toBeUndefined()
-    expect(buscarDepartamentos('Colon').map(({ codigo }) => codigo)).toEqual(['HN-CL', 'PA-3'])
-    const [guatemala, antigua] = [centroDe('GT-GU', 'Guatemala')!, centroDe('GT-SA', 'Antigua')!]
+    expect(centreOf('Guatemala', 'Guatemala')).toEqual({ lat: 14.64072, lng: -90.51327 })
+    expect(centreOf('Guatemala', 'Nada')).toBeUndefined()
+    expect(findDepartamentos('Colon').map(({ codigo }) => codigo)).toEqual(['HN-CL', 'PA-3'])
+    const [guatemala, antigua] = [centreOf('GT-GU', 'Guatemala')!, centreOf('GT-SA', 'Antigua')!]
     expect(distanceKm(guatemala, antigua)).toBeCloseTo(25.3, 0)
     expect(distanceKm(antigua, antigua)).toBe(0)
     expect(distanceKm({ lat: 90, lng: 0 }, { lat: -90, lng: 0 })).toBeCloseTo(20_015, 0)
     // Where the town's place isn't known, the department's stands for it and says so.
-    const [sinLugar] = municipiosDe('SV-CA').filter(({ aproximado }) => aproximado)
+    const [sinLugar] = municipiosOf('SV-CA').filter(({ aproximado }) => aproximado)
     const [cabanas] = departamentos('SV').filter(({ codigo }) => codigo === 'SV-CA')
     expect([sinLugar!.lat, sinLugar!.lng]).toEqual([cabanas!.lat, cabanas!.lng])
-    expect(municipiosDe('GT-PE').some(({ aproximado }) => aproximado)).toBe(false)
+    expect(municipiosOf('GT-PE').some(({ aproximado }) => aproximado)).toBe(false)
   })
 })
 

@@ -1,8 +1,8 @@
 import { type Departamento, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()

@@ -1,8 +1,8 @@
 import { ErrorNoEncontrado, type Municipio } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -59,7 +59,7 @@ describe('listarMunicipios', () => {
   })
 
   it('needs a department', async () => {
-    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/catalogo/municipios', { llave: comercio.llave })
+    const { status, cuerpo } = await entorno.request('GET', '/api/v1/catalogo/municipios', { llave: comercio.llave })
     expect([status, cuerpo.errores[0].campo, cuerpo.errores[0].codigo]).toEqual([400, 'departamento', 'requerido'])
   })
 })

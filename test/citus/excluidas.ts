@@ -1,5 +1,5 @@
 /** What `npm run test:citus` leaves out, and why. */
-export const SIN_CITUS: Readonly<Record<string, string>> = {
+export const EXCLUDED_FROM_CITUS: Readonly<Record<string, string>> = {
   'test/postgresEmbebido/**': 'it starts and kills servers of its own, of PostgreSQL alone',
   'test/arranque/**': 'it starts processes on the embedded PostgreSQL, kills it, and measures a replica and a pooler',
   'test/db/preparadas.test.ts': 'it counts what one session of PostgreSQL keeps prepared',

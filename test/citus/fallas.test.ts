@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { startService } from '../../server/startup/service.ts'
-import { fundarEnNodo } from '../citus.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { PLANTILLA } from '../plantilla.ts'
-import { type ReceptorDePrueba, usarReceptores } from '../webhooks/receptor.ts'
+import { createNodeDatabase } from '../citus.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { TEMPLATE_DATABASE } from '../plantilla.ts'
+import { type TestReceiver, useReceivers } from '../webhooks/receptor.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 /** Options of tests that take nodes away, from everybody. */
 const CON_NODOS = { tags: ['nodos'] }
 
@@ -36,7 +36,7 @@ async function consultar(sql: string, ...valores: unknown[]) {
 
 interface Tienda {
   comercio: Comercio
-  receptor: ReceptorDePrueba
+  receptor: TestReceiver
   creadas: Set<string>
   /** Times that it was told to come again. */
   rechazos: number
@@ -82,7 +82,7 @@ function comprar(
   let sigue = true
   const crear = async (external_ref: string): Promise<void> => {
     try {
-      tienda.creadas.add((await api.guias.crear(unaGuia({ external_ref }))).guia)
+      tienda.creadas.add((await api.guias.crear(buildGuia({ external_ref }))).guia)
     } catch (error) {
       // Whoever isn't answered doesn't know whether it is there: the same reference says so.
       if ((error as { status?: number }).status !== 503) throw error
@@ -118,7 +118,7 @@ const otroProceso = () =>
     ),
     createLog('silent'),
     undefined,
-    { reloj: entorno.reloj, despedida: 0 },
+    { clock: entorno.clock, farewellMs: 0 },
   )
 
 /** What became of a fault. */
@@ -183,9 +183,10 @@ async function maquinaNueva() {
     return {
       nombre: 'a machine added',
       lugar,
-      async poner() {
+      async add() {
         // A clone's objects have the name of what it was cloned from: the new node is told it, too.
-        for (const base of [PLANTILLA, new URL(entorno.databaseUrl).pathname.slice(1)]) await fundarEnNodo(libre, base)
+        for (const base of [TEMPLATE_DATABASE, new URL(entorno.databaseUrl).pathname.slice(1)])
+          await createNodeDatabase(libre, base)
         await consultar('select citus_add_node($1, $2)', ...lugar)
       },
       quitar: () => consultar('select citus_remove_node($1, $2)', ...lugar),
@@ -198,7 +199,7 @@ async function maquinaNueva() {
   return {
     nombre: 'data on the coordinator, too',
     lugar,
-    poner: () => poner(true),
+    add: () => poner(true),
     quitar: () => poner(false),
   }
 }
@@ -279,7 +280,7 @@ describe('faults of a cluster', () => {
       },
       (tienda) => [comprar(tienda), comprar(tienda, enOtro(tienda), 'otro')],
     )
-    await otro.detener()
+    await otro.stop()
   })
 
   it('a part split under load', CON_NODOS, async () => {
@@ -317,7 +318,7 @@ describe('faults of a cluster', () => {
         )
       )[0].n
     await resistir(`${nueva.nombre}, shards moved to it`, await dosTiendas(), async () => {
-      await nueva.poner()
+      await nueva.add()
       await repartir()
       expect(await suyos()).toBeGreaterThan(0)
     })

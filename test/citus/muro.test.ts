@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { sinDestino } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 /** Runs as a role, for some merchants, and undoes it. */
 async function como(rol: string, comercios: readonly string[] | undefined, sql: string): Promise<pg.QueryResult> {
@@ -20,7 +20,7 @@ async function como(rol: string, comercios: readonly string[] | undefined, sql: 
 
 it('the wall stands on every machine: a merchant’s role sees his rows alone, and none without a merchant', async () => {
   const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-  for (const { api } of [uno, otro]) await api.guias.crear(sinDestino())
+  for (const { api } of [uno, otro]) await api.guias.crear(buildGuiaWithoutDestino())
   const { rows: tablas } = await entorno.db.pool.query<{ tabla: string }>(
     `select logicalrelid::text as tabla from pg_dist_partition where partmethod = 'h' and logicalrelid::text <> 'dueno'`,
   )

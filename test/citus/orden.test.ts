@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { partesDe } from '../postgres.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { openShards } from '../postgres.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const consultar = async (sql: string, ...valores: unknown[]) => (await entorno.db.pool.query(sql, valores)).rows
 
 /** Where a merchant's events lie. */
@@ -80,7 +80,7 @@ const leida = ({ api }: Comercio) =>
 
 /** A transaction that writes an event of a guide where its rows lie, and waits to be told how it ends. */
 async function escribirYEsperar({ id }: Comercio, guia: string) {
-  const partes = (await partesDe(entorno.databaseUrl))!
+  const partes = (await openShards(entorno.databaseUrl))!
   const { url, schema, shard } = await partes.find({ merchant: id })
   const cliente = new pg.Client({ connectionString: url })
   await cliente.connect()
@@ -96,12 +96,12 @@ async function escribirYEsperar({ id }: Comercio, guia: string) {
 describe('the feed on several machines', () => {
   it('skips nothing that commits late, and keeps nobody on another machine waiting', async () => {
     const [uno, ajeno] = await enDosMaquinas()
-    const tardia = await uno.api.guias.crear(unaGuia())
+    const tardia = await uno.api.guias.crear(buildGuia())
     const antes = (await leida(uno)).cursor_siguiente!
     const lento = await escribirYEsperar(uno, tardia.guia)
     try {
-      const creada = await uno.api.guias.crear(unaGuia())
-      const { guia } = await ajeno.api.guias.crear(unaGuia())
+      const creada = await uno.api.guias.crear(buildGuia())
+      const { guia } = await ajeno.api.guias.crear(buildGuia())
       await hasta(async () => (await leerTodo(ajeno)).join() === `evt_${guia}_1`)
       expect((await uno.api.eventos.listar({ cursor: antes })).datos).toEqual([])
       await lento.query('commit')
@@ -119,7 +119,7 @@ describe('the feed on several machines', () => {
     const creadas: string[] = []
     let mover = true
     // Without logical replication a move keeps writers waiting, and those who wait too long are told to come again.
-    const crear = async (una: ReturnType<typeof unaGuia>): Promise<string> => {
+    const crear = async (una: ReturnType<typeof buildGuia>): Promise<string> => {
       try {
         return (await uno.api.guias.crear(una)).guia
       } catch (error) {
@@ -128,7 +128,8 @@ describe('the feed on several machines', () => {
       }
     }
     const escribir = async () => {
-      for (let n = 0; mover; n++) creadas.push(await crear(unaGuia({ external_ref: `mudanza-${Math.random()}-${n}` })))
+      for (let n = 0; mover; n++)
+        creadas.push(await crear(buildGuia({ external_ref: `mudanza-${Math.random()}-${n}` })))
     }
     const leidas: string[] = []
     let cursor: string | undefined
@@ -154,7 +155,7 @@ describe('the feed on several machines', () => {
   it('gives a cursor of now that holds wherever the rows go afterwards, and back', async () => {
     const [uno, otro] = await enDosMaquinas()
     const [desde, a] = [await lugarDe(uno), await lugarDe(otro)]
-    await uno.api.guias.crear(unaGuia())
+    await uno.api.guias.crear(buildGuia())
     // The first machine's transactions are far ahead of the second's, and so is its end of the feed.
     const cursores = [(await uno.api.eventos.listar({ desde: new Date().toISOString() })).cursor_siguiente!]
     const esperadas: string[] = []
@@ -163,7 +164,7 @@ describe('the feed on several machines', () => {
       [a, desde],
     ] as const) {
       await mudar(desde.shardid, de, hacia)
-      const { guia } = await uno.api.guias.crear(unaGuia())
+      const { guia } = await uno.api.guias.crear(buildGuia())
       esperadas.push(`evt_${guia}_1`)
       const { datos, cursor_siguiente } = await siguientes(uno, cursores.at(-1)!)
       expect(datos.map(({ id }) => id)).toEqual([esperadas.at(-1)])
@@ -174,7 +175,7 @@ describe('the feed on several machines', () => {
 
   it('goes on when a part is split, and finds by their codes the guides of before', async () => {
     const uno = await entorno.nuevoComercio()
-    const antes = await uno.api.guias.crear(unaGuia())
+    const antes = await uno.api.guias.crear(buildGuia())
     const { cursor_siguiente } = await leida(uno)
     const [{ shardid, medio, nodos }] = await consultar(
       `select s.shardid, ((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::int as medio,
@@ -190,7 +191,7 @@ describe('the feed on several machines', () => {
       `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], 'block_writes')`,
       ...[shardid, medio, nodo],
     )
-    const despues = await uno.api.guias.crear(unaGuia())
+    const despues = await uno.api.guias.crear(buildGuia())
     expect((await siguientes(uno, cursor_siguiente!)).datos.map(({ id }) => id)).toEqual([`evt_${despues.guia}_1`])
     for (const { guia } of [antes, despues])
       expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo, guia).toMatchObject({ guia })

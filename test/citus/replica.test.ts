@@ -9,13 +9,13 @@ import { Connections } from '../../server/data/connections.ts'
 import { statement } from '../../server/data/db.ts'
 import { Replica } from '../../server/data/replica.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
 import { puertoLibre } from '../puertos.ts'
-import { Seguidor } from '../seguidor.ts'
+import { StandbyServer } from '../seguidor.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 const ESTADO = statement<{ guia: string }, { estado: string; de_replica: boolean }>(
   'pruebas.estadoEnReplica',
@@ -40,11 +40,11 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
     const coordinador = new pg.Client({ connectionString: entorno.databaseUrl })
     await coordinador.connect()
     cerrar.push(() => coordinador.end())
-    const seguidores: Seguidor[] = []
+    const seguidores: StandbyServer[] = []
     for (const [n, nodo] of inject('nodos')!.entries()) {
       const primaria = new URL(nodo)
       const puerto = await puertoLibre()
-      const seguidor = new Seguidor(join(carpeta, `${n}`), puerto, primaria)
+      const seguidor = new StandbyServer(join(carpeta, `${n}`), puerto, primaria)
       await admin((cliente) => seguidor.copiar(cliente), nodo)
       cerrar.push(() => seguidor.matar())
       await seguidor.arrancar()
@@ -57,19 +57,19 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
       ])
       cerrar.push(() => coordinador.query('select citus_remove_node($1, $2)', [primaria.hostname, puerto]))
     }
-    const [delCoordinador, ...deWorkers] = seguidores as [Seguidor, ...Seguidor[]]
+    const [delCoordinador, ...deWorkers] = seguidores as [StandbyServer, ...StandbyServer[]]
 
     const leida = Object.assign(new URL(delCoordinador.url), { pathname: `/${base}` })
     leida.searchParams.set('options', '-c citus.use_secondary_nodes=always')
     const conexiones = new Connections(leida.href, 2, 'guias lectura', {})
     cerrar.push(() => conexiones.end())
     const replica = new Replica(entorno.db, conexiones, createLog('silent'))
-    const leer = async (guia: string) => (await replica.consultar(ESTADO, { guia }))[0]
+    const leer = async (guia: string) => (await replica.query(ESTADO, { guia }))[0]
 
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await hasta(async () => (await leer(guia))?.de_replica)
-    for (const uno of deWorkers) await uno.pedir('select pg_wal_replay_pause()')
+    for (const uno of deWorkers) await uno.request('select pg_wal_replay_pause()')
     await api.guias.cancelar(guia)
     const despues = Date.now() + MAS_QUE_EL_ATRASO
     await hasta(async () => (await leer(guia)) && Date.now() > despues)

@@ -5,10 +5,10 @@ import { expect, it } from 'vitest'
 import { STATEMENTS } from '../../server/data/db.ts'
 import type { Part } from '../../server/data/parts.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { usarEntorno } from '../entorno.ts'
-import { partesDe } from '../postgres.ts'
+import { useEnvironment } from '../entorno.ts'
+import { openShards } from '../postgres.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 /** What is about everybody's rows, and asks every machine by the coordinator: why nobody's request waits for it, or must. */
 const A_TODAS: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ function valor(tipo: string, nombre: string): string {
 
 /** The plan of a statement, of made-up values. */
 async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]> {
-  const { text, parametros } = STATEMENTS.get(nombre)!
+  const { text, parameters: parametros } = STATEMENTS.get(nombre)!
   await cliente.query(`prepare esta as ${text}`)
   const { rows } = await cliente.query<{ tipos: string[] }>(
     `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
@@ -84,7 +84,7 @@ it('each statement about rows of one part is PostgreSQL’s own there, and few a
     const ruta = fileURLToPath(new URL(archivo, ROOT))
     if (!ruta.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
   }
-  const [parte] = (await partesDe(entorno.databaseUrl))!.parts()
+  const [parte] = (await openShards(entorno.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}
   for (const nombre of STATEMENTS.keys()) {
     const pega = await pegaDe(nombre, parte!)

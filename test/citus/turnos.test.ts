@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
-import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
+import { deletePruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
+import { eraseUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
 import { erasingDeps } from '../personas/erasingDeps.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COMERCIOS = 4
 
 it('jobs that erase the same guides at once erase all of them on every machine, without a deadlock', async () => {
   for (let n = 0; n < COMERCIOS; n++) {
     const comercio = await entorno.nuevoComercio()
-    await entregada(entorno, comercio)
-    await entregada(entorno, comercio)
+    await createDeliveredGuia(entorno, comercio)
+    await createDeliveredGuia(entorno, comercio)
   }
   const deps = erasingDeps(entorno)
   const contar = async () => {
@@ -26,7 +26,7 @@ it('jobs that erase the same guides at once erase all of them on every machine, 
   }
   const todas = 2 * COMERCIOS
   expect(await contar()).toEqual({ lugares: todas, personas: todas, pruebas: todas })
-  const jobs = [olvidarUbicaciones, olvidarPersonas, borrarPruebas]
+  const jobs = [eraseUbicaciones, eraseOldPersonas, deletePruebas]
   await Promise.all([...jobs, ...jobs].map((job) => job(deps)))
   // A job skips rows that another one holds. Its next run erases them.
   for (const job of jobs) await job(deps)

@@ -8,7 +8,7 @@ afterEach(() => Promise.all(abiertos.splice(0).map((uno) => uno.stop())))
 
 /** A feeder of one kind of work, whose rows, queue and clock do what the test says. */
 function nuevo() {
-  const mundo = { desfase: 0, filas: [] as string[], falla: false, rondas: 0, adelantos: 0 }
+  const mundo = { desfase: 0, rows: [] as string[], falla: false, rondas: 0, adelantos: 0 }
   const alimentados: string[] = []
   const boss = {
     insert: async (_cola: string, trabajos: { id: string }[]) => {
@@ -18,19 +18,19 @@ function nuevo() {
   } as unknown as PgBoss
   const deps: FeederDeps = {
     log: createLog('silent'),
-    reloj: () => new Date(Date.now() + mundo.desfase),
-    avisarTrabajo: () => {},
-    despertar: () => {},
-    hayTrabajo: () => {},
+    clock: () => new Date(Date.now() + mundo.desfase),
+    notifyJobs: () => {},
+    wake: () => {},
+    announceWork: () => {},
   }
   const trabajo = {
     cola: 'prueba',
     opciones: {},
     pendientes: async () => {
       mundo.rondas++
-      return mundo.filas.map((id) => ({ id }))
+      return mundo.rows.map((id) => ({ id }))
     },
-    adelantar: async () => mundo.adelantos++,
+    advance: async () => mundo.adelantos++,
   }
   const alimentador = new Feeder(boss, [trabajo], deps)
   abiertos.push(alimentador)
@@ -62,11 +62,11 @@ describe('the feeder', () => {
 
   it('feeds a row once, and again at once if the queue did not take it', async () => {
     const { mundo, alimentados, ronda } = nuevo()
-    mundo.filas = ['una']
+    mundo.rows = ['una']
     await ronda()
     await ronda()
     expect(alimentados).toEqual(['una'])
-    mundo.filas = ['una', 'otra']
+    mundo.rows = ['una', 'otra']
     mundo.falla = true
     await ronda()
     mundo.falla = false

@@ -4,30 +4,30 @@ import { type GroupOwner, type GroupRequest, Groups } from '../../server/data/qu
 class Mala extends Error {}
 
 interface Opciones {
-  maximo?: number
-  aLaVez?: number
+  max?: number
+  concurrency?: number
   falla?: (datos: readonly string[], solo: boolean) => boolean
 }
 
 /** Groups whose work the test lets go on, and what each was given. */
-function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) {
-  const hechos: { duenos: string; datos: string[]; solo: boolean }[] = []
+function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false }: Opciones = {}) {
+  const hechos: { owners: string; datos: string[]; solo: boolean }[] = []
   const esperan: (() => void)[] = []
   let suelto = false
   let ahora = 50_000
   const grupos = new Groups<GroupOwner, string, string>(
     {
-      maximo,
-      aLaVez,
+      max: maximo,
+      concurrency: aLaVez,
       juntos: () => '',
-      hacer: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
+      perform: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
         const datos = pedidos.flatMap((pedido) => pedido.datos)
-        hechos.push({ duenos: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
+        hechos.push({ owners: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
         if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
         if (falla(datos, solo)) throw new Mala(datos.join())
         return datos.map((dato) => dato.toUpperCase())
       },
-      esDeUno: (error) => error instanceof Mala,
+      isSingleOwnerError: (error) => error instanceof Mala,
     },
     () => ahora,
   )
@@ -38,30 +38,30 @@ function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) 
   }
   const turno = () => new Promise((resolve) => setImmediate(resolve))
   const pasar = (ms: number) => (ahora += ms)
-  return { hechos, pedir, soltar, turno, pasar }
+  return { deliveries: hechos, request: pedir, release: soltar, turno, pasar }
 }
 
 describe('what is asked for at the same time', () => {
   it('is done together, and each gets his own', async () => {
-    const { hechos, pedir, soltar, turno } = nuevo()
+    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo()
     const todos = Promise.all([pedir('a', 'uno', 'dos'), pedir('b', 'tres'), pedir('a', 'cuatro')])
     await turno()
     soltar()
     expect(await todos).toEqual([['UNO', 'DOS'], ['TRES'], ['CUATRO']])
-    expect(hechos).toEqual([{ duenos: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], solo: false }])
+    expect(hechos).toEqual([{ owners: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], solo: false }])
   })
 
   it('waits for nobody when it is alone', async () => {
-    const { hechos, pedir, soltar, turno } = nuevo()
+    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo()
     const uno = pedir('a', 'uno')
     await turno()
-    expect(hechos).toEqual([{ duenos: 'a', datos: ['uno'], solo: true }])
+    expect(hechos).toEqual([{ owners: 'a', datos: ['uno'], solo: true }])
     soltar()
     expect(await uno).toEqual(['UNO'])
   })
 
   it('keeps to what fits, one request of each owner in turn: a flood is in the others’ way with one', async () => {
-    const { hechos, pedir, soltar, turno } = nuevo({ maximo: 3 })
+    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo({ max: 3 })
     const primera = pedir('z', 'z')
     await turno()
     const riada = Array.from({ length: 7 }, (_, i) => pedir('a', `a${i}`))
@@ -69,11 +69,11 @@ describe('what is asked for at the same time', () => {
     await turno()
     soltar()
     await Promise.all([primera, ...riada, ...vecinas])
-    expect(hechos.map(({ duenos }) => duenos)).toEqual(['z', 'abc', 'aba', 'aaa', 'a'])
+    expect(hechos.map(({ owners: duenos }) => duenos)).toEqual(['z', 'abc', 'aba', 'aaa', 'a'])
   })
 
   it('is never split, and what doesn’t fit keeps its turn while smaller ones go along', async () => {
-    const { hechos, pedir, soltar, turno } = nuevo({ maximo: 3 })
+    const { deliveries: hechos, request: pedir, release: soltar, turno } = nuevo({ max: 3 })
     const primera = pedir('z', 'z')
     await turno()
     const otras = [pedir('a', 'a'), pedir('b', 'b1', 'b2', 'b3', 'b4'), pedir('c', 'c')]
@@ -84,11 +84,15 @@ describe('what is asked for at the same time', () => {
   })
 
   it('is done owner by owner when one may be at fault, who then goes by himself', async () => {
-    const { hechos, pedir, soltar } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    const {
+      deliveries: hechos,
+      request: pedir,
+      release: soltar,
+    } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
     soltar()
     const juntas = [pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')]
     expect(await Promise.all(juntas)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
-    expect(hechos.map(({ duenos, solo }) => [duenos, solo])).toEqual([
+    expect(hechos.map(({ owners: duenos, solo }) => [duenos, solo])).toEqual([
       ['abc', false],
       ['a', false],
       ['b', false],
@@ -98,13 +102,18 @@ describe('what is asked for at the same time', () => {
   })
 
   it('is done apart for ten seconds for an owner at fault, and together with the others again then', async () => {
-    const { hechos, pedir, soltar, pasar } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    const {
+      deliveries: hechos,
+      request: pedir,
+      release: soltar,
+      pasar,
+    } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
     soltar()
     await Promise.all([pedir('a', 'mala'), pedir('b', 'buena')])
     const juntas = async () => {
       hechos.length = 0
       await Promise.all([pedir('a', 'buena'), pedir('b', 'buena'), pedir('c', 'buena')])
-      return hechos.map(({ duenos, solo }) => `${duenos} ${solo}`).sort()
+      return hechos.map(({ owners: duenos, solo }) => `${duenos} ${solo}`).sort()
     }
     expect(await juntas()).toEqual(['a true', 'bc false'])
     pasar(9_999)
@@ -114,7 +123,11 @@ describe('what is asked for at the same time', () => {
   })
 
   it('fails for all when nobody is to blame', async () => {
-    const { hechos, pedir, soltar } = nuevo({
+    const {
+      deliveries: hechos,
+      request: pedir,
+      release: soltar,
+    } = nuevo({
       falla: () => {
         throw new Error('the database is away')
       },

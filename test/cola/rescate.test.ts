@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Rescue } from '../../server/data/queue/rescue.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { JOBS } from '../../server/startup/jobs.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
 /** No workers: only the tests claim jobs and look for dead workers. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COLA = 'pruebas'
 
 let boss: PgBoss
@@ -26,9 +26,9 @@ function proceso() {
   const lineas: string[] = []
   const despertadas: string[] = []
   const deps = {
-    dbSinEspera: entorno.db,
+    noWaitDb: entorno.db,
     log: createLog('warn', { write: (linea) => lineas.push(linea) }),
-    despertar: (cola: string) => void despertadas.push(cola),
+    wake: (cola: string) => void despertadas.push(cola),
   }
   return { rescate: new Rescue(boss, deps, [COLA]), lineas, despertadas }
 }
@@ -104,7 +104,7 @@ describe('a job whose heartbeat stopped', () => {
 })
 
 it('every queue with workers has heartbeats and the same short delay', async () => {
-  const colas = JOBS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
+  const colas = JOBS.filter(({ run: ejecutar }) => ejecutar).map(({ cola }) => cola)
   const { rows } = await entorno.db.pool.query(
     'select name, heartbeat_seconds, retry_delay, retry_backoff from pgboss.queue where name = any($1)',
     [colas],

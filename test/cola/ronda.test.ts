@@ -4,13 +4,13 @@ import { Rounds, type Timers } from '../../server/data/queue/round.ts'
 describe('a round', () => {
   // Faked timers of the whole process would also hold those of the service that the files of a worker share.
   let ahora = 0
-  let puestos: { cuando: number; hacer: () => void }[] = []
+  let puestos: { cuando: number; perform: () => void }[] = []
   beforeEach(() => {
     puestos = []
   })
   const timers: Timers = {
     setTimeout(hacer, ms) {
-      const puesto = { cuando: ahora + ms, hacer }
+      const puesto = { cuando: ahora + ms, perform: hacer }
       puestos.push(puesto)
       return puesto as unknown as NodeJS.Timeout
     },
@@ -28,7 +28,7 @@ describe('a round', () => {
       if (!puesto) break
       ahora = puesto.cuando
       timers.clearTimeout(puesto as unknown as NodeJS.Timeout)
-      puesto.hacer()
+      puesto.perform()
       await new Promise(setImmediate)
     }
     ahora = fin
@@ -36,21 +36,24 @@ describe('a round', () => {
 
   /** Rounds of 5 to 30 s, and how often they came. */
   function rondas(hacer: () => Promise<unknown> = async () => {}) {
-    const vistas = { cuantas: 0, fallas: 0 }
+    const vistas = { count: 0, fallas: 0 }
     const contar = () => {
-      vistas.cuantas++
+      vistas.count++
       return hacer()
     }
-    return { vistas, ronda: new Rounds(contar, { prisa: 5_000, calma: 30_000 }, () => vistas.fallas++, timers) }
+    return {
+      vistas,
+      ronda: new Rounds(contar, { busyInterval: 5_000, calmInterval: 30_000 }, () => vistas.fallas++, timers),
+    }
   }
 
   it('comes at once, and then ever more rarely, up to its bound', async () => {
     const { vistas, ronda } = rondas()
     const cuando = []
     for (let s = 0; s <= 120; s += 5) {
-      const antes = vistas.cuantas
+      const antes = vistas.count
       await pasar(s === 0 ? 0 : 5_000)
-      if (s === 0 || vistas.cuantas > antes) cuando.push(s)
+      if (s === 0 || vistas.count > antes) cuando.push(s)
     }
     expect(cuando).toEqual([0, 10, 30, 60, 90, 120])
     await ronda.stop()
@@ -59,13 +62,13 @@ describe('a round', () => {
   it('comes soon as long as somebody has work for it, although it had been long away', async () => {
     const { vistas, ronda } = rondas()
     await pasar(31_000)
-    expect(vistas.cuantas).toBe(3)
+    expect(vistas.count).toBe(3)
     ronda.hurry()
     await pasar(5_000)
-    expect(vistas.cuantas).toBe(4)
+    expect(vistas.count).toBe(4)
     ronda.hurry()
     await pasar(10_000)
-    expect(vistas.cuantas).toBe(5)
+    expect(vistas.count).toBe(5)
   })
 
   it('goes on where there is more, with a rest of three times as long as each took', async () => {
@@ -76,11 +79,11 @@ describe('a round', () => {
     })
     await pasar(100)
     await pasar(299)
-    expect(vistas.cuantas).toBe(1)
+    expect(vistas.count).toBe(1)
     await pasar(1 + 100 + 300)
-    expect(vistas.cuantas).toBe(3)
+    expect(vistas.count).toBe(3)
     await pasar(5_000)
-    expect(vistas.cuantas).toBe(3)
+    expect(vistas.count).toBe(3)
     await ronda.stop()
   })
 
@@ -92,10 +95,10 @@ describe('a round', () => {
     await pasar(60_000)
     ronda.hurry()
     await pasar(60_000)
-    expect(vistas.cuantas).toBe(1)
+    expect(vistas.count).toBe(1)
     terminar(new Error('no'))
     await pasar(5_000)
-    expect(vistas).toEqual({ cuantas: 2, fallas: 1 })
+    expect(vistas).toEqual({ count: 2, fallas: 1 })
     let acabada = false
     const fin = ronda.stop().then(() => (acabada = true))
     await pasar(1_000)
@@ -103,6 +106,6 @@ describe('a round', () => {
     terminar()
     await fin
     await pasar(60_000)
-    expect(vistas.cuantas).toBe(2)
+    expect(vistas.count).toBe(2)
   })
 })

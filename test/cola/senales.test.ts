@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type SignalKey, SignalListener, SignalSender } from '../../server/data/queue/signals.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { admin, crearBase, quitarBase } from '../postgres.ts'
+import { admin, createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'senales'
 const log = createLog('silent')
@@ -12,7 +12,7 @@ let pool: pg.Pool
 let oyente: SignalListener
 
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   pool = new pg.Pool({ connectionString: url(), max: 1 })
   pool.on('error', () => {})
   oyente = new SignalListener(url(), log, (claves) => oidas.push(claves))
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await oyente.close()
   await pool.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
 const nuevas = (cuantas: number): SignalKey[] =>

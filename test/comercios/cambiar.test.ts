@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const cambiar = (comercio: string, cuerpo: object) => entorno.operar('PATCH', `/comercios/${comercio}`, cuerpo)
 const crear = async () => (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba', pais: 'GT' })).cuerpo
 

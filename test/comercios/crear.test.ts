@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('POST /operaciones/v1/comercios', () => {
   it('creates a merchant, whom the list shows from then on', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { administrar } from '../llaves/administrar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const { crearComercio } = administrar(entorno)
 const llamado = async (nombre: string) => (await entorno.operar('POST', '/comercios', { nombre })).cuerpo
 const listar = async (query: string) => (await entorno.operar('GET', `/comercios?${query}`)).cuerpo

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ALCANCES } from '../../server/generado/contrato/vocabulario.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /api/v1/cuenta', () => {
   it('says whose the key is, what it may do, and the settings', async () => {
@@ -37,7 +37,7 @@ describe('GET /api/v1/cuenta', () => {
   it('is for any key, with whatever scopes', async () => {
     const comercio = await entorno.nuevoComercio()
     const llave = await entorno.nuevaLlave(comercio, { alcances: ['webhooks:admin'] })
-    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+    const { status, cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
     expect([status, cuerpo.alcances]).toEqual([200, ['webhooks:admin']])
   })
 

@@ -39,7 +39,7 @@ describe('configuration', () => {
     expect(readConfig({}, '/proyecto')).toEqual({
       port: 3000,
       host: '127.0.0.1',
-      baseDeDatos: { tipo: 'embebida' },
+      database: { tipo: 'embebida' },
       dataDir: '/proyecto/.datos',
       publicUrl: undefined,
       logLevel: 'info',
@@ -48,49 +48,49 @@ describe('configuration', () => {
       metricsPort: undefined,
       webhooksLoopback: true,
       buzon: true,
-      retencionDeWebhooks: 90,
-      minutosDeEnlaces: 15,
-      retencionDePersonas: 365,
-      retencionDePruebas: 730,
-      nombreDeMarca: 'Guías',
-      logoDeMarca: undefined,
-      colorDeMarca: '#0b6b3a',
-      telefonoDeAyuda: null,
-      alcanceDeRepartidor: 'custodia',
-      zonaHoraria: undefined,
-      almacenamiento: { tipo: 'local' },
+      webhookRetention: 90,
+      linkMinutes: 15,
+      personaRetention: 365,
+      pruebaRetention: 730,
+      brandName: 'Guías',
+      brandLogo: undefined,
+      brandColor: '#0b6b3a',
+      helpPhone: null,
+      repartidorReach: 'custodia',
+      timeZone: undefined,
+      storage: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },
       correo: undefined,
-      inactividadDeEmpresa: 30,
-      inactividadDeCaja: 15,
-      inactividadDeComercio: 168,
-      horasDeSolicitud: 72,
-      retencionDeUbicaciones: 365,
+      empresaIdleMinutes: 30,
+      cajaIdleMinutes: 15,
+      comercioIdleHours: 168,
+      requestHours: 72,
+      ubicacionRetention: 365,
       proxies: 0,
-      contactoDeSeguridad: undefined,
-      ritmoDeRed: 50,
-      ritmoDeOperador: 50,
-      conexionesPorRed: 500,
-      mosaicos: {
+      securityContact: undefined,
+      networkRate: 50,
+      operadorRate: 50,
+      connectionsPerNetwork: 500,
+      tiles: {
         url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
-        propios: false,
-        atribucion: '© OpenStreetMap',
+        selfHosted: false,
+        attribution: '© OpenStreetMap',
       },
     })
     expect(
       readConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
-    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
+    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, webhookRetention: 30 })
     const respaldo = { BACKUP_DIR: 'respaldos', BACKUP_KEY_FILE: 'clave.txt' }
-    expect(readConfig({ ...respaldo, BACKUP_DAYS: '7' }, '/srv').respaldo).toEqual({
-      carpeta: '/srv/respaldos',
-      archivoDeClave: '/srv/clave.txt',
+    expect(readConfig({ ...respaldo, BACKUP_DAYS: '7' }, '/srv').backup).toEqual({
+      folder: '/srv/respaldos',
+      keyFile: '/srv/clave.txt',
       dias: 7,
     })
     expect(() => readConfig({ ...base, ...respaldo, BACKUP_DAYS: '31' }, '/')).toThrow(
       /BACKUP_DAYS: debe ser un número de días de 1 a 30.*BACKUP_DIR: respalda la base embebida/s,
     )
     expect(readConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
-      baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
+      database: { tipo: 'externa', url: base.DATABASE_URL },
       publicUrl: 'https://guias.example.com',
     })
   })
@@ -98,7 +98,7 @@ describe('configuration', () => {
   it('knows where files are kept, and names each fault of it', () => {
     const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
     const leer = (env: Record<string, string>) => {
-      const { almacenamiento } = readConfig(env, '/')
+      const { storage: almacenamiento } = readConfig(env, '/')
       return almacenamiento.tipo === 's3' ? almacenamiento : undefined
     }
     expect(leer(s3)).toEqual({
@@ -106,10 +106,10 @@ describe('configuration', () => {
       bucket: 'mis-guias',
       region: 'sa-east-1',
       endpoint: undefined,
-      enLaRuta: false,
+      pathStyle: false,
       accessKeyId: undefined,
       secretAccessKey: undefined,
-      prefijo: '',
+      prefix: '',
     })
     const propio = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
     const llave = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }
@@ -118,10 +118,10 @@ describe('configuration', () => {
       bucket: 'mis-guias',
       region: 'us-east-1',
       endpoint: 'http://minio:9000',
-      enLaRuta: true,
+      pathStyle: true,
       accessKeyId: 'a',
       secretAccessKey: 'b',
-      prefijo: 'datos/guias/',
+      prefix: 'datos/guias/',
     })
     const fallas = (env: Record<string, string>) => {
       try {
@@ -151,14 +151,14 @@ describe('configuration', () => {
     const leer = (env: Record<string, string>) => readConfig(env, '/srv')
     const marca = { BRAND_COLOR: '#1A4FA0', BRAND_LOGO: 'marca/logo.svg', SUPPORT_PHONE: '(+502) 2345-6789' }
     expect(leer(marca)).toMatchObject({
-      colorDeMarca: '#1a4fa0',
-      logoDeMarca: '/srv/marca/logo.svg',
-      telefonoDeAyuda: { e164: '+50223456789', visible: '2345 6789' },
+      brandColor: '#1a4fa0',
+      brandLogo: '/srv/marca/logo.svg',
+      helpPhone: { e164: '+50223456789', visible: '2345 6789' },
     })
-    expect(leer({ BRAND_LOGO: 'https://marca.example/logo.png' }).logoDeMarca).toBe('https://marca.example/logo.png')
+    expect(leer({ BRAND_LOGO: 'https://marca.example/logo.png' }).brandLogo).toBe('https://marca.example/logo.png')
     const falla = 'el contraste de #ffcc00 con el blanco es 1.51 y hace falta 4.5; el más parecido que sirve es #917300'
     expect(() => leer({ BRAND_COLOR: '#FFCC00' })).toThrow(`BRAND_COLOR: ${falla}`)
-    expect(leer({ BRAND_COLOR: '#917300' }).colorDeMarca).toBe('#917300')
+    expect(leer({ BRAND_COLOR: '#917300' }).brandColor).toBe('#917300')
     expect(() => leer({ SUPPORT_PHONE: '2345 6789' })).toThrow(/SUPPORT_PHONE: .*código de país/)
   })
 

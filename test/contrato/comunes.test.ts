@@ -1,20 +1,21 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { RESPUESTAS_COMUNES } from '../../openapi/componentes/comunes.ts'
-import { type Objeto, operacionesDe, seguirRef } from '../../scripts/documentacion/contrato.ts'
-import { conComunes } from '../../scripts/generar/comunes.ts'
-import { DOCUMENTOS } from '../../scripts/generar/unirContratos.ts'
+import { COMMON_RESPONSES } from '../../openapi/componentes/comunes.ts'
+import { type JsonObject, operacionesOf, resolveRef } from '../../scripts/documentacion/contrato.ts'
+import { withCommonResponses } from '../../scripts/generar/comunes.ts'
+import { DOCUMENT_NAMES } from '../../scripts/generar/unirContratos.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
 const refDe = (archivo: string, nombre: string) => ({ $ref: `../../componentes/${archivo}.yaml#/${nombre}` })
 const problema = (nombre: string) => refDe('respuestas/problemas', nombre)
 const exito = { description: 'Listo.', content: { 'application/json': { schema: { type: 'object' } } } }
 const json = { required: true, content: { 'application/json': { schema: { type: 'object' } } } }
-const respuestasDe = (operacion: Objeto) => conComunes({ operationId: 'x', ...operacion }).responses as Objeto
-const deEstados = (operacion: Objeto) =>
+const respuestasDe = (operacion: JsonObject) =>
+  withCommonResponses({ operationId: 'x', ...operacion }).responses as JsonObject
+const deEstados = (operacion: JsonObject) =>
   Object.entries(respuestasDe({ responses: { 200: exito }, ...operacion })).map(
     ([estado, una]) =>
-      `${estado} ${String((una as Objeto).$ref ?? '')
+      `${estado} ${String((una as JsonObject).$ref ?? '')
         .split('/')
         .at(-1)}`,
   )
@@ -53,13 +54,13 @@ describe('the common answers of an operation', () => {
     const parameters = [refDe('parametros/parametros', 'SiNoCoincide')]
     const { 200: bien, 304: igual } = respuestasDe({ security: [], parameters, responses: { 200: exito } })
     expect(igual).toEqual(refDe('respuestas/condicional', 'SinCambios'))
-    const cabeceras = Object.keys((bien as Objeto).headers as Objeto)
+    const cabeceras = Object.keys((bien as JsonObject).headers as JsonObject)
     expect(cabeceras).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'])
   })
 
   it('are taken from the security of the document if the operation has none', () => {
-    const { responses } = conComunes({ operationId: 'x', responses: {} }, [{ llaveDeOperacion: ['ver'] }])
-    expect((responses as Objeto)[401]).toEqual(problema('NoAutenticado'))
+    const { responses } = withCommonResponses({ operationId: 'x', responses: {} }, [{ llaveDeOperacion: ['ver'] }])
+    expect((responses as JsonObject)[401]).toEqual(problema('NoAutenticado'))
   })
 
   it('give way to an answer that the path file writes', () => {
@@ -69,8 +70,8 @@ describe('the common answers of an operation', () => {
   })
 
   it('leave out what x-sin-respuestas names, which is not published', () => {
-    const completa = conComunes({ operationId: 'x', security: [], 'x-sin-respuestas': ['503'], responses: {} })
-    expect(Object.keys(completa.responses as Objeto)).toEqual(['400', '405', '429'])
+    const completa = withCommonResponses({ operationId: 'x', security: [], 'x-sin-respuestas': ['503'], responses: {} })
+    expect(Object.keys(completa.responses as JsonObject)).toEqual(['400', '405', '429'])
     expect(completa).not.toHaveProperty('x-sin-respuestas')
   })
 
@@ -79,7 +80,7 @@ describe('the common answers of an operation', () => {
     ['the path file writes', '503', { 503: exito }],
   ])('reject an exception for a status that %s', (_caso, estado, responses) => {
     const operacion = { operationId: 'x', security: [], 'x-sin-respuestas': [estado], responses }
-    expect(() => conComunes(operacion)).toThrow(`x: x-sin-respuestas names ${estado}`)
+    expect(() => withCommonResponses(operacion)).toThrow(`x: x-sin-respuestas names ${estado}`)
   })
 })
 
@@ -88,42 +89,44 @@ describe('an answer that the path file writes in full', () => {
 
   it('gets the common headers before its own', () => {
     const { 201: creada } = respuestasDe({ security: [], responses: { 201: { ...exito, headers } } })
-    const suyas = (creada as Objeto).headers as Objeto
+    const suyas = (creada as JsonObject).headers as JsonObject
     expect(Object.keys(suyas)).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Location'])
-    expect(Object.keys(creada as Objeto)).toEqual(['description', 'headers', 'content'])
+    expect(Object.keys(creada as JsonObject)).toEqual(['description', 'headers', 'content'])
   })
 
   it('keeps its headers if it writes X-Request-Id itself', () => {
     const suyas = { 'X-Request-Id': refDe('respuestas/cabeceras', 'IdSolicitud') }
     const { 503: no } = respuestasDe({ security: [], responses: { 503: { ...exito, headers: suyas } } })
-    expect((no as Objeto).headers).toEqual(suyas)
+    expect((no as JsonObject).headers).toEqual(suyas)
   })
 
   it('gets both forms of a problem if it is an error with examples alone', () => {
     const examples = { uno: { value: {} } }
     const error = { description: 'No.', content: { 'application/json': { examples } } }
     const { 409: no, 200: bien } = respuestasDe({ security: [], responses: { 200: exito, 409: error } })
-    expect((no as Objeto).content).toEqual({
+    expect((no as JsonObject).content).toEqual({
       'application/json': { schema: refDe('schemas/problemas', 'Problema'), examples },
       'application/problem+json': { schema: refDe('schemas/problemas', 'ProblemaRfc9457') },
     })
-    expect((bien as Objeto).content).toEqual(exito.content)
+    expect((bien as JsonObject).content).toEqual(exito.content)
   })
 })
 
-describe.each(DOCUMENTOS)('the published document %s', (documento) => {
+describe.each(DOCUMENT_NAMES)('the published document %s', (documento) => {
   const contrato = JSON.parse(
     readFileSync(new URL(`server/generado/contrato/${documento}.json`, ROOT), 'utf8'),
-  ) as Objeto
+  ) as JsonObject
 
   it('has 405 and 429 on every operation, and X-Request-Id on every answer', () => {
-    const operaciones = operacionesDe(contrato)
+    const operaciones = operacionesOf(contrato)
     expect(operaciones.length).toBeGreaterThan(10)
-    for (const { id, definicion } of operaciones) {
-      const respuestas = Object.entries(definicion.responses as Objeto)
-      expect(Object.keys(definicion.responses as Objeto), id).toEqual(expect.arrayContaining(['405', '429']))
+    for (const { id, definition: definicion } of operaciones) {
+      const respuestas = Object.entries(definicion.responses as JsonObject)
+      expect(Object.keys(definicion.responses as JsonObject), id).toEqual(expect.arrayContaining(['405', '429']))
       for (const [estado, una] of respuestas)
-        expect(Object.keys(seguirRef(contrato, una).headers as Objeto), `${id} ${estado}`).toContain('X-Request-Id')
+        expect(Object.keys(resolveRef(contrato, una).headers as JsonObject), `${id} ${estado}`).toContain(
+          'X-Request-Id',
+        )
     }
   })
 
@@ -133,7 +136,7 @@ describe.each(DOCUMENTOS)('the published document %s', (documento) => {
 })
 
 it('no path file writes an answer or a header of the list that it gets anyway', () => {
-  const siempre = Object.values(RESPUESTAS_COMUNES.find(([condicion]) => condicion === 'siempre')![1])
+  const siempre = Object.values(COMMON_RESPONSES.find(([condicion]) => condicion === 'siempre')![1])
   const sobra = [...siempre.map((ruta) => ruta.split('/')[1]), 'RateLimit', 'RateLimitPolicy', 'ProblemaRfc9457']
   const repetidas = globSync('openapi/*/paths/*.yaml', { cwd: ROOT }).filter((archivo) => {
     const texto = readFileSync(new URL(archivo, ROOT), 'utf8')

@@ -14,7 +14,7 @@ interface Afirmacion {
 }
 interface Hueco extends Afirmacion {
   /** First cells of its rows in DECISIONES.md. */
-  filas: string[]
+  rows: string[]
 }
 
 const leer = (documento: string) =>
@@ -279,12 +279,12 @@ const HUECOS: Record<string, Hueco[]> = {
   'Resources and their fields': [
     {
       dice: 'Required or optional status of each guide field',
-      filas: ['Qué campos de la guía son obligatorios'],
+      rows: ['Qué campos de la guía son obligatorios'],
       en: [[esquema('GuiaIndividual'), 'decision']],
     },
     {
       dice: 'Complete field list of a guide, semantics and format of external_ref',
-      filas: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
+      rows: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
       en: [
         [esquema('Guia'), 'decision'],
         [campo('GuiaDeAviso', 'external_ref'), 'decision'],
@@ -298,12 +298,12 @@ const HUECOS: Record<string, Hueco[]> = {
     },
     {
       dice: 'Fields of an event-history record',
-      filas: ['Campos de un evento del historial'],
+      rows: ['Campos de un evento del historial'],
       en: [[esquema('Evento'), 'decision']],
     },
     {
       dice: 'Fields of the proof-of-delivery record, and the format of its signed links',
-      filas: ['Campos de la prueba de entrega', 'Enlaces firmados'],
+      rows: ['Campos de la prueba de entrega', 'Enlaces firmados'],
       en: [
         [esquema('PruebaDeEntrega'), 'decision'],
         [campo('PruebaDeEntrega', 'fotos'), 'decision'],
@@ -314,14 +314,14 @@ const HUECOS: Record<string, Hueco[]> = {
   'States and transitions': [
     {
       dice: 'The full list of states; transitions',
-      filas: ['Estados y transiciones'],
+      rows: ['Estados y transiciones'],
       en: [[esquema('Estado'), 'decision']],
     },
   ],
   Endpoints: [
     {
       dice: 'Response body of the single create',
-      filas: ['Respuesta de la creación individual'],
+      rows: ['Respuesta de la creación individual'],
       en: [
         [`${CREAR}/responses/201`, 'decision'],
         [`${CREAR}/responses/200`, 'decision'],
@@ -329,7 +329,7 @@ const HUECOS: Record<string, Hueco[]> = {
     },
     {
       dice: 'Method, path, parameters and payload of the listing, the detail and the proof',
-      filas: ['Lista, detalle y prueba de entrega', 'Paginación'],
+      rows: ['Lista, detalle y prueba de entrega', 'Paginación'],
       en: [LISTAR, DETALLE, PRUEBA].flatMap((una): Elemento[] => [
         [una, 'decision'],
         [`${una}/parameters/0`, 'decision'],
@@ -340,14 +340,14 @@ const HUECOS: Record<string, Hueco[]> = {
   Authentication: [
     {
       dice: 'Key issuance, rotation, revocation and scopes',
-      filas: ['Llaves', 'Emisión, rotación y alcances de las llaves', 'Revocación'],
+      rows: ['Llaves', 'Emisión, rotación y alcances de las llaves', 'Revocación'],
       en: [],
     },
   ],
   Events: [
     {
       dice: 'Event names, payload shape, signature header, signing input, retry schedule, registration of an address',
-      filas: [
+      rows: [
         'Nombres de los eventos',
         'Cuerpo de un aviso',
         'Formato de los webhooks',
@@ -365,13 +365,13 @@ const HUECOS: Record<string, Hueco[]> = {
   Errors: [
     {
       dice: 'Shape and content of the error value in a batch entry',
-      filas: ['`error` de una entrada'],
+      rows: ['`error` de una entrada'],
       en: [[esquema('Problema'), 'decision']],
     },
-    { dice: 'Value of the top-level ok when some entries fail', filas: ['`ok` del lote'], en: [] },
+    { dice: 'Value of the top-level ok when some entries fail', rows: ['`ok` del lote'], en: [] },
     {
       dice: 'Error codes, status codes and the error body for other failures',
-      filas: ['Errores', 'Códigos y estados HTTP de las fallas'],
+      rows: ['Errores', 'Códigos y estados HTTP de las fallas'],
       en: [
         [esquema('CodigoDeProblema'), 'decision'],
         ...['401', '422'].map((estado): Elemento => [`${CREAR}/responses/${estado}`, 'decision']),
@@ -381,14 +381,14 @@ const HUECOS: Record<string, Hueco[]> = {
   Limits: [
     {
       dice: 'Rate limits, request size limits and page size limits',
-      filas: ['Límites', 'Ritmo de las solicitudes'],
+      rows: ['Límites', 'Ritmo de las solicitudes'],
       en: [[`${LISTAR}/parameters/9`, 'decision', { name: 'limite' }]],
     },
   ],
   Versioning: [
     {
       dice: 'Version policy, deprecation and compatibility rules',
-      filas: ['Versiones, retiro y compatibilidad'],
+      rows: ['Versiones, retiro y compatibilidad'],
       en: [],
     },
   ],
@@ -441,7 +441,7 @@ describe('what the specification leaves open', () => {
   it.each(
     Object.values(HUECOS)
       .flat()
-      .map(({ dice, filas }) => [dice, filas] as const),
+      .map(({ dice, rows: filas }) => [dice, filas] as const),
   )('has its rows in DECISIONES.md: %s', (_dice, filas) => {
     for (const fila of filas) expect(decisiones).toContain(`\n| ${fila} | `)
   })

@@ -5,10 +5,10 @@ import { Explainer } from '../../server/api/contract/explainer.ts'
 import { explainErrors } from '../../server/api/contract/faults.ts'
 import { forInput, schemaRef } from '../../server/api/contract/schemas.ts'
 import { crearLote } from '../../server/domain/guias/crearLote.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 /** Keys of the greatest length that the JSON reader lets through, none like another. */
 const clavesAjenas = (cuantas: number) => Array.from({ length: cuantas }, (_, i) => `${i}_`.padEnd(120, 'x'))
@@ -26,7 +26,7 @@ describe('explaining what somebody else chose the number of', () => {
         return { additionalProperty: clave }
       },
     })) as unknown as ErrorObject[]
-    const { dichas, omitidas } = explainErrors(errores, 50)
+    const { listedFaults: dichas, omittedCount: omitidas } = explainErrors(errores, 50)
     expect(dichas).toHaveLength(50)
     expect(omitidas).toBe(6_250)
     expect(mirados).toBeLessThanOrEqual(100)
@@ -42,7 +42,10 @@ describe('explaining what somebody else chose the number of', () => {
       parentSchema: keyword === 'pattern' ? { 'x-mensaje': 'solo lleva letras' } : {},
     })
     const [largo, forma] = [error('maxLength', { limit: 3 }), error('pattern', {})]
-    const { dichas, omitidas } = explainErrors([largo, forma, largo] as unknown as ErrorObject[], 50)
+    const { listedFaults: dichas, omittedCount: omitidas } = explainErrors(
+      [largo, forma, largo] as unknown as ErrorObject[],
+      50,
+    )
     expect([dichas, omitidas]).toEqual([
       [
         { campo: '/nombre', codigo: 'largo_invalido', mensaje: 'debe tener 3 caracteres o menos' },
@@ -54,9 +57,9 @@ describe('explaining what somebody else chose the number of', () => {
 
   it('looks at no more than 101 unknown members of an object, and at all that the contract knows', async () => {
     const explicador = new Explainer(() => forInput(readDocument()))
-    const { telefono, ...sinTelefono } = unaGuia()
+    const { telefono, ...sinTelefono } = buildGuia()
     const ajenas = Object.fromEntries(clavesAjenas(20_000).map((clave) => [clave, 1]))
-    const { dichas, omitidas } = explicador.faults(
+    const { listedFaults: dichas, omittedCount: omitidas } = explicador.faults(
       schemaRef('GuiaIndividual'),
       { ...ajenas, ...sinTelefono, municipio: 5 },
       50,
@@ -67,11 +70,11 @@ describe('explaining what somebody else chose the number of', () => {
   })
 
   it('lets other requests of the process go on between the entries of a batch', async () => {
-    const explicar = () => ({ dichas: [{ campo: '', codigo: 'tipo_invalido', mensaje: 'no' }], omitidas: 0 })
+    const explicar = () => ({ listedFaults: [{ campo: '', codigo: 'tipo_invalido', mensaje: 'no' }], omittedCount: 0 })
     const deps = {
-      escritura: { crear: async () => [] },
-      validacion: { validador: () => ({ admit: () => undefined, explicar }), advertirDesconocidos: () => [] },
-      ajustes: { urlPublica: 'https://guias.ejemplo.com' },
+      escritura: { create: async () => [] },
+      validacion: { validatorFor: () => ({ admit: () => undefined, explain: explicar }), warnUnknownMembers: () => [] },
+      settings: { publicUrl: 'https://guias.ejemplo.com' },
     }
     const identidad = { comercioId: 'x', modo: 'test', pais: null }
     let turnos = 0
@@ -81,7 +84,7 @@ describe('explaining what somebody else chose the number of', () => {
     }
     let siguiente = setImmediate(girar)
     const body = { guias: Array.from({ length: 100 }, () => ({})) }
-    await crearLote({ body, identidad, idSolicitud: 'x' } as never, deps as never)
+    await crearLote({ body, identity: identidad, requestId: 'x' } as never, deps as never)
     clearImmediate(siguiente)
     expect(turnos).toBeGreaterThanOrEqual(12)
   })
@@ -89,9 +92,9 @@ describe('explaining what somebody else chose the number of', () => {
   it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {
     const { llave } = await entorno.nuevoComercio()
     const ajenas = Object.fromEntries(clavesAjenas(50).map((clave) => [clave, 1]))
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: Array.from({ length: 100 }, () => ({ ...unaGuia(), maps_url: undefined, ...ajenas })) },
+      cuerpo: { guias: Array.from({ length: 100 }, () => ({ ...buildGuia(), maps_url: undefined, ...ajenas })) },
     })
     expect(status).toBe(200)
     const errores = (cuerpo.resultados as { error: { errores: object[]; errores_omitidos?: number } }[]).map(
@@ -105,11 +108,11 @@ describe('explaining what somebody else chose the number of', () => {
   it('tells the first of 990 unknown parameters, without a key and with one', async () => {
     const consulta = clavesAjenas(990).join('&')
     const { llave } = await entorno.nuevoComercio()
-    const suya = await entorno.pedir('GET', `/api/v1/guias?${consulta.slice(0, 12_000)}`, { llave })
+    const suya = await entorno.request('GET', `/api/v1/guias?${consulta.slice(0, 12_000)}`, { llave })
     expect(suya.status).toBe(400)
     expect(suya.cuerpo.errores).toHaveLength(50)
     expect(suya.cuerpo.errores_omitidos).toBe(consulta.slice(0, 12_000).split('&').length - 50)
-    const ajena = await entorno.pedir(
+    const ajena = await entorno.request(
       'GET',
       `/proveedores/whatsapp?${Array.from({ length: 990 }, (_, i) => `p${i}`).join('&')}`,
     )

@@ -7,42 +7,43 @@ import { FetchingJSONSchemaStore, InputData, JSONSchemaInput, quicktype } from '
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ZodType } from 'zod'
 import {
-  ejemplosDe,
-  esquemasDe,
+  examplesOf,
   type Json,
-  type Objeto,
-  operacionesDe,
-  seguirRef,
+  type JsonObject,
+  operacionesOf,
+  resolveRef,
+  schemasOf,
 } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { correrPrograma } from '../docs/correr.ts'
+import { runProgram } from '../docs/correr.ts'
 import { conDias } from '../docs/dias.ts'
-import { COMPLETO, unaGuia } from '../fabricas.ts'
-import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
+import { buildGuia, FULL_RUN_ONLY } from '../fabricas.ts'
+import { PYTHON_WITH_DATEUTIL } from '../interpretes.ts'
 
 const CONTRATO = fileURLToPath(new URL('server/generado/contrato/openapi.json', ROOT))
-const contrato: Objeto = JSON.parse(conDias(readFileSync(CONTRATO, 'utf8'), { reloj: () => new Date() }))
+const contrato: JsonObject = JSON.parse(conDias(readFileSync(CONTRATO, 'utf8'), { clock: () => new Date() }))
 
 interface Caso {
   operacion: string
   /** `cuerpo`, or the status of an answer. */
   de: string
-  esquema: Json
+  scheme: Json
   valor: Json
 }
 
 /** Every example of a JSON body or answer, with the schema that stands beside it. */
-const casos: Caso[] = operacionesDe(contrato).flatMap(({ id, definicion }) => {
+const casos: Caso[] = operacionesOf(contrato).flatMap(({ id, definition: definicion }) => {
   const partes = {
     ...(definicion.requestBody ? { cuerpo: definicion.requestBody } : {}),
-    ...(definicion.responses as Objeto),
+    ...(definicion.responses as JsonObject),
   }
   return Object.entries(partes).flatMap(([de, parte]) => {
-    const { schema = null } = ((seguirRef(contrato, parte).content as Objeto)?.['application/json'] ?? {}) as Objeto
-    return ejemplosDe(contrato, parte).map(([, { value = null }]) => ({
+    const { schema = null } = ((resolveRef(contrato, parte).content as JsonObject)?.['application/json'] ??
+      {}) as JsonObject
+    return examplesOf(contrato, parte).map(([, { value = null }]) => ({
       operacion: id,
       de,
-      esquema: schema,
+      scheme: schema,
       valor: value,
     }))
   })
@@ -65,7 +66,7 @@ const programa = (ruta: string, ...args: string[]) => [
 ]
 
 async function exigir(orden: string[]) {
-  const { codigo, salida, errores } = await correrPrograma(orden, { cwd: carpeta })
+  const { codigo, output: salida, errores } = await runProgram(orden, { cwd: carpeta })
   expect(codigo, salida + errores).toBe(0)
   return salida
 }
@@ -96,7 +97,7 @@ describe('orval with zod', () => {
   })
 
   it('takes a valid guide with letters of Spanish, and refuses one without its municipality', () => {
-    const { municipio, ...sinMunicipio } = { ...unaGuia(), direccion: '5ª avenida norte, casa Ñandú' }
+    const { municipio, ...sinMunicipio } = { ...buildGuia(), direccion: '5ª avenida norte, casa Ñandú' }
     expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio }).error).toBeUndefined()
     expect(esquemas.CrearGuiaBody!.safeParse(sinMunicipio).success).toBe(false)
     expect(esquemas.CrearGuiaBody!.safeParse({ ...sinMunicipio, municipio: ' ' }).success).toBe(false)
@@ -104,7 +105,7 @@ describe('orval with zod', () => {
 })
 
 describe('openapi-typescript', () => {
-  it('gives types that every example has', COMPLETO, async () => {
+  it('gives types that every example has', FULL_RUN_ONLY, async () => {
     // It would make obligatory, in requests too, whatever has a default.
     const opcional = ['--default-non-nullable', 'false']
     await exigir(programa('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
@@ -124,14 +125,14 @@ describe('openapi-typescript', () => {
   })
 })
 
-describe.skipIf(!PYTHON_CON_DATEUTIL)('quicktype, in Python', () => {
+describe.skipIf(!PYTHON_WITH_DATEUTIL)('quicktype, in Python', () => {
   it('makes models that read every example', async () => {
     const propiedad = ({ operacion, de }: Caso) => `${operacion}_${de}`
     const esquema = {
-      $defs: esquemasDe(contrato),
+      $defs: schemasOf(contrato),
       type: 'object',
       additionalProperties: false,
-      properties: Object.fromEntries(casos.map((caso) => [propiedad(caso), caso.esquema])),
+      properties: Object.fromEntries(casos.map((caso) => [propiedad(caso), caso.scheme])),
     }
     const fuente = new JSONSchemaInput(new FetchingJSONSchemaStore())
     await fuente.addSource({
@@ -144,7 +145,7 @@ describe.skipIf(!PYTHON_CON_DATEUTIL)('quicktype, in Python', () => {
     await writeFile(en('modelos.py'), lines.join('\n'))
     await writeFile(en('casos.json'), JSON.stringify(casos.map((caso) => ({ [propiedad(caso)]: caso.valor }))))
     await writeFile(en('leer.py'), LECTOR)
-    expect(await exigir([PYTHON_CON_DATEUTIL!, 'leer.py'])).toBe(`${casos.length}\n`)
+    expect(await exigir([PYTHON_WITH_DATEUTIL!, 'leer.py'])).toBe(`${casos.length}\n`)
   })
 })
 

@@ -1,8 +1,8 @@
 // An instant without its zone, without its hour, or with a plus sign that became a space gets a message of its own.
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const SIN_HORA = ['2026-11-20', expect.stringMatching(/^le faltan la hora y la zona: 2026-11-20T00:00:00-06:00 /)]
 const SIN_ZONA = ['2026-11-20T10:30:00', expect.stringMatching(/^le falta la zona: escriba 2026-11-20T10:30:00-06:00 /)]
@@ -19,11 +19,11 @@ describe('an instant in a query string', () => {
         ['2026-11-20T10:30:00+02:00', expect.stringMatching(/llegó como un espacio: .* 2026-11-20T10:30:00%2B02:00$/)],
         ['ayer', expect.stringContaining('AAAA-MM-DDThh:mm:ssZ')],
       ]) {
-        const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/${filtro}=${escrito}`, { llave })
+        const { status, cuerpo } = await entorno.request('GET', `/api/v1/${filtro}=${escrito}`, { llave })
         expect([status, cuerpo.errores]).toEqual([400, [{ campo, codigo: 'formato_invalido', mensaje }]])
       }
       for (const bueno of ['2026-11-20T10:30:00%2B02:00', '2026-11-20T00:00:00-06:00'])
-        expect((await entorno.pedir('GET', `/api/v1/${filtro}=${bueno}`, { llave })).status).toBe(200)
+        expect((await entorno.request('GET', `/api/v1/${filtro}=${bueno}`, { llave })).status).toBe(200)
     },
   )
 })
@@ -37,7 +37,7 @@ describe('an instant in a body', () => {
       SIN_ZONA,
       ['2026-11-20T10:30:00 02:00', expect.stringMatching(/espacio donde va el \+ .* 2026-11-20T10:30:00\+02:00$/)],
     ]) {
-      const { status, cuerpo } = await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
+      const { status, cuerpo } = await entorno.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
         llave: comercio.llave,
         cuerpo: { desde },
       })
@@ -47,7 +47,7 @@ describe('an instant in a body', () => {
 
   it('tells a day with an hour to leave it away', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
+    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/7K3M9QX2A1B4/reintentar', {
       llave,
       cuerpo: { fecha: '2026-02-30' },
     })

@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { createNullRemover } from '../../server/api/contract/nulls.ts'
 import { forInput } from '../../server/api/contract/schemas.ts'
-import { usarEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const removeNulls = createNullRemover(forInput(readDocument()))
 const strip = (value: unknown) => removeNulls('/components/schemas/GuiaIndividual', value)
 
 describe('nulls of a request', () => {
   it('count as absent where the schema admits none, also inside an object of any names', () => {
-    const guide = unaGuia()
+    const guide = buildGuia()
     const { value, nulls } = strip({
       ...guide,
       direccion: null,
@@ -57,13 +57,13 @@ const withNulls = (guide: Partial<GuiaIndividual>) => ({
 })
 
 const post = async (path: string, cuerpo: object) =>
-  entorno.pedir('POST', path, { llave: (await entorno.nuevoComercio()).llave, cuerpo })
+  entorno.request('POST', path, { llave: (await entorno.nuevoComercio()).llave, cuerpo })
 
 describe('a guide whose absent members are null', () => {
   it('is created as without them, with no warning, if it has a place and a reference', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const guide = unaGuia()
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
+    const guide = buildGuia()
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
     expect([status, cuerpo.advertencias]).toEqual([201, []])
     const { datos, repetida } = await api.guias.crear(guide).conRespuesta()
     expect([repetida, datos.guia]).toEqual([true, cuerpo.guia])
@@ -71,8 +71,8 @@ describe('a guide whose absent members are null', () => {
 
   it('warns of the place and the reference that it does not have, as long as they matter', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { external_ref: _, ...guide } = sinDestino()
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
+    const { external_ref: _, ...guide } = buildGuiaWithoutDestino()
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: withNulls(guide) })
     expect([status, cuerpo.ubicacion.estado, cuerpo.external_ref]).toEqual([201, 'solicitada', null])
     const codes = (warnings: { codigo: string; campo: string | null }[]) =>
       warnings.map(({ codigo, campo }) => `${codigo} ${campo}`).filter((one) => one.includes('nul'))
@@ -84,20 +84,20 @@ describe('a guide whose absent members are null', () => {
   })
 
   it('is refused for the same with `estricto`, alone and in a batch, and the others of the batch are created', async () => {
-    const { external_ref: _, ...guide } = sinDestino()
+    const { external_ref: _, ...guide } = buildGuiaWithoutDestino()
     const faults = ['/external_ref requerido', '/lat requerido']
     const say = (errors: { campo: string; codigo: string }[]) => errors.map(({ campo, codigo }) => `${campo} ${codigo}`)
     const alone = await post('/api/v1/guias', { ...withNulls(guide), estricto: true })
     expect([alone.status, say(alone.cuerpo.errores)]).toEqual([422, faults])
     const { cuerpo } = await post('/api/v1/guias/bulk', {
-      guias: [withNulls(guide), withNulls(unaGuia()), unaGuia()],
+      guias: [withNulls(guide), withNulls(buildGuia()), buildGuia()],
       estricto: true,
     })
     expect([cuerpo.creadas, cuerpo.fallidas, say(cuerpo.resultados[0].error.errores)]).toEqual([2, 1, faults])
   })
 
   it('tells half a point, and a required member that is null', async () => {
-    const { cuerpo } = await post('/api/v1/guias', { ...withNulls(unaGuia()), lat: null, municipio: null })
+    const { cuerpo } = await post('/api/v1/guias', { ...withNulls(buildGuia()), lat: null, municipio: null })
     expect(cuerpo.errores).toMatchObject([
       { campo: '/municipio', codigo: 'tipo_invalido', mensaje: expect.stringContaining('no puede ser null') },
       { campo: '/lat', mensaje: expect.stringContaining('lng y lat van juntas') },

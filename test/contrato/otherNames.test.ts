@@ -2,23 +2,23 @@
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { findMeant, otherWayThan } from '../../server/api/contract/otherNames.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 async function fault(path: string) {
   const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/${path}`, { llave })
+  const { status, cuerpo } = await entorno.request('GET', `/api/v1/${path}`, { llave })
   expect([status, cuerpo.errores?.length]).toEqual([400, 1])
   return cuerpo.errores[0] as { campo: string; codigo: string; mensaje: string }
 }
 
 async function post(path: string, body: unknown) {
   const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.pedir('POST', `/api/v1/${path}`, {
+  const { status, cuerpo } = await entorno.request('POST', `/api/v1/${path}`, {
     llave,
-    crudo: JSON.stringify(body),
+    raw: JSON.stringify(body),
     cabeceras: { 'content-type': 'application/json' },
   })
   expect(status).toBe(422)
@@ -67,14 +67,14 @@ describe('a filter with several values', () => {
   it('admits the form that the message tells', async () => {
     const { llave } = await entorno.nuevoComercio()
     for (const form of ['guias?estado=aceptado&estado=en_ruta', 'eventos?tipo=guia.*&tipo=ubicacion.*'])
-      expect((await entorno.pedir('GET', `/api/v1/${form}`, { llave })).status).toBe(200)
+      expect((await entorno.request('GET', `/api/v1/${form}`, { llave })).status).toBe(200)
   })
 
   it('is told to ask for each value apart, where a filter takes one', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
     for (const query of ['estado=fallido,pendiente', 'estado=fallido&estado=pendiente']) {
-      const { cuerpo } = await entorno.pedir('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
+      const { cuerpo } = await entorno.request('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
       expect(cuerpo.errores).toEqual([
         expect.objectContaining({ campo: 'estado', mensaje: expect.stringContaining('cada uno por separado') }),
       ])
@@ -88,7 +88,7 @@ describe('a filter with several values', () => {
 })
 
 describe('guides at the wrong operation', () => {
-  const guia = unaGuia()
+  const guia = buildGuia()
   it('lead to the batch, from a list or from an object with the list', async () => {
     expect(await post('guias', [guia])).toEqual({
       '': 'es una lista y debe ser una guía: varias se crean en un lote (bulk), como {"guias": […]}',
@@ -119,7 +119,7 @@ describe('guides at the wrong operation', () => {
 
 describe('the words of other APIs', () => {
   it('are none of the contract’s own parameters where they would lead elsewhere', () => {
-    for (const { id, parametros } of readOperations(readDocument())) {
+    for (const { id, parameters: parametros } of readOperations(readDocument())) {
       const names = parametros.filter((one) => one.in === 'query').map(({ name }) => name)
       for (const name of names) {
         const others = names.filter((one) => one !== name)

@@ -14,11 +14,14 @@ interface Valores {
   params: Record<string, string>
   headers: Record<string, string>
   /** With its `?`, if there is any. */
-  consulta: string
+  query: string
 }
 
 /** A request as it reaches the judges of parameters. */
-function solicitudDe({ ruta, metodo }: Operation, { params, headers, consulta }: Valores): Request {
+function solicitudDe(
+  { path: ruta, method: metodo }: Operation,
+  { params, headers, query: consulta }: Valores,
+): Request {
   const originalUrl = ruta + consulta
   return {
     method: metodo.toUpperCase(),
@@ -39,7 +42,7 @@ function solicitudDe({ ruta, metodo }: Operation, { params, headers, consulta }:
 async function segunElValidador(operacion: Operation, valores: Valores): Promise<unknown> {
   await parametros.prepare(operacion)
   // Nothing is named by what stands behind the last &, but the quick judge leaves such a query to the validator.
-  const req = solicitudDe(operacion, { ...valores, consulta: `${valores.consulta || '?'}&` })
+  const req = solicitudDe(operacion, { ...valores, query: `${valores.query || '?'}&` })
   const error = await new Promise<unknown>((resolve) => {
     try {
       Promise.resolve(parametros.judge(operacion)(req, {} as never, resolve)).catch(resolve)
@@ -91,7 +94,7 @@ const PLAUSIBLES = {
   comercio: 'com@1',
 }
 
-function valoresPara({ parametros: suyos }: Operation): fc.Arbitrary<Valores> {
+function valoresPara({ parameters: suyos }: Operation): fc.Arbitrary<Valores> {
   const de = (donde: string) => suyos.filter((uno) => uno.in === donde).map(({ name }) => name)
   const cada = (nombres: readonly string[], siempre: boolean) =>
     fc.record(Object.fromEntries(nombres.map((nombre) => [nombre, TEXTO])), siempre ? {} : { requiredKeys: [] })
@@ -110,14 +113,14 @@ function valoresPara({ parametros: suyos }: Operation): fc.Arbitrary<Valores> {
   return fc.record({
     params: cada(de('path'), true) as fc.Arbitrary<Record<string, string>>,
     headers: cada(de('header'), false) as fc.Arbitrary<Record<string, string>>,
-    consulta,
+    query: consulta,
   })
 }
 
 describe('the quick judge of parameters', () => {
   it('has its schemas for every operation with parameters', () => {
     const con = (donde: string) =>
-      operaciones.filter((una) => una.parametros.some((uno) => uno.in === donde)).map(({ id }) => id)
+      operaciones.filter((una) => una.parameters.some((uno) => uno.in === donde)).map(({ id }) => id)
     for (const [donde, tabla] of [
       ['path', RUTAS] as const,
       ['query', CONSULTAS] as const,
@@ -126,7 +129,7 @@ describe('the quick judge of parameters', () => {
       expect(Object.keys(tabla).sort()).toEqual(con(donde).sort())
   })
 
-  it.each(operaciones.filter((una) => una.parametros.length > 0).map((una) => [una.id, una] as const))(
+  it.each(operaciones.filter((una) => una.parameters.length > 0).map((una) => [una.id, una] as const))(
     'lets nothing through to %s that express-openapi-validator refuses, and reads queries as it does',
     async (_id, operacion) => {
       const basta = createFastJudge(operacion)
@@ -137,7 +140,7 @@ describe('the quick judge of parameters', () => {
           const leida = await segunElValidador(operacion, valores)
           expect(leida, JSON.stringify(valores)).toBeDefined()
           // Without a query there is nothing to put defaults in.
-          if (valores.consulta !== '') expect({ ...req.query }).toEqual(leida)
+          if (valores.query !== '') expect({ ...req.query }).toEqual(leida)
         }),
       )
     },
@@ -149,7 +152,7 @@ describe('the quick judge of parameters', () => {
       const req = solicitudDe(operacion, {
         params: { guia: '7K3M9QX2A1B4', webhook: 'wh_4T8WQ2ZK7NHB' },
         headers,
-        consulta,
+        query: consulta,
       })
       return createFastJudge(operacion)(req) && { ...req.query }
     }

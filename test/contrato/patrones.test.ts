@@ -5,16 +5,16 @@ import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
-import type { Json, Objeto } from '../../scripts/documentacion/contrato.ts'
-import { INTERNAS } from '../../scripts/generar/publicar.ts'
+import type { Json, JsonObject } from '../../scripts/documentacion/contrato.ts'
+import { INTERNAL_EXTENSIONS } from '../../scripts/generar/publicar.ts'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
 const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
-const leer = (documento: string): Objeto =>
+const leer = (documento: string): JsonObject =>
   JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, ROOT), 'utf8'))
 
-function* objetosDe(nodo: Json): Generator<Objeto> {
+function* objetosDe(nodo: Json): Generator<JsonObject> {
   if (nodo === null || typeof nodo !== 'object') return
   if (!Array.isArray(nodo)) yield nodo
   for (const dentro of Object.values(nodo)) yield* objetosDe(dentro)
@@ -89,7 +89,7 @@ it('judge alike in Python', async () => {
 })
 
 describe('what the server asks beyond', () => {
-  const propios = new Map(patronesDe(readDocument() as unknown as Objeto))
+  const propios = new Map(patronesDe(readDocument() as unknown as JsonObject))
   const pares = DOCUMENTOS.flatMap((documento) =>
     patronesDe(leer(documento)).map(([donde, patron]) => [donde, patron, propios.get(donde)] as const),
   ).filter(([, patron, propio]) => propio !== undefined && propio !== patron)
@@ -110,10 +110,12 @@ describe('what the server asks beyond', () => {
 
 it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (documento) => {
   const marcas = [...objetosDe(leer(documento))].flatMap((objeto) => Object.keys(objeto))
-  expect(marcas.filter((clave) => INTERNAS.has(clave))).toEqual([])
+  expect(marcas.filter((clave) => INTERNAL_EXTENSIONS.has(clave))).toEqual([])
 })
 
 it('the server keeps the marks that decide', () => {
-  const marcas = new Set([...objetosDe(readDocument() as unknown as Objeto)].flatMap((objeto) => Object.keys(objeto)))
-  expect([...INTERNAS].filter((marca) => marca !== 'x-patron' && !marcas.has(marca))).toEqual([])
+  const marcas = new Set(
+    [...objetosDe(readDocument() as unknown as JsonObject)].flatMap((objeto) => Object.keys(objeto)),
+  )
+  expect([...INTERNAL_EXTENSIONS].filter((marca) => marca !== 'x-patron' && !marcas.has(marca))).toEqual([])
 })

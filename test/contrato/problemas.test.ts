@@ -1,11 +1,17 @@
 // Every error that the contract declares is told twice: with Spanish names, and with RFC 9457's for whoever asks for them.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguirRef } from '../../scripts/documentacion/contrato.ts'
+import {
+  examplesOf,
+  type JsonObject,
+  operacionesOf,
+  resolveRef,
+  schemasOf,
+} from '../../scripts/documentacion/contrato.ts'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { faltasDe } from '../testigo.ts'
+import { findSchemaFaults } from '../testigo.ts'
 
 interface Medio {
   schema: { $ref: string }
@@ -13,14 +19,14 @@ interface Medio {
 }
 
 const leer = (nombre: string) =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, ROOT), 'utf8')) as Objeto
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, ROOT), 'utf8')) as JsonObject
 
 describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
   const contrato = leer(nombre)
-  const errores = operacionesDe(contrato).flatMap(({ id, definicion }) =>
-    Object.entries(definicion.responses as Objeto)
+  const errores = operacionesOf(contrato).flatMap(({ id, definition: definicion }) =>
+    Object.entries(definicion.responses as JsonObject)
       .filter(([estado]) => Number(estado) >= 400)
-      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: seguirRef(contrato, respuesta) }))
+      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: resolveRef(contrato, respuesta) }))
       // What /readyz says with a 503 is how it is, and no error of a request.
       .filter(({ cual }) => !/^comprobarDisponibilidad /.test(cual)),
   )
@@ -33,13 +39,13 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
     expect([json?.schema.$ref, rfc9457?.schema.$ref]).toEqual(
       ['Problema', 'ProblemaRfc9457'].map((esquema) => `#/components/schemas/${esquema}`),
     )
-    const ejemplos = ejemplosDe(contrato, respuesta)
+    const ejemplos = examplesOf(contrato, respuesta)
     expect(ejemplos.length).toBeGreaterThan(0)
     for (const [clave, { value }] of ejemplos) {
       const suyo = rfc9457!.examples[clave]!.value
       expect(suyo).toEqual(asRfc9457(value as never))
-      expect(faltasDe(json!.schema.$ref, value)).toBeUndefined()
-      expect(faltasDe(rfc9457!.schema.$ref, suyo)).toBeUndefined()
+      expect(findSchemaFaults(json!.schema.$ref, value)).toBeUndefined()
+      expect(findSchemaFaults(rfc9457!.schema.$ref, suyo)).toBeUndefined()
     }
   })
 })
@@ -51,8 +57,8 @@ describe('the list of codes', () => {
   >
   const propios = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
   const listaDe = (nombre: string) => {
-    const { CodigoDeProblema = {} } = esquemasDe(leer(nombre))
-    return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as Objeto) }
+    const { CodigoDeProblema = {} } = schemasOf(leer(nombre))
+    return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as JsonObject) }
   }
 
   it('is, for merchants, what merchants can get: none of the couriers’ and operators’', () => {

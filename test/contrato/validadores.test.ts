@@ -29,7 +29,7 @@ interface Ejemplo {
 }
 
 /** The examples of an operation's body in the contract. */
-function ejemplosDe({ ruta, metodo, tipos }: Operation): Json[] {
+function ejemplosDe({ path: ruta, method: metodo, tipos }: Operation): Json[] {
   const { paths, components } = publicados.find((uno) => ruta in uno.paths)!
   const sueltos = (components as unknown as { examples: Record<string, Ejemplo> }).examples
   const { example, examples = {} } = paths[ruta]![metodo]!.requestBody!.content[tipos[0]!] as {
@@ -76,7 +76,7 @@ function alterar(valor: Json, camino: readonly number[], nueva: Json): Json {
 describe('the validators that were compiled with the server', () => {
   it('are there for each JSON body and for the parameters of each path', () => {
     expect(Object.keys(CUERPOS).sort()).toEqual(conCuerpo.map(({ id }) => id).sort())
-    const conRuta = operaciones.filter(({ parametros }) => parametros.some((uno) => uno.in === 'path'))
+    const conRuta = operaciones.filter(({ parameters: parametros }) => parametros.some((uno) => uno.in === 'path'))
     expect(Object.keys(RUTAS).sort()).toEqual(conRuta.map(({ id }) => id).sort())
   })
 
@@ -93,7 +93,7 @@ describe('the validators that were compiled with the server', () => {
       expect(ejemplos.length).toBeGreaterThan(0)
       const comparar = (cuerpo: Json, pais: string | null | undefined) => {
         const admitido = CUERPOS[id]!.call({ pais }, structuredClone(cuerpo))
-        const { dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
+        const { listedFaults: dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
         expect(admitido, JSON.stringify(cuerpo)).toBe(dichas.length === 0)
         return admitido
       }
@@ -116,7 +116,7 @@ describe('the validators that were compiled with the server', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, nueva) => {
         const guia = camino.length === 0 ? ejemplo! : alterar(ejemplo!, camino, nueva)
-        const { dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
+        const { listedFaults: dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
         expect(ESQUEMAS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
       }),
     )

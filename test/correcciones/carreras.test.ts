@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, conClave } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { AHI, nuevoTelefono, usarCanal } from '../mensajeria/canal.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
+import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/canal.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
 
-const canal = usarCanal()
+const canal = useChannel()
 const { entorno, nueva, mensajes, quietud } = canal
-const nuevoReceptor = usarReceptores()
+const nuevoReceptor = useReceivers()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
@@ -31,7 +31,7 @@ describe('corrections, scans and answers at the same time, in two processes', ()
           body: JSON.stringify(cuerpo),
         }),
       )
-    const telefonos = guias.map(() => [nuevoTelefono(), nuevoTelefono(), nuevoTelefono()])
+    const telefonos = guias.map(() => [createTelefono(), createTelefono(), createTelefono()])
     const estados = await Promise.all(
       guias.flatMap(({ guia }, g) => [
         ...telefonos[g]!.map((telefono, i) =>
@@ -41,7 +41,12 @@ describe('corrections, scans and answers at the same time, in two processes', ()
           pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` }, `${guia}-caja-${n}`),
         ),
         ...(g % 3 === 0
-          ? [pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, { lat: AHI.latitude, lng: AHI.longitude })]
+          ? [
+              pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, {
+                lat: RECIPIENT_POSITION.latitude,
+                lng: RECIPIENT_POSITION.longitude,
+              }),
+            ]
           : []),
         ...['recolectado', 'en_bodega'].map((estado, i) =>
           pedir(

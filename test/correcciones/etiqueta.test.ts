@@ -1,18 +1,18 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { anotarEtiquetas, leerEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
-import { bajarEtiquetas, comercioDeEtiquetas, nueva, usarEtiquetas } from '../etiquetas/etiquetas.ts'
+import { leerEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
+import { createGuiaForEtiqueta, downloadEtiquetas, etiquetasComercio, useEtiquetas } from '../etiquetas/etiquetas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 
-const entorno = usarEtiquetas()
+const entorno = useEtiquetas()
 
-const api = () => comercioDeEtiquetas.api.guias
+const api = () => etiquetasComercio.api.guias
 const codigos = async (guia: string) => (await api().obtener(guia)).advertencias.map(({ codigo }) => codigo)
-const imprimir = async (guia: string, init?: RequestInit) => bajarEtiquetas((await api().etiqueta(guia)).url, init)
+const imprimir = async (guia: string, init?: RequestInit) => downloadEtiquetas((await api().etiqueta(guia)).url, init)
 
 describe('a label that was made before a correction', () => {
   it('is out of date until it is made again', async () => {
-    const guia = await nueva({ destinatario: 'Ana Pérez' })
+    const guia = await createGuiaForEtiqueta({ destinatario: 'Ana Pérez' })
     await imprimir(guia)
     expect(await codigos(guia)).toEqual([])
     const { advertencias } = await api().corregir(guia, { destinatario: 'Luis Ajú' })
@@ -39,24 +39,24 @@ describe('a label that was made before a correction', () => {
     { contenido: 'Un libro' },
     { recogida: { contacto: 'Luis Batz' } },
   ])('is out of date after the correction %o', async (correccion) => {
-    const guia = await nueva()
+    const guia = await createGuiaForEtiqueta()
     await imprimir(guia)
     await api().corregir(guia, correccion)
     expect(await codigos(guia)).toContain('etiqueta_desactualizada')
   })
 
   it('is out of date at once if the first correction comes while it is made', async () => {
-    const guia = await nueva()
+    const guia = await createGuiaForEtiqueta()
     const filas = await leerEtiquetas(entorno.db, 'todos', [guia])
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
-    await anotarEtiquetas(entorno.db, filas, entorno.reloj())
+    await recordEtiquetas(entorno.db, filas, entorno.clock())
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
     await imprimir(guia)
     expect(await codigos(guia)).toEqual([])
   })
 
   it('is none if no label was made, if nothing that it shows changed, or if only its headers were asked for', async () => {
-    const guia = await nueva()
+    const guia = await createGuiaForEtiqueta()
     await api().etiqueta(guia)
     await imprimir(guia, { method: 'HEAD' })
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
@@ -67,7 +67,7 @@ describe('a label that was made before a correction', () => {
   })
 
   it('is up to date again for a client that has the present one', async () => {
-    const guia = await nueva({ destinatario: 'Ana Pérez' })
+    const guia = await createGuiaForEtiqueta({ destinatario: 'Ana Pérez' })
     const { cabeceras } = await imprimir(guia)
     await api().corregir(guia, { destinatario: 'Luis Ajú' })
     await api().corregir(guia, { destinatario: 'Ana Pérez' })

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { AHI, type SolicitudPedida, usarCanal } from '../mensajeria/canal.ts'
+import { RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/canal.ts'
 
-const canal = usarCanal()
-const { entorno, pedida, tipos, leer, contestar } = canal
+const canal = useChannel()
+const { entorno, requested: pedida, tipos, leer, contestar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
 })
 
-const corregida = async (esta: SolicitudPedida) => {
+const corregida = async (esta: SentUbicacionRequest) => {
   await comercio.api.guias.corregir(esta.guia, { contenido: 'Una caja' })
   return esta
 }
@@ -18,13 +18,13 @@ const corregida = async (esta: SolicitudPedida) => {
 describe('a guide that waits for its place, corrected in something else than its telephone', () => {
   it('takes an answer of its recipient that quotes no message', async () => {
     const { telefono, ...esta } = await corregida(await pedida(comercio))
-    await contestar('location', AHI, { telefono })
+    await contestar('location', RECIPIENT_POSITION, { telefono })
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
   })
 
   it('reports that nobody answered in time', async () => {
     const esta = await corregida(await pedida(comercio))
-    canal.adelantar(73 * 3_600_000)
+    canal.advance(73 * 3_600_000)
     await hasta(async () => (await leer(comercio, esta)).ubicacion.estado === 'vencida')
     expect(await tipos(comercio, esta)).toEqual([
       'guia.aceptado',

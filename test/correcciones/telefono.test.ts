@@ -2,18 +2,18 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import type { Comercio } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { AHI, nuevoTelefono, type SolicitudPedida, usarCanal } from '../mensajeria/canal.ts'
+import { createTelefono, RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/canal.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 
-const canal = usarCanal()
-const { entorno, nueva, pedida, esperar, mensajes, aceptados, tipos, leer, quietud, contestar } = canal
+const canal = useChannel()
+const { entorno, nueva, requested: pedida, esperar, mensajes, aceptados, tipos, leer, quietud, contestar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
 })
 
 /** Corrects the telephone of a guide, and returns the guide with its new telephone. */
-async function corregida({ guia }: SolicitudPedida, telefono = nuevoTelefono()): Promise<SolicitudPedida> {
+async function corregida({ guia }: SentUbicacionRequest, telefono = createTelefono()): Promise<SentUbicacionRequest> {
   await comercio.api.guias.corregir(guia, { telefono: `+${telefono}` })
   return { guia, telefono }
 }
@@ -58,26 +58,26 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     const primera = await pedida(comercio)
     const segunda = await corregida(primera)
     const { proveedor_id } = await esperar(segunda, 'enviado', 2)
-    await contestar('location', AHI, { telefono: primera.telefono, enRespuestaA: primera.wamid })
-    await contestar('location', AHI, { telefono: primera.telefono })
+    await contestar('location', RECIPIENT_POSITION, { telefono: primera.telefono, inReplyTo: primera.wamid })
+    await contestar('location', RECIPIENT_POSITION, { telefono: primera.telefono })
     const enviado = await fetch(await enlaceDe(primera, 1), {
       method: 'POST',
       body: new URLSearchParams({ lat: '14.7', lng: '-90.6', metodo: 'gps' }),
     })
     expect([enviado.status, (await leer(comercio, segunda)).ubicacion.estado]).toEqual([404, 'solicitada'])
-    await contestar('location', AHI, { telefono: segunda.telefono, enRespuestaA: proveedor_id! })
+    await contestar('location', RECIPIENT_POSITION, { telefono: segunda.telefono, inReplyTo: proveedor_id! })
     expect((await leer(comercio, segunda)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario' })
   })
 
   it('leaves nothing to send to the former one, whose message was put off', async () => {
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     canal.proveedor.porTelefono.set(telefono, { tipo: 'error', status: 429, error: { code: 130429 } })
     const primera = await nueva(comercio, { telefono: `+${telefono}` })
     await hasta(async () => (await mensajes(primera))[0]?.codigo)
     canal.proveedor.porTelefono.delete(telefono)
     const segunda = await corregida(primera)
     await esperar(segunda, 'enviado', 2)
-    canal.adelantar(3_600_000)
+    canal.advance(3_600_000)
     await quietud()
     expect([await estados(segunda), aceptados(primera).length]).toEqual([['descartado', 'enviado'], 0])
     expect((await leer(comercio, segunda)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
@@ -85,7 +85,7 @@ describe('a corrected telephone of a guide that waits for its place', () => {
 
   it('asks again after the first request expired', async () => {
     const primera = await pedida(comercio)
-    canal.adelantar(73 * 3_600_000)
+    canal.advance(73 * 3_600_000)
     await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
     const segunda = await corregida(primera)
     await esperar(segunda, 'enviado', 2)
@@ -108,7 +108,7 @@ describe('a corrected telephone of a guide that waits for its place', () => {
 
   it('gets no message if the destination is corrected along with it', async () => {
     const primera = await pedida(comercio)
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     await comercio.api.guias.corregir(primera.guia, { telefono: `+${telefono}`, lat: 14.72, lng: -90.64 })
     await quietud()
     expect([aceptados({ telefono }), await estados(primera)]).toEqual([[], ['enviado']])
@@ -119,7 +119,7 @@ describe('a corrected telephone of a guide that waits for its place', () => {
 describe('a corrected telephone of a guide whose place is confirmed', () => {
   it('gets no message, and the former one can no longer change the place', async () => {
     const primera = await pedida(comercio)
-    await contestar('location', AHI, { telefono: primera.telefono, enRespuestaA: primera.wamid })
+    await contestar('location', RECIPIENT_POSITION, { telefono: primera.telefono, inReplyTo: primera.wamid })
     expect((await fetch(await enlaceDe(primera, 1))).status).toBe(200)
     const rastreo = async () => (await fetch(`${entorno.url}/r/${primera.guia}`)).text()
     expect(await rastreo()).toContain('Abra otra vez el enlace de aquel mensaje')

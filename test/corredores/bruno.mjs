@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import { postmanToBruno } from '@usebruno/converters'
 import { stringifyCollection, stringifyFolder, stringifyRequest } from '@usebruno/filestore'
 
-const [, , archivo, carpeta, llave] = process.argv
-const FORMATO = { format: 'bru' }
-const dosCifras = (i) => String(i + 1).padStart(2, '0')
-const escribir = (ruta, texto) => writeFileSync(join(carpeta, ruta), texto)
+const [, , file, folder, llave] = process.argv
+const FORMAT = { format: 'bru' }
+const formatTwoDigits = (i) => String(i + 1).padStart(2, '0')
+const writeText = (path, text) => writeFileSync(join(folder, path), text)
 
-const { collection } = await postmanToBruno(JSON.parse(readFileSync(archivo, 'utf8')))
-const ajustes = { version: '1', name: collection.name, type: 'collection' }
-mkdirSync(join(carpeta, 'environments'), { recursive: true })
-escribir('bruno.json', JSON.stringify(ajustes))
-escribir('collection.bru', stringifyCollection(collection.root, ajustes, FORMATO))
-escribir('environments/prueba.bru', `vars {\n  GUIAS_LLAVE: ${llave}\n}\n`)
+const { collection } = await postmanToBruno(JSON.parse(readFileSync(file, 'utf8')))
+const settings = { version: '1', name: collection.name, type: 'collection' }
+mkdirSync(join(folder, 'environments'), { recursive: true })
+writeText('bruno.json', JSON.stringify(settings))
+writeText('collection.bru', stringifyCollection(collection.root, settings, FORMAT))
+writeText('environments/prueba.bru', `vars {\n  GUIAS_LLAVE: ${llave}\n}\n`)
 for (const [i, { name, items }] of collection.items.entries()) {
-  const suya = dosCifras(i)
-  mkdirSync(join(carpeta, suya))
-  escribir(`${suya}/folder.bru`, stringifyFolder({ meta: { name, seq: i + 1 } }, FORMATO))
+  const subfolder = formatTwoDigits(i)
+  mkdirSync(join(folder, subfolder))
+  writeText(`${subfolder}/folder.bru`, stringifyFolder({ meta: { name, seq: i + 1 } }, FORMAT))
   for (const [j, item] of items.entries())
-    escribir(`${suya}/${dosCifras(j)}.bru`, stringifyRequest({ ...item, seq: j + 1 }, FORMATO))
+    writeText(`${subfolder}/${formatTwoDigits(j)}.bru`, stringifyRequest({ ...item, seq: j + 1 }, FORMAT))
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
-const entorno = usarEntorno(undefined, () => ({ MAILBOX: '1' }))
-const probar = (para: string) => correrAqui(['correos', 'probar', para], consoleEnvironment(entorno))
+const entorno = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
+const probar = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(entorno))
 const leerBuzon = async () => (await fetch(`${entorno.url}/buzon`)).text()
 
 describe('the local mailbox', () => {
@@ -20,16 +20,16 @@ describe('the local mailbox', () => {
 })
 
 describe('a service without mail server and mailbox', () => {
-  const mudo = usarEntorno()
+  const mudo = useEnvironment()
   it('keeps mails until it has one of them', async () => {
     const env = { DATABASE_URL: mudo.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: mudo.dataDir }
-    expect(await correrAqui(['correos', 'probar', 'ana@ejemplo.com'], env)).toMatchObject({ codigo: 0 })
+    expect(await runInProcess(['correos', 'probar', 'ana@ejemplo.com'], env)).toMatchObject({ codigo: 0 })
     const fila = async () => (await mudo.db.pool.query('select estado, codigo, contenido from correo')).rows[0]
     await hasta(async () => (await fila()).codigo === 'sin_servidor')
     expect(await fila()).toMatchObject({ estado: 'pendiente' })
     expect((await fila()).contenido).not.toBeNull()
-    mudo.adelantar(11 * 60_000)
-    await mudo.reiniciar({ MAILBOX: '1' })
+    mudo.advance(11 * 60_000)
+    await mudo.reset({ MAILBOX: '1' })
     await hasta(async () => (await fila()).estado === 'enviado')
   })
 })

@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../../server/data/db.ts'
-import { guardarCorreo } from '../../server/domain/correos/correo.ts'
+import { saveCorreo } from '../../server/domain/correos/correo.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
-import { abrirCorreo, abrirServidor } from './servidor.ts'
+import { openMailServer, parseCorreo } from './servidor.ts'
 
 let puertoDeMetricas: number
-let servidor: Awaited<ReturnType<typeof abrirServidor>>
-const entorno = usarEntorno(undefined, async () => {
-  servidor = await abrirServidor()
+let servidor: Awaited<ReturnType<typeof openMailServer>>
+const entorno = useEnvironment(undefined, async () => {
+  servidor = await openMailServer()
   puertoDeMetricas = await puertoLibre()
   return {
     SMTP_URL: `smtp://127.0.0.1:${servidor.puerto}`,
@@ -24,17 +24,17 @@ const entorno = usarEntorno(undefined, async () => {
   }
 })
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const nuevoId = createIdGenerator(() => entorno.reloj())
+const nuevoId = createIdGenerator(() => entorno.clock())
 const DIA = 24 * HORA
 let cuantos = 0
 const nuevaDireccion = () => `persona${++cuantos}@ejemplo.com`
 
 const escribir = (para: string, minutos = 60) =>
   inTransaction(entorno.db, (consultar) =>
-    guardarCorreo(consultar, { secretos, nuevoId }, { tipo: 'prueba', para, datos: {}, minutos }),
+    saveCorreo(consultar, { secretos, newId: nuevoId }, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: minutos }),
   )
 const filaDe = async (para: string) => {
-  const clave = secretos.presente('correos').clave
+  const clave = secretos.current('correos').clave
   const huella = createHmac('sha256', clave).update(para).digest()
   const { rows } = await entorno.db.pool.query('select * from correo where huella = $1', [huella])
   return rows[0]
@@ -52,7 +52,7 @@ const metrica = async (nombre: string) => {
 
 // First, because the console has a clock of its own.
 describe('npm run admin -- correos probar', () => {
-  const admin = (para: string) => correrAqui(['correos', 'probar', para], consoleEnvironment(entorno))
+  const admin = (para: string) => runInProcess(['correos', 'probar', para], consoleEnvironment(entorno))
   it('writes a mail that the running service sends, and an audit line', async () => {
     const para = nuevaDireccion()
     expect(await admin(` ${para.toUpperCase()} `)).toMatchObject({ codigo: 0, errores: '' })
@@ -83,7 +83,7 @@ describe('a mail', () => {
     await entorno.quietud()
     const [recibido, ...mas] = correosA(para)
     expect(mas).toEqual([])
-    const { texto, html } = abrirCorreo(recibido!)
+    const { texto, html } = parseCorreo(recibido!)
     expect(texto).toContain('el servicio de Quetzal <Exprés> ya puede')
     expect(html).toContain('Quetzal &lt;Exprés&gt;')
     expect(entorno.log.join()).not.toContain(para)
@@ -92,7 +92,11 @@ describe('a mail', () => {
   it('is not written when its transaction fails', async () => {
     const para = nuevaDireccion()
     const fallida = inTransaction(entorno.db, async (consultar) => {
-      await guardarCorreo(consultar, { secretos, nuevoId }, { tipo: 'prueba', para, datos: {}, minutos: 60 })
+      await saveCorreo(
+        consultar,
+        { secretos, newId: nuevoId },
+        { tipo: 'prueba', para, datos: {}, lifetimeMinutes: 60 },
+      )
       throw new Error('la causa falló')
     })
     await expect(fallida).rejects.toThrow('la causa falló')
@@ -106,7 +110,7 @@ describe('a mail', () => {
     const fila = await esperar(para, 'rebotado')
     servidor.alDestinatario = 0
     expect(fila).toMatchObject({ codigo: 'smtp_550', intentos: 1, contenido: null })
-    entorno.adelantar(DIA)
+    entorno.advance(DIA)
     await entorno.quietud()
     expect(correosA(para)).toEqual([])
     expect(await metrica('guias_correos_total{resultado="rebotado"}')).toEqual([expect.stringMatching(/ 1$/)])
@@ -119,13 +123,13 @@ describe('a mail', () => {
     await escribir(para, 1_440)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
     expect(await filaDe(para)).toMatchObject({ estado: 'pendiente', intentos: 1 })
-    entorno.adelantar(MINUTO)
+    entorno.advance(MINUTE_MS)
     await hasta(async () => (await filaDe(para)).intentos === 2)
     servidor.alCorreo = 0
-    entorno.adelantar(10 * MINUTO)
+    entorno.advance(10 * MINUTE_MS)
     const { id } = await esperar(para, 'enviado')
     expect(correosA(para)).toHaveLength(1)
-    expect(abrirCorreo(correosA(para)[0]!).cabecera('Message-ID')).toBe(`<${id}@mensajeria.example>`)
+    expect(parseCorreo(correosA(para)[0]!).cabecera('Message-ID')).toBe(`<${id}@mensajeria.example>`)
   })
 
   it('waits five seconds after its first attempt, and longer after each other', async () => {
@@ -139,12 +143,12 @@ describe('a mail', () => {
         const una = await filaDe(para)
         return una?.estado === 'pendiente' && una.intentos === intentos && una
       })
-      esperas.push(fila.proximo_en.getTime() - entorno.reloj().getTime())
-      entorno.adelantar(esperas.at(-1)!)
+      esperas.push(fila.proximo_en.getTime() - entorno.clock().getTime())
+      entorno.advance(esperas.at(-1)!)
     }
     expect(esperas).toEqual([5_000, 30_000, 120_000])
     servidor.alCorreo = 0
-    entorno.adelantar(HORA)
+    entorno.advance(HORA)
     await esperar(para, 'enviado')
   })
 
@@ -154,7 +158,7 @@ describe('a mail', () => {
     await escribir(para, 10)
     await hasta(async () => (await filaDe(para))?.codigo === 'smtp_451')
     servidor.alCorreo = 0
-    entorno.adelantar(HORA)
+    entorno.advance(HORA)
     expect(await esperar(para, 'caducado')).toMatchObject({ contenido: null })
     expect(correosA(para)).toEqual([])
   })
@@ -167,20 +171,20 @@ describe('a mail', () => {
     servidor.alCorreo = 0
     await entorno.db.pool.query(
       `update correo set estado = 'enviando', proximo_en = $1::timestamptz + interval '2 minutes' where estado = 'pendiente'`,
-      [entorno.reloj()],
+      [entorno.clock()],
     )
-    entorno.adelantar(MINUTO)
+    entorno.advance(MINUTE_MS)
     const [atraso = ''] = await metrica('guias_correos_atraso_segundos')
     expect(Number(atraso.split(' ')[1])).toBeGreaterThanOrEqual(60)
-    entorno.adelantar(2 * MINUTO)
+    entorno.advance(2 * MINUTE_MS)
     expect(await esperar(para, 'enviado')).toMatchObject({ intentos: 2 })
   })
 
   it('is deleted after 30 days', async () => {
     await escribir(nuevaDireccion())
     await entorno.quietud()
-    entorno.adelantar(31 * DIA)
-    await entorno.reiniciar()
+    entorno.advance(31 * DIA)
+    await entorno.reset()
     await hasta(async () => (await entorno.db.pool.query('select from correo')).rowCount === 0)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { redactar } from '../../server/domain/correos/plantillas.ts'
+import { composeLetter } from '../../server/domain/correos/plantillas.ts'
 
 const COMUN = {
   nombre: 'Ana',
@@ -9,7 +9,7 @@ const COMUN = {
 
 it('the mail about a decision tells who decided and why, or that nobody did', () => {
   const decir = (quien: string | null, razon: string | null) => {
-    const { asunto, parrafos } = redactar('decision', { ...COMUN, quien, razon }, 'Quetzal')
+    const { subject: asunto, paragraphs: parrafos } = composeLetter('decision', { ...COMUN, quien, razon }, 'Quetzal')
     return [asunto, parrafos.at(-1)]
   }
   expect(decir('Bea', null)).toEqual(['Aprobaron lo que usted pidió en Quetzal', 'Bea lo aprobó, y ya está hecho.'])

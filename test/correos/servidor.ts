@@ -5,18 +5,18 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterAll } from 'vitest'
 
 /** A mail as the server took it. */
-export interface Recibido {
+export interface ReceivedCorreo {
   de: string
   para: string
-  crudo: string
+  raw: string
 }
 
 /** Refusal that the server answers with that status. */
-export const negar = (status: number) => Object.assign(new Error('no'), { responseCode: status })
+export const createRefusal = (status: number) => Object.assign(new Error('no'), { responseCode: status })
 
 /** A real mail server on a free port. What it refuses may change while it runs. */
-export async function abrirServidor(opciones: SMTPServerOptions = {}, host = '127.0.0.1') {
-  const recibidos: Recibido[] = []
+export async function openMailServer(opciones: SMTPServerOptions = {}, host = '127.0.0.1') {
+  const recibidos: ReceivedCorreo[] = []
   const intentos: string[] = []
   const servidor = {
     recibidos,
@@ -26,7 +26,7 @@ export async function abrirServidor(opciones: SMTPServerOptions = {}, host = '12
     alDestinatario: 0,
     alCorreo: 0,
     puerto: 0,
-    cerrar: () => new Promise<void>((resolve) => smtp.close(resolve)),
+    close: () => new Promise<void>((resolve) => smtp.close(resolve)),
   }
   const smtp = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -36,13 +36,13 @@ export async function abrirServidor(opciones: SMTPServerOptions = {}, host = '12
     disableReverseLookup: true,
     onRcptTo({ address }, _sesion, listo) {
       intentos.push(address)
-      listo(servidor.alDestinatario ? negar(servidor.alDestinatario) : null)
+      listo(servidor.alDestinatario ? createRefusal(servidor.alDestinatario) : null)
     },
     onData(flujo, { envelope }, listo) {
       text(flujo).then((crudo) => {
-        if (servidor.alCorreo) return listo(negar(servidor.alCorreo))
+        if (servidor.alCorreo) return listo(createRefusal(servidor.alCorreo))
         const de = envelope.mailFrom ? envelope.mailFrom.address : ''
-        recibidos.push({ de, para: envelope.rcptTo.map(({ address }) => address).join(), crudo })
+        recibidos.push({ de, para: envelope.rcptTo.map(({ address }) => address).join(), raw: crudo })
         listo(null)
       }, listo)
     },
@@ -52,12 +52,12 @@ export async function abrirServidor(opciones: SMTPServerOptions = {}, host = '12
   const oye = smtp.listen(0, host)
   await once(oye, 'listening')
   servidor.puerto = (oye.address() as AddressInfo).port
-  afterAll(() => servidor.cerrar())
+  afterAll(() => servidor.close())
   return servidor
 }
 
 /** The parts of a mail that a person reads: subject, plain text and HTML, decoded. */
-export function abrirCorreo({ crudo }: Recibido) {
+export function parseCorreo({ raw: crudo }: ReceivedCorreo) {
   const [cabeza = '', ...partes] = crudo.split(/\r\n--[-\w=.]+(?:\r\n|--)/)
   const cabeceras = cabeza.replace(/\r\n[ \t]+/g, ' ')
   const cabecera = (nombre: string) => new RegExp(`^${nombre}: (.*)$`, 'im').exec(cabeceras)?.[1]?.trim() ?? ''

@@ -1,28 +1,28 @@
 import { createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMailClient, type OutgoingMail } from '../../server/platform/mail/smtp.ts'
-import { certificado, paraIp } from '../certificado.ts'
-import { abrirCorreo, abrirServidor, negar } from './servidor.ts'
+import { createCertificate, paraIp } from '../certificado.ts'
+import { createRefusal, openMailServer, parseCorreo } from './servidor.ts'
 
-const PLAZOS = { conectar: 2_000, callar: 2_000, total: 4_000 }
+const PLAZOS = { connect: 2_000, silence: 2_000, total: 4_000 }
 const DESDE = 'avisos@mensajeria.example'
 const correo: OutgoingMail = {
   id: '0193aaaa-0000-7000-8000-000000000001',
-  para: 'ana@ejemplo.com',
+  to: 'ana@ejemplo.com',
   de: 'Quetzal «Exprés»',
-  asunto: 'Código de entrada: ñandú',
+  subject: 'Código de entrada: ñandú',
   texto: 'Su código es 123456.',
   html: '<p>Su código es <b>123456</b>.</p>',
 }
 const cliente = (url: string, ca?: string, plazos = PLAZOS) =>
-  createMailClient({ url, desde: DESDE }, { plazos, ...(ca ? { ca } : {}) })
+  createMailClient({ url, desde: DESDE }, { deadlines: plazos, ...(ca ? { ca } : {}) })
 
 describe('a mail server that takes mails', () => {
   it('gets one mail with both texts, its sender’s name and a lasting identity', async () => {
-    const servidor = await abrirServidor()
+    const servidor = await openMailServer()
     expect(await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)).toEqual({ resultado: 'aceptado' })
-    expect(servidor.recibidos).toMatchObject([{ de: DESDE, para: correo.para }])
-    const { cabecera, texto, html } = abrirCorreo(servidor.recibidos[0]!)
+    expect(servidor.recibidos).toMatchObject([{ de: DESDE, para: correo.to }])
+    const { cabecera, texto, html } = parseCorreo(servidor.recibidos[0]!)
     expect(cabecera('Message-ID')).toBe(`<${correo.id}@mensajeria.example>`)
     expect(cabecera('Auto-Submitted')).toBe('auto-generated')
     expect(cabecera('From')).toContain(`<${DESDE}>`)
@@ -31,8 +31,8 @@ describe('a mail server that takes mails', () => {
   })
 
   it('is trusted only with a certificate that the client knows', async () => {
-    const { cert, key } = certificado([paraIp(127, 0, 0, 1)])
-    const servidor = await abrirServidor({ secure: true, cert, key })
+    const { cert, key } = createCertificate([paraIp(127, 0, 0, 1)])
+    const servidor = await openMailServer({ secure: true, cert, key })
     const url = `smtps://127.0.0.1:${servidor.puerto}`
     expect(await cliente(url, cert).send(correo)).toEqual({ resultado: 'aceptado' })
     expect(await cliente(url).send(correo)).toMatchObject({ resultado: 'pasajero' })
@@ -40,10 +40,10 @@ describe('a mail server that takes mails', () => {
   })
 
   it('gets nothing in plain text unless it is on this machine', async () => {
-    const { cert, key } = certificado([paraIp(0, 0, 0, 0)])
+    const { cert, key } = createCertificate([paraIp(0, 0, 0, 0)])
     const [abierto, cifrado] = [
-      await abrirServidor({}, '0.0.0.0'),
-      await abrirServidor({ disabledCommands: ['AUTH'], cert, key }, '0.0.0.0'),
+      await openMailServer({}, '0.0.0.0'),
+      await openMailServer({ disabledCommands: ['AUTH'], cert, key }, '0.0.0.0'),
     ]
     expect(await cliente(`smtp://0.0.0.0:${abierto.puerto}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
     expect(abierto.intentos).toEqual([])
@@ -51,12 +51,12 @@ describe('a mail server that takes mails', () => {
   })
 
   it('gets user and password, and a refusal of them is not a bounce', async () => {
-    const servidor = await abrirServidor({
+    const servidor = await openMailServer({
       disabledCommands: ['STARTTLS'],
       allowInsecureAuth: true,
       authOptional: false,
       onAuth: ({ username, password }, _sesion, listo) =>
-        username === 'guias@x' && password === 'cl:ave' ? listo(null, { user: username }) : listo(negar(535)),
+        username === 'guias@x' && password === 'cl:ave' ? listo(null, { user: username }) : listo(createRefusal(535)),
     })
     const con = (clave: string) => cliente(`smtp://guias%40x:${clave}@127.0.0.1:${servidor.puerto}`).send(correo)
     expect(await con('cl%3Aave')).toEqual({ resultado: 'aceptado' })
@@ -73,21 +73,21 @@ describe('a mail server that refuses', () => {
     ['a recipient for now', { alDestinatario: 450 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_450' }],
     ['a mail for now', { alCorreo: 451 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_451' }],
   ])('%s is judged by its status', async (_que, negativa, resultado) => {
-    const servidor = Object.assign(await abrirServidor(), negativa)
+    const servidor = Object.assign(await openMailServer(), negativa)
     const envio = await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)
     expect(envio).toMatchObject(resultado)
     expect(JSON.stringify(envio)).not.toContain('ana@')
   })
 
   it('the sender is refused for the service’s account, not for the recipient', async () => {
-    const servidor = await abrirServidor({ onMailFrom: (_de, _sesion, listo) => listo(negar(553)) })
+    const servidor = await openMailServer({ onMailFrom: (_de, _sesion, listo) => listo(createRefusal(553)) })
     const envio = await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)
     expect(envio).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_553' })
   })
 })
 
 /** A server that does with each connection what the test says. */
-async function abrirCrudo(atender: (conexion: Socket) => void): Promise<{ url: string; cerrar: () => void }> {
+async function abrirCrudo(atender: (conexion: Socket) => void): Promise<{ url: string; close: () => void }> {
   const conexiones = new Set<Socket>()
   const servidor = createServer((conexion) => {
     conexiones.add(conexion.on('error', () => {}))
@@ -98,7 +98,7 @@ async function abrirCrudo(atender: (conexion: Socket) => void): Promise<{ url: s
     servidor.close()
     for (const conexion of conexiones) conexion.destroy()
   }
-  return { url: `smtp://127.0.0.1:${(servidor.address() as { port: number }).port}`, cerrar }
+  return { url: `smtp://127.0.0.1:${(servidor.address() as { port: number }).port}`, close: cerrar }
 }
 
 /** Speaks SMTP up to the mail, which it then treats as told. */
@@ -113,7 +113,7 @@ const hastaElCorreo = (alCorreo: (conexion: Socket) => void) => (conexion: Socke
 }
 
 describe('a mail server that fails', () => {
-  const BREVES = { conectar: 200, callar: 200, total: 600 }
+  const BREVES = { connect: 200, silence: 200, total: 600 }
   const gotear = (conexion: Socket) => {
     const reloj = setInterval(() => conexion.write('220-espere\r\n'), 50)
     conexion.on('close', () => clearInterval(reloj))
@@ -127,7 +127,7 @@ describe('a mail server that fails', () => {
     ['answers without end', hastaElCorreo((conexion) => conexion.write(`250-${'x'.repeat(100_000)}`))],
     ['speaks another language', (conexion: Socket) => conexion.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ])('and %s is asked again later', async (_que, atender) => {
-    const { url, cerrar } = await abrirCrudo(atender)
+    const { url, close: cerrar } = await abrirCrudo(atender)
     try {
       const envio = await cliente(url, undefined, BREVES).send(correo)
       expect(envio).toMatchObject({ resultado: 'pasajero', cuenta: false })
@@ -137,7 +137,7 @@ describe('a mail server that fails', () => {
   })
 
   it('and refuses the connection is told as such, not as too slow', async () => {
-    const { url, cerrar } = await abrirCrudo(() => {})
+    const { url, close: cerrar } = await abrirCrudo(() => {})
     cerrar()
     const motivo = 'No se pudo hablar con el servidor de correo: revise SMTP_URL y la red.'
     expect(await cliente(url).send(correo)).toMatchObject({ resultado: 'pasajero', codigo: 'esocket', motivo })

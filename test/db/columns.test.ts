@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
 import { CAMPOS } from '../../server/domain/guias/campos.ts'
-import { CAMPOS_DE_LLAVE } from '../../server/domain/llaves/campos.ts'
+import { LLAVE_FIELDS } from '../../server/domain/llaves/campos.ts'
 import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/campos.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 it('returns the columns with all wanted properties, in the order of the table', () => {
   const columns = { b: { shown: true, kind: 'x' }, c: { shown: true, kind: 'y' }, a: { shown: true, kind: 'x' }, d: {} }
@@ -19,7 +19,7 @@ it('picks columns of a row', () => {
 
 it.each([
   ['webhook', CAMPOS_DE_WEBHOOK],
-  ['llave', CAMPOS_DE_LLAVE],
+  ['llave', LLAVE_FIELDS],
 ])('declares every column of %s', async (tabla, campos) => {
   const { rows } = await entorno.db.pool.query(
     `select column_name as nombre from information_schema.columns

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
 /** What PostgreSQL says of a statement that it has parsed and not run. */
-export interface Descripcion {
+export interface StatementDescription {
   /** Types of the parameters, in order, as `pg_type` names them. */
-  parametros: string[]
-  columnas: { nombre: string; tipo: string /** Whether it is a table's column that may be null. */; nula: boolean }[]
+  parameters: string[]
+  columns: { nombre: string; tipo: string /** Whether it is a table's column that may be null. */; nula: boolean }[]
 }
 
 interface Conexion {
@@ -22,17 +22,17 @@ interface Campo {
 
 /** One round of the extended protocol that parses and describes, as node-postgres takes it for a query. */
 class Sondeo {
-  parametros: number[] = []
+  parameters: number[] = []
   campos: Campo[] = []
   private readonly text: string
-  private readonly terminar: (error?: Error) => void
+  private readonly finish: (error?: Error) => void
   constructor(text: string, terminar: (error?: Error) => void) {
     this.text = text
-    this.terminar = terminar
+    this.finish = terminar
   }
   submit(conexion: Conexion) {
     conexion.once('parameterDescription', ({ dataTypeIDs }) => {
-      this.parametros = dataTypeIDs
+      this.parameters = dataTypeIDs
     })
     conexion.parse({ name: '', text: this.text, types: [] })
     conexion.describe({ type: 'S', name: '' })
@@ -42,15 +42,15 @@ class Sondeo {
     this.campos = fields
   }
   handleError(error: Error) {
-    this.terminar(error)
+    this.finish(error)
   }
   handleReadyForQuery() {
-    this.terminar()
+    this.finish()
   }
 }
 
 /** @returns a function that describes statements over that connection */
-export async function crearDescriptor(cliente: pg.Client): Promise<(text: string) => Promise<Descripcion>> {
+export async function createDescriber(cliente: pg.Client): Promise<(text: string) => Promise<StatementDescription>> {
   const { rows: tipos } = await cliente.query('select oid, typname from pg_type')
   const { rows: columnas } = await cliente.query(
     'select attrelid as tabla, attnum as columna from pg_attribute where not attnotnull and attnum > 0',
@@ -63,8 +63,8 @@ export async function crearDescriptor(cliente: pg.Client): Promise<(text: string
     cliente.query(sondeo as unknown as pg.Submittable)
     await promise
     return {
-      parametros: sondeo.parametros.map((oid) => nombre.get(oid)!),
-      columnas: sondeo.campos.map(({ name, dataTypeID, tableID, columnID }) => ({
+      parameters: sondeo.parameters.map((oid) => nombre.get(oid)!),
+      columns: sondeo.campos.map(({ name, dataTypeID, tableID, columnID }) => ({
         nombre: name,
         tipo: nombre.get(dataTypeID)!,
         nula: nulas.has(`${tableID}.${columnID}`),

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, dynamicStatement, openDb } from '../../server/data/db.ts'
 import { explainDatabase, translateError } from '../../server/platform/errors.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'errores'
 let db: Db
 
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   db = openDb(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
   // Every deletion of sessions fails as the setting says.
   await db.pool.query(`create function fallar() returns trigger language plpgsql as $$
@@ -17,8 +17,8 @@ beforeAll(async () => {
     for each statement execute function fallar()`)
 })
 afterAll(async () => {
-  await db.cerrar()
-  await quitarBase(BASE)
+  await db.close()
+  await dropTestDatabase(BASE)
 })
 
 const BORRAR = dynamicStatement('delete from sesion_repartidor', false)
@@ -66,14 +66,14 @@ describe('what PostgreSQL refuses', () => {
     await db.pool.query('truncate falla')
     await db.pool.query('insert into falla values ($1)', [sqlstate])
     const errores = await Promise.all([
-      db.consultar(BORRAR).then(() => undefined, translateError),
+      db.query(BORRAR).then(() => undefined, translateError),
       db.prisma.sesion_repartidor.deleteMany().then(() => undefined, translateError),
     ])
     expect(errores.map((error) => error?.codigo)).toEqual([codigo, codigo])
     const noGuarda = ['53100', '25006', '58030'].includes(sqlstate)
     for (const error of errores) {
       expect(error!.message.startsWith('El servicio no puede guardar cambios')).toBe(noGuarda)
-      expect(error!.detalles.cabeceras?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
+      expect(error!.details.cabeceras?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
     }
   })
 })

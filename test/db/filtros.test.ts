@@ -4,9 +4,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, openDb, type Statement } from '../../server/data/db.ts'
 import type { Role } from '../../server/data/scope.ts'
-import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'filtros'
 const COMERCIO = '01990000-0000-7000-8000-000000000001'
@@ -46,16 +46,16 @@ const LLENAR_OTROS = `
   from generate_series(1, 50000) n`
 
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   await cliente.connect()
   await cliente.query(LLENAR)
   await cliente.query('vacuum analyze guia')
-  db = openDb(url, { conexiones: 1 })
+  db = openDb(url, { connections: 1 })
 })
 afterAll(async () => {
-  await db.cerrar()
+  await db.close()
   await cliente.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
 interface Nodo {
@@ -68,19 +68,19 @@ interface Nodo {
 const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
 
 /** Rows of guides that the scans of a merchant's list read. */
-const leidas = (filtros: Filtros) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filtros })
+const leidas = (filtros: GuiaFilters) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filtros })
 /** Rows of guides that the scans of the operators' list read. */
-const leidasDeTodos = (filtros: Filtros) => leidasPor('guias_operacion', filtros)
+const leidasDeTodos = (filtros: GuiaFilters) => leidasPor('guias_operacion', filtros)
 
-async function leidasPor(rol: Role, filtros: Filtros): Promise<number> {
+async function leidasPor(rol: Role, filtros: GuiaFilters): Promise<number> {
   const pedidas: [Statement, Record<string, unknown>][] = []
   const consultar = async (...pedida: [Statement, Record<string, unknown>]) => {
     pedidas.push(pedida)
     throw new Error('not run')
   }
   const quien = { operacion: 'listarGuias', dueno: COMERCIO }
-  const lista = buscarPagina(
-    { db: { consultar } as never, cursores: {} as never },
+  const lista = findGuiaPage(
+    { db: { query: consultar } as never, cursors: {} as never },
     quien,
     { limite: 50, ...filtros },
     () => {},
@@ -88,7 +88,7 @@ async function leidasPor(rol: Role, filtros: Filtros): Promise<number> {
   await expect(lista).rejects.toThrow('not run')
   const [sentencia, valores] = pedidas[0]!
   // The service's own connection, with its settings.
-  const [fila] = await db.como(rol, rol === 'guias_api' ? [COMERCIO] : []).consultar(
+  const [fila] = await db.como(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
     {
       ...sentencia,
       name: undefined,
@@ -113,7 +113,7 @@ const deUnComercio = () => {
     ['closed decisions of no guide', { decision: ['aplicada'] }],
     ['open decisions beside a telephone', { decision: ['tomada'], telefono: '+50255550000' }],
     ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
-  ] as [string, Filtros][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
+  ] as [string, GuiaFilters][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
     expect(await leidas(filtros)).toBe(4_000)
   })
 
@@ -133,7 +133,7 @@ const deUnComercio = () => {
     ['metadata of all guides', { metadatos: { canal: 'web' } }],
     ['the location of all guides', { ubicacion: ['confirmada'] }],
     ['an unconfirmed location', { ubicacion: ['fallida'] }],
-  ] as [string, Filtros][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
+  ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
     expect(await leidas(filtros)).toBeLessThanOrEqual(51)
   })
 }
@@ -154,24 +154,30 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['location', { ubicacion: ['fallida'] }],
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
       ['closed decisions of no guide', { decision: ['aplicada'] }],
-    ] as [string, Filtros][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filtros) => {
+    ] as [string, GuiaFilters][])('reads 2,000 guides, and one more of the other mode, by %s', async (_de, filtros) => {
       expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(4_002)
     })
 
     it.each([
       ['a telephone and a mode', { telefono: '+50255550000', modo: 'test' }],
       ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
-    ] as [string, Filtros][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
-      expect(await leidasDeTodos(filtros)).toBe(4_000)
-    })
+    ] as [string, GuiaFilters][])(
+      'reads 2,000 guides and the position of the last one, by %s',
+      async (_de, filtros) => {
+        expect(await leidasDeTodos(filtros)).toBe(4_000)
+      },
+    )
 
     it.each([
       ['metadata', { metadatos: { canal: 'nada' } }],
       ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
-    ] as [string, Filtros][])('reads 2,000 guides of each mode at most, by merchant and %s', async (_de, filtros) => {
-      expect(await leidasDeTodos({ comercioId: COMERCIO, ...filtros })).toBe(4_000)
-      expect(await leidasDeTodos({ comercioId: OTRO, ...filtros })).toBeLessThanOrEqual(2 * 51)
-    })
+    ] as [string, GuiaFilters][])(
+      'reads 2,000 guides of each mode at most, by merchant and %s',
+      async (_de, filtros) => {
+        expect(await leidasDeTodos({ comercioId: COMERCIO, ...filtros })).toBe(4_000)
+        expect(await leidasDeTodos({ comercioId: OTRO, ...filtros })).toBeLessThanOrEqual(2 * 51)
+      },
+    )
 
     it.each([
       ['a telephone', { telefono: '+50255550000' }],
@@ -186,7 +192,7 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['a mode', { modo: 'test' }],
       ['two states of a mode', { estado: ['devuelto', 'cancelado'], modo: 'live' }],
       ['a merchant and an unconfirmed location', { comercioId: COMERCIO, ubicacion: ['fallida'] }],
-    ] as [string, Filtros][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
+    ] as [string, GuiaFilters][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
       expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(51)
     })
 
@@ -196,7 +202,7 @@ describe('among 1,000 merchants', EN_POSTGRES, () => {
       ['metadata of all guides', { metadatos: { canal: 'web' } }],
       ['the location of all guides', { ubicacion: ['confirmada'] }],
       ['three frequent states', { estado: ['aceptado', 'en_ruta', 'entregado'] }],
-    ] as [string, Filtros][])('reads what it shows, and one more of each range, by %s', async (_de, filtros) => {
+    ] as [string, GuiaFilters][])('reads what it shows, and one more of each range, by %s', async (_de, filtros) => {
       expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(51 + 2 * (filtros.estado?.length ?? 1))
     })
 

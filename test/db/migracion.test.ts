@@ -2,10 +2,10 @@
 
 import { expect, it } from 'vitest'
 import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 it('a column that comes later breaks none of the statements that are prepared', async () => {
   const { api } = await entorno.nuevoComercio()
@@ -13,7 +13,7 @@ it('a column that comes later breaks none of the statements that are prepared', 
   const trabajar = () =>
     Promise.all(
       Array.from({ length: 12 }, async () => {
-        const { guia } = await api.guias.crear(unaGuia())
+        const { guia } = await api.guias.crear(buildGuia())
         for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(guia, { estado })
         return (await api.guias.obtener(guia)).eventos.datos.length
       }),
@@ -28,7 +28,7 @@ it('a column that comes later breaks none of the statements that are prepared', 
 })
 
 it('a transaction whose statement was prepared before a new column begins again, once', async () => {
-  const db = openDb(entorno.databaseUrl, { conexiones: 1 })
+  const db = openDb(entorno.databaseUrl, { connections: 1 })
   const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('select * from operador limit 1', true)
   let veces = 0
   const leer = () =>
@@ -42,6 +42,6 @@ it('a transaction whose statement was prepared before a new column begins again,
     const [fila] = await leer()
     expect([Object.keys(fila!).includes('llego_luego'), veces]).toEqual([true, 3])
   } finally {
-    await db.cerrar()
+    await db.close()
   }
 })

@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { entregada, fallida } from '../archivos/imagenes.ts'
-import { type Comercio, conClave, usarEntorno } from '../entorno.ts'
-import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
-import { corregir } from '../guias/corregir.ts'
-import { acechar, type Mutante, mutantesDe } from './mutantes.ts'
+import { createDeliveredGuia, fallida } from '../archivos/imagenes.ts'
+import { type Comercio, conClave, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../fabricas.ts'
+import { correctColumns } from '../guias/corregir.ts'
+import { createMutants, type Mutant, watchForMutants } from './mutantes.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const filas = async <Fila>(sql: string, ...valores: unknown[]) =>
   (await entorno.db.pool.query(sql, valores)).rows as Fila[]
@@ -37,7 +37,7 @@ async function como(rol: string, comercios: readonly string[] | undefined, sql: 
 describe('the wall', () => {
   it('stands before every table of a merchant, which shows its rows and takes no others', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    for (const { api } of [uno, otro]) await api.guias.crear(sinDestino())
+    for (const { api } of [uno, otro]) await api.guias.crear(buildGuiaWithoutDestino())
     const tablas = await tablasDeComercio()
     expect(tablas.length).toBeGreaterThan(18)
     expect(tablas.filter(({ rls }) => !rls)).toEqual([])
@@ -100,7 +100,9 @@ describe('the wall', () => {
   })
 })
 
-const LLAMADAS = readOperations(readDocument()).filter(({ seguridad }) => seguridad?.esquema === 'llaveDeComercio')
+const LLAMADAS = readOperations(readDocument()).filter(
+  ({ security: seguridad }) => seguridad?.scheme === 'llaveDeComercio',
+)
 const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unknown> => ({
   devolverGuia: { razon: 'x' },
   corregirGuia: { contenido: 'Un libro' },
@@ -109,8 +111,8 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
   simularDecision: { eleccion: 'ninguna' },
   cambiarWebhook: { estado: 'activo' },
   recuperarAvisosDeWebhook: { desde: AYER },
-  crearGuia: unaGuia(),
-  crearLote: { guias: [unaGuia(), sinDestino()], recogida: unaGuia().recogida },
+  crearGuia: buildGuia(),
+  crearLote: { guias: [buildGuia(), buildGuiaWithoutDestino()], recogida: buildGuia().recogida },
   crearWebhook: { url: 'http://127.0.0.1:9/otro' },
   rotarSecreto: { solapamiento_horas: 1 },
   crearEtiquetas: { guias: [guia, probada] },
@@ -119,24 +121,24 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
 /** Something of everything. */
 async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const { webhook } = (
-    await entorno.pedir('POST', '/api/v1/webhooks', {
+    await entorno.request('POST', '/api/v1/webhooks', {
       llave: comercio.llave,
       cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo` },
       cabeceras: conClave('webhook-suyo'),
     })
   ).cuerpo
   const referencia = `REF-${comercio.comercio}`
-  const { guia } = await comercio.api.guias.crear({ ...unaGuia(), external_ref: referencia })
+  const { guia } = await comercio.api.guias.crear({ ...buildGuia(), external_ref: referencia })
   // Nobody else asks that phone.
   const telefono = `+5023148${Math.floor(1_000 + 9_000 * Math.random())}`
-  const preguntada = (await comercio.api.guias.crear({ ...sinDestino(), telefono })).guia
-  const simulable = (await comercio.api.guias.crear(sinDestino())).guia
-  const { guia: probada } = await entregada(entorno, comercio)
+  const preguntada = (await comercio.api.guias.crear({ ...buildGuiaWithoutDestino(), telefono })).guia
+  const simulable = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
+  const { guia: probada } = await createDeliveredGuia(entorno, comercio)
   const sinEntregar = await fallida(entorno, comercio)
   const porDevolver = await fallida(entorno, comercio)
   const porDecidir = await fallida(entorno, comercio)
   const { recuperacion } = (
-    await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
+    await entorno.request('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
       cuerpo: { desde: AYER },
     })
@@ -145,14 +147,17 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   await filas(
     `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
   )
-  await entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave, cuerpo: { estado: 'pausado' } })
-  await corregir(entorno.db, guia, { indicaciones: 'Otras' })
+  await entorno.request('PATCH', `/api/v1/webhooks/${webhook}`, {
+    llave: comercio.llave,
+    cuerpo: { estado: 'pausado' },
+  })
+  await correctColumns(entorno.db, guia, { indicaciones: 'Otras' })
   return {
     guia,
     referencia,
     webhook,
     recuperacion,
-    probada,
+    tested: probada,
     preguntada,
     simulable,
     sinEntregar,
@@ -192,13 +197,13 @@ async function clonar(de: Comercio, para: Comercio): Promise<void> {
     ['webhook_secreto', 'version'],
   ])
     await filas(`update ${tabla} set ${numero} = ${numero} + 1 where comercio_id = '${para.id}'`)
-  for (const { llave } of [de, para]) await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })
+  for (const { llave } of [de, para]) await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
 }
 
 /** Calls every operation of merchants with their own or with somebody else's things; what destroys goes last. */
 async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
   const vistas: { operacion: string; status: number; cuerpo: unknown }[] = []
-  const orden = ({ id, metodo }: (typeof LLAMADAS)[number]) => {
+  const orden = ({ id, method: metodo }: (typeof LLAMADAS)[number]) => {
     // While the newest event is somebody else's.
     if (['cambiarWebhook', 'recuperarAvisosDeWebhook'].includes(id)) return 0
     return metodo === 'delete' || id === 'cancelarGuia' ? 2 : 1
@@ -213,12 +218,12 @@ async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
     devolverGuia: ids.porDevolver!,
     simularDecision: ids.porDecidir!,
   }
-  for (const { id, metodo, ruta } of llamadas) {
+  for (const { id, method: metodo, path: ruta } of llamadas) {
     const simulada = ruta.startsWith('/api/v1/simulador/')
     const guia = guiaDe[id] ?? (simulada ? ids.simulable! : ids.guia!)
     const camino = ruta.replace(/\{(\w+)\}/g, (_todo, nombre: string) => (nombre === 'guia' ? guia : ids[nombre]!))
     for (const consulta of CONSULTAS[id]?.(ids) ?? ['']) {
-      const { status, cuerpo } = await entorno.pedir(metodo.toUpperCase(), camino + consulta, {
+      const { status, cuerpo } = await entorno.request(metodo.toUpperCase(), camino + consulta, {
         llave,
         cuerpo: CUERPOS(ids)[id],
       })
@@ -241,7 +246,7 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
  * What shows nothing of anybody without this condition, either: it holds another, asks only whether an endpoint stands
  * or whether an event was undone, or is about messages, of which the guide that is corrected or decided has none.
  */
-const sobra = ({ sentencia, falta }: Mutante) =>
+const sobra = ({ sentencia, missing: falta }: Mutant) =>
   sentencia === 'bitacora.deComercio' ||
   (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
   (sentencia === 'intentos.deGuia' && falta.startsWith('2: r.')) ||
@@ -249,26 +254,26 @@ const sobra = ({ sentencia, falta }: Mutante) =>
   (/webhook_aviso.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {
-  it('leaks nothing behind the wall, and with the wall off it does', COMPLETO, async () => {
+  it('leaks nothing behind the wall, and with the wall off it does', FULL_RUN_ONLY, async () => {
     const dueno = await entorno.nuevoComercio()
     const extrano = await entorno.nuevoComercio()
     // The oldest event is somebody else's, and so is the newest.
-    await extrano.api.guias.crear(unaGuia())
+    await extrano.api.guias.crear(buildGuia())
     const ids = await poblar(dueno)
     await poblar(extrano)
     // From here on nothing changes but by what is asked.
-    await entorno.reiniciar({ WORKERS: '0' })
+    await entorno.reset({ WORKERS: '0' })
     await clonar(dueno, extrano)
     const tablas = (await tablasDeComercio()).filter(({ tabla }) => !['llave', 'bitacora'].includes(tabla))
     const digesto = (tabla: string, columna: string, de: string) =>
       `(select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) from ${tabla} t where ${columna} = '${de}')`
-    const porMutante = new Map<string, Mutante>()
+    const porMutante = new Map<string, Mutant>()
     for (const [quien, otro] of [
       [dueno, extrano],
       [extrano, dueno],
     ] as const) {
       const ajeno = `select ${tablas.map(({ tabla, columna }) => digesto(tabla, columna, otro.id)).join(' || ')}`
-      const soltar = acechar(entorno.databaseUrl, quien.id, ajeno)
+      const soltar = watchForMutants(entorno.databaseUrl, quien.id, ajeno)
       const vistas = await recorrer(quien, ids)
       for (const [clave, mutante] of await soltar()) {
         const { conMuro, sinMuro } = porMutante.get(clave) ?? { conMuro: false, sinMuro: false }
@@ -285,10 +290,10 @@ describe('a statement that lost a condition', () => {
 
   it('is made by taking one condition at a time', () => {
     expect(
-      mutantesDe('select from a join b on b.comercio_id = a.comercio_id where a.comercio_id = $1 and x = 1'),
+      createMutants('select from a join b on b.comercio_id = a.comercio_id where a.comercio_id = $1 and x = 1'),
     ).toEqual([
-      { falta: 'b.comercio_id = a.comercio_id', text: expect.stringContaining('on true where a.comercio_id = $1') },
-      { falta: 'a.comercio_id = $1', text: expect.stringContaining('where ($1::uuid is null or true) and x = 1') },
+      { missing: 'b.comercio_id = a.comercio_id', text: expect.stringContaining('on true where a.comercio_id = $1') },
+      { missing: 'a.comercio_id = $1', text: expect.stringContaining('where ($1::uuid is null or true) and x = 1') },
     ])
   })
 })

@@ -2,10 +2,10 @@ import pg from 'pg'
 import { Connections } from '../../server/data/connections.ts'
 
 /** Somebody's statement as it was about to run, without one of the conditions that hold it to its merchant. */
-export interface Mutante {
+export interface Mutant {
   sentencia: string
   /** The condition that it lacks, and which one of the statement's it is. */
-  falta: string
+  missing: string
   /** Whether what it saw or changed differed from what the whole statement does: behind the wall, and with the wall off. */
   conMuro: boolean
   sinMuro: boolean
@@ -21,9 +21,9 @@ const siempre = (condicion: string) => {
 }
 
 /** The statement without its nth condition, for each. */
-export const mutantesDe = (text: string) =>
+export const createMutants = (text: string) =>
   [...text.matchAll(CONDICION)].map(({ 0: condicion, index }) => ({
-    falta: condicion,
+    missing: condicion,
     text: text.slice(0, index) + siempre(condicion) + text.slice(index + condicion.length),
   }))
 
@@ -47,8 +47,8 @@ const esDeComercio = (consulta: Consulta) =>
  * @param ajeno SQL of one value that changes when a row of anybody else does
  * @returns how to stop it, which gives what was tried
  */
-export function acechar(url: string, comercio: string, ajeno: string): () => Promise<Map<string, Mutante>> {
-  const mutantes = new Map<string, Mutante>()
+export function watchForMutants(url: string, comercio: string, ajeno: string): () => Promise<Map<string, Mutant>> {
+  const mutantes = new Map<string, Mutant>()
   const aparte = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c timezone=UTC' })
   const conectada = aparte.connect()
   const { runOne: dePool } = Connections.prototype
@@ -77,7 +77,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
 
   async function probarTodos(cliente: pg.Client, { name, text, values }: Consulta): Promise<void> {
     const entera = await probar(cliente, { text, values: values! }, true)
-    for (const [i, mutante] of mutantesDe(text).entries()) {
+    for (const [i, mutante] of createMutants(text).entries()) {
       const clave = `${text} ${i}`
       const visto = mutantes.get(clave)
       const conMuro = (await probar(cliente, { text: mutante.text, values: values! }, true)) !== entera
@@ -85,7 +85,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
         visto?.sinMuro || (await probar(cliente, { text: mutante.text, values: values! }, false)) !== entera
       mutantes.set(clave, {
         sentencia: name && !/[0-9a-f]{40}$/.test(name) ? name.replace('guias_api.', '') : text,
-        falta: `${i + 1}: ${mutante.falta}`,
+        missing: `${i + 1}: ${mutante.missing}`,
         conMuro: conMuro || (visto?.conMuro ?? false),
         sinMuro,
       })

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, type DbOptions, openDb, STATEMENTS, type Statement } from '../../server/data/db.ts'
-import { COMIENZO, leerFlujo } from '../../server/domain/eventos/flujo.ts'
-import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
+import { FEED_START, readFeed } from '../../server/domain/eventos/flujo.ts'
+import { findGuiaPage, type GuiaFilters } from '../../server/domain/guias/guia.ts'
 import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'planes'
 const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
@@ -15,19 +15,19 @@ const WEBHOOK = 'wh_000000000001'
 const cliente = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
 const abiertas: Db[] = []
 const abrir = (opciones: DbOptions = {}) => {
-  const db = openDb(url, { ...opciones, conexiones: 1 })
+  const db = openDb(url, { ...opciones, connections: 1 })
   abiertas.push(db)
   return db
 }
 
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   await cliente.connect()
 })
 afterAll(async () => {
-  await Promise.all(abiertas.map((db) => db.cerrar()))
+  await Promise.all(abiertas.map((db) => db.close()))
   await cliente.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
 /** Plans of a connection's prepared statement: kept ones, and ones made anew. */
@@ -39,10 +39,10 @@ async function planesDe({ pool }: Db, nombre: string) {
   return rows.map(({ generic_plans, custom_plans }) => [Number(generic_plans), Number(custom_plans)])
 }
 
-const leer = (db: Db) => leerFlujo(db.como('guias_api', [COMERCIO]), COMERCIO, 'live', COMIENZO, {}, 50)
+const leer = (db: Db) => readFeed(db.como('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
 
 describe('a statement with a generic plan', EN_POSTGRES, () => {
-  const pooler = { conNombres: true }
+  const pooler = { supportsNames: true }
   it.each([['sessions of its own', {}] as const, ['a pooler that knows names', { pooler }] as const])(
     'is never planned anew, and leaves its session as it was: %s',
     async (_de, opciones) => {
@@ -54,7 +54,7 @@ describe('a statement with a generic plan', EN_POSTGRES, () => {
   )
 
   it('runs where a pooler knows no names', async () => {
-    expect(await leer(abrir({ pooler: { conNombres: false } }))).toEqual([])
+    expect(await leer(abrir({ pooler: { supportsNames: false } }))).toEqual([])
   })
 })
 
@@ -75,22 +75,22 @@ async function deEntregas(query: object): Promise<Statement> {
     throw new Error('not run')
   }
   const lista = listarAvisosDeWebhook(
-    { path: { webhook: WEBHOOK }, query, identidad: { comercioId: COMERCIO, modo: 'live' } } as never,
-    { db: { consultar }, cursores: { descifrar: () => [0, COMERCIO, 1] } } as never,
+    { path: { webhook: WEBHOOK }, query, identity: { comercioId: COMERCIO, modo: 'live' } } as never,
+    { db: { query: consultar }, cursors: { decrypt: () => [0, COMERCIO, 1] } } as never,
   )
   await expect(lista).rejects.toThrow('not run')
   return pedidas[0]!
 }
 
 /** The statement of a list of guides, with its values. The statement isn't run. */
-async function deGuias(filtros: Filtros) {
-  const pedidas: { sentencia: Statement; valores: Record<string, unknown> }[] = []
+async function deGuias(filtros: GuiaFilters) {
+  const pedidas: { sentencia: Statement; values: Record<string, unknown> }[] = []
   const consultar = async (sentencia: Statement, valores: Record<string, unknown>) => {
-    pedidas.push({ sentencia, valores })
+    pedidas.push({ sentencia, values: valores })
     return [{ id: null, hasta: null }]
   }
-  await buscarPagina(
-    { db: { consultar }, cursores: {} } as never,
+  await findGuiaPage(
+    { db: { query: consultar }, cursors: {} } as never,
     { operacion: '', dueno: '' },
     filtros,
     (una) => una,
@@ -99,15 +99,15 @@ async function deGuias(filtros: Filtros) {
 }
 
 /** Indexes of guides that a list reads, and the rows that it reads and drops. */
-async function lecturaDe(filtros: Filtros) {
-  const { sentencia, valores } = await deGuias(filtros)
+async function lecturaDe(filtros: GuiaFilters) {
+  const { sentencia, values: valores } = await deGuias(filtros)
   const rol = filtros.comercioId ? 'guias_api' : 'guias_operacion'
   await cliente.query(
     `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${rol}; set local enable_sort = off`,
   )
   await cliente.query(`set local guias.comercios = '{${filtros.comercioId ?? ''}}'`)
   await cliente.query(`prepare lista as ${sentencia.text}`)
-  const datos = sentencia.parametros.map((nombre) => cliente.escapeLiteral(String(valores[nombre])))
+  const datos = sentencia.parameters.map((nombre) => cliente.escapeLiteral(String(valores[nombre])))
   const lista = datos.length > 0 ? `(${datos.join(', ')})` : ''
   const { rows } = await cliente.query(`explain (analyze, timing off, format json) execute lista${lista}`)
   await cliente.query('rollback; deallocate lista')
@@ -119,7 +119,7 @@ async function lecturaDe(filtros: Filtros) {
 }
 
 /** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
-async function planDe({ text, parametros }: Statement) {
+async function planDe({ text, parameters: parametros }: Statement) {
   await cliente.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
   await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
   await cliente.query(`prepare lista as ${text}`)
@@ -215,7 +215,7 @@ describe('a list of guides reads no guide that does not match its filter', EN_PO
     await cliente.query('vacuum (analyze) guia')
   })
 
-  it.each<[string, Filtros, string]>([
+  it.each<[string, GuiaFilters, string]>([
     ['of a merchant without any of the newest', SUYAS, 'guia_pkey'],
     ['of a state', { ...SUYAS, estado: ['extraviado'] }, 'guia_comercio_id_modo_estado_id_idx'],
     ['of unconfirmed locations', { ...SUYAS, ubicacion: ['vencida', 'fallida'] }, 'guia_ubicacion_idx'],

@@ -15,7 +15,7 @@ const DONDE = dynamicStatement<object, { de: string }>('select 1 as de', true)
 
 /** A replica whose server, database and time do what the test says. The real ones: `arranque/replica.test.ts`. */
 function nueva() {
-  const mundo = { ahora: 100_000, escrito: 1, rehecho: 1, falla: undefined as Error | undefined }
+  const mundo = { ahora: 100_000, written: 1, rehecho: 1, falla: undefined as Error | undefined }
   const lsn = (numero: number) => [{ lsn: `0/${numero.toString(16)}` }]
   const conexiones = {
     ask: async (_donde: unknown, { name }: { name: string }) => {
@@ -24,12 +24,12 @@ function nueva() {
     },
   } as unknown as Connections
   const primaria = {
-    consultar: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(mundo.escrito)),
+    query: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(mundo.written)),
   } as unknown as Db
   const replica = new Replica(primaria, conexiones, createLog('silent'), () => mundo.ahora)
   /** Tells who answers now. A check of the delay ends in the background. */
   const quien = async () => {
-    const [fila] = await replica.consultar(DONDE)
+    const [fila] = await replica.query(DONDE)
     await new Promise(setImmediate)
     return fila!.de
   }
@@ -38,7 +38,7 @@ function nueva() {
     const vistos: string[] = []
     for (let i = 0; i < segundos; i++) {
       mundo.ahora += 1_001
-      mundo.escrito++
+      mundo.written++
       vistos.push(await quien())
     }
     return vistos
@@ -52,7 +52,7 @@ describe('a replica', () => {
     expect([await quien(), await quien()]).toEqual(['primaria', 'réplica'])
     // It stands still while the database goes on.
     expect(await pasar(7)).toEqual([...Array(4).fill('réplica'), ...Array(3).fill('primaria')])
-    mundo.rehecho = mundo.escrito
+    mundo.rehecho = mundo.written
     expect(await pasar(2)).toEqual(['primaria', 'réplica'])
   })
 

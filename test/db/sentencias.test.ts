@@ -4,9 +4,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { STATEMENTS } from '../../server/data/db.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
-import { crearDescriptor, type Descripcion } from './describir.ts'
-import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
+import { createDescriber, type StatementDescription } from './describir.ts'
+import { type DeclaredStatement, type MemberType, readDeclaredStatements } from './tipos.ts'
 
 /** The TypeScript of what node-postgres takes and gives, by PostgreSQL's type. */
 const CLASES: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const CLASES: Readonly<Record<string, string>> = {
 /** JSON may be anything that JSON can say. */
 const JSON_DE_POSTGRES = ['json', 'jsonb']
 
-const enServer = ({ archivo }: Declarada) => archivo.split('/server/').at(-1)!
+const enServer = ({ archivo }: DeclaredStatement) => archivo.split('/server/').at(-1)!
 
 const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (ruta) => ruta.includes('generado') })
   .map((ruta) => fileURLToPath(new URL(ruta, ROOT)))
@@ -47,29 +47,33 @@ const BASE = 'sentencias'
 const cliente = new pg.Client({
   connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href,
 })
-let describir: (text: string) => Promise<Descripcion>
-let declaradas: Map<string, Declarada>
+let describir: (text: string) => Promise<StatementDescription>
+let declaradas: Map<string, DeclaredStatement>
 
 beforeAll(async () => {
   // A clone, because nobody can clone the template while somebody is connected to it.
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   await cliente.connect()
-  describir = await crearDescriptor(cliente)
+  describir = await createDescriber(cliente)
   for (const archivo of archivos) await import(archivo)
-  declaradas = leerDeclaradas(archivos)
+  declaradas = readDeclaredStatements(archivos)
 })
 afterAll(async () => {
   await cliente.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
-const vale = (tipo: string, { clases }: Miembro) =>
+const vale = (tipo: string, { clases }: MemberType) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
 
-function faltas(nombre: string, nombres: readonly string[], { parametros, columnas }: Descripcion): string[] {
+function faltas(
+  nombre: string,
+  nombres: readonly string[],
+  { parameters: parametros, columns: columnas }: StatementDescription,
+): string[] {
   const declarada = declaradas.get(nombre)!
   const deParametros = nombres.flatMap((parametro, i) => {
-    const dicho = declarada.parametros.get(parametro)
+    const dicho = declarada.parameters.get(parametro)
     if (!dicho) return [`parameter ${parametro} is not declared`]
     // A count (`limit`) goes in as a number; only what comes out may be too large for one.
     const tipo = parametros[i] === 'int8' ? 'int4' : parametros[i]!
@@ -97,8 +101,8 @@ function faltas(nombre: string, nombres: readonly string[], { parametros, column
 }
 
 function sinUsar(nombre: string): string[] {
-  const usados = STATEMENTS.get(nombre)!.parametros
-  return [...declaradas.get(nombre)!.parametros.keys()]
+  const usados = STATEMENTS.get(nombre)!.parameters
+  return [...declaradas.get(nombre)!.parameters.keys()]
     .filter((parametro) => !usados.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)
 }
@@ -112,7 +116,7 @@ describe('the statements', () => {
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
     const halladas: Record<string, string[]> = {}
     for (const nombre of declaradas.keys()) {
-      const { text, parametros } = STATEMENTS.get(nombre)!
+      const { text, parameters: parametros } = STATEMENTS.get(nombre)!
       const suyas = [
         ...sinUsar(nombre),
         ...(await describir(text).then(

@@ -4,19 +4,19 @@ import ts from 'typescript'
 import { ROOT } from '../../server/platform/root.ts'
 
 /** What a member's type may hold, as far as a database can tell it apart. */
-export interface Miembro {
+export interface MemberType {
   clases: Set<string>
   nulo: boolean
 }
-export interface Declarada {
+export interface DeclaredStatement {
   archivo: string
-  parametros: Map<string, Miembro>
+  parameters: Map<string, MemberType>
   /** undefined: the type says nothing of rows */
-  fila: Map<string, Miembro> | undefined
+  fila: Map<string, MemberType> | undefined
 }
 
-/** Of each `statement<Parametros, Fila>('name', …)` of those files, by its name, what TypeScript was told. */
-export function leerDeclaradas(archivos: readonly string[]): Map<string, Declarada> {
+/** Of each `statement<Params, Row>('name', …)` of those files, by its name, what TypeScript was told. */
+export function readDeclaredStatements(archivos: readonly string[]): Map<string, DeclaredStatement> {
   const configuracion = fileURLToPath(new URL('tsconfig.json', ROOT))
   const { options } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(configuracion, (ruta) => readFileSync(ruta, 'utf8')).config,
@@ -25,7 +25,7 @@ export function leerDeclaradas(archivos: readonly string[]): Map<string, Declara
   )
   const programa = ts.createProgram([...archivos], options)
   const revisor = programa.getTypeChecker()
-  const declaradas = new Map<string, Declarada>()
+  const declaradas = new Map<string, DeclaredStatement>()
   for (const archivo of archivos) {
     const visitar = (nodo: ts.Node): void => {
       ts.forEachChild(nodo, visitar)
@@ -35,7 +35,7 @@ export function leerDeclaradas(archivos: readonly string[]): Map<string, Declara
       const [parametros, fila] = nodo.typeArguments ?? []
       declaradas.set(nombre.text, {
         archivo,
-        parametros: parametros ? miembros(revisor, revisor.getTypeFromTypeNode(parametros), nodo) : new Map(),
+        parameters: parametros ? miembros(revisor, revisor.getTypeFromTypeNode(parametros), nodo) : new Map(),
         fila: fila && miembros(revisor, revisor.getTypeFromTypeNode(fila), nodo),
       })
     }
@@ -44,7 +44,7 @@ export function leerDeclaradas(archivos: readonly string[]): Map<string, Declara
   return declaradas
 }
 
-function miembros(revisor: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, Miembro> {
+function miembros(revisor: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
   return new Map(
     revisor
       .getPropertiesOfType(tipo)
@@ -52,7 +52,7 @@ function miembros(revisor: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<s
   )
 }
 
-function clasificar(revisor: ts.TypeChecker, tipo: ts.Type): Miembro {
+function clasificar(revisor: ts.TypeChecker, tipo: ts.Type): MemberType {
   const partes = tipo.isUnion() ? tipo.types : [tipo]
   const esNulo = ({ flags }: ts.Type) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) !== 0
   return {

@@ -7,7 +7,7 @@ import { STATEMENTS } from '../../server/data/db.ts'
 import '../../server/domain/eventos/flujo.ts'
 import '../../server/domain/bitacora/chain.ts'
 import { EN_POSTGRES, hasta } from '../fabricas.ts'
-import { crearBase, quitarBase } from '../postgres.ts'
+import { createTestDatabase, dropTestDatabase } from '../postgres.ts'
 
 const BASE = 'vecinos'
 const cliente = new pg.Client({
@@ -19,7 +19,7 @@ const TRANSACCIONES = 2_000
 const EN_CADA_UNA = 20
 
 beforeAll(async () => {
-  await crearBase(BASE)
+  await createTestDatabase(BASE)
   await cliente.connect()
   await cliente.query('set synchronous_commit = off')
   await cliente.query('set session_replication_role = replica')
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cliente.end()
-  await quitarBase(BASE)
+  await dropTestDatabase(BASE)
 })
 
 interface Nodo {
@@ -57,7 +57,7 @@ const nodos = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodos
 let preparadas = 0
 /** The looks at `evento` that a statement's general plan takes among everybody's. */
 async function entreTodas(nombre: string): Promise<string[]> {
-  const { text, parametros } = STATEMENTS.get(nombre)!
+  const { text, parameters: parametros } = STATEMENTS.get(nombre)!
   const suya = `p${++preparadas}`
   await cliente.query(`prepare ${suya} as ${text}`)
   const ninguno = parametros.length > 0 ? `(${parametros.map(() => 'null').join()})` : ''

@@ -1,24 +1,24 @@
 // An audit of guides after a burst of requests: rows, events, messages and webhooks against the answers that were given.
 
-import { siguientes, siguientesDeUbicacion } from '../../server/domain/estados/estados.ts'
+import { nextUbicacionStates, siguientes } from '../../server/domain/estados/estados.ts'
 import type { FilaEvento } from '../../server/domain/eventos/evento.ts'
 import type { FilaGuia } from '../../server/domain/guias/campos.ts'
-import { type Cambios, descifrarCambios } from '../../server/domain/guias/correcciones.ts'
+import { type CorrectionChanges, decryptChanges } from '../../server/domain/guias/correcciones.ts'
 import type { FilaMensaje } from '../../server/domain/mensajeria/row.ts'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
-import type { Comercio, Entorno } from '../entorno.ts'
-import type { Proveedor } from '../mensajeria/proveedor.ts'
+import type { Comercio, TestEnvironment } from '../entorno.ts'
+import type { TestProvider } from '../mensajeria/proveedor.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
-import type { Recibido } from '../webhooks/receptor.ts'
-import type { Caso, Hecho } from './rafaga.ts'
+import type { ReceivedWebhook } from '../webhooks/receptor.ts'
+import type { AnsweredRequest, BurstCase } from './rafaga.ts'
 
-type Evento = Omit<FilaEvento, 'cambios'> & { cambios: Cambios | undefined }
+type Evento = Omit<FilaEvento, 'cambios'> & { cambios: CorrectionChanges | undefined }
 
 /** Values of a guide that the burst corrects. */
 type Valores = Pick<FilaGuia, 'telefono' | 'direccion' | 'indicaciones'>
 
 /** Guide of the burst, with its rows. */
-interface Cuenta extends Caso {
+interface Cuenta extends BurstCase {
   fila: FilaGuia
   eventos: Evento[]
   mensajes: (FilaMensaje & { decision_secuencia: number | null })[]
@@ -30,7 +30,7 @@ const MUESTRA = 3
 type Falla = (texto: string, ...detalles: unknown[]) => void
 
 /** Problem codes with which the service may refuse each kind of request. */
-const REPAROS: Readonly<Record<Hecho['clase'], readonly string[]>> = {
+const REPAROS: Readonly<Record<AnsweredRequest['clase'], readonly string[]>> = {
   correccion: ['no_corregible'],
   lectura: ['transicion_invalida', 'carrera_perdida', 'ubicacion_sin_confirmar'],
   lugar: ['carrera_perdida', 'ubicacion_cerrada'],
@@ -41,11 +41,16 @@ const REPAROS: Readonly<Record<Hecho['clase'], readonly string[]>> = {
 /** Answers of the recipient's page: taken, unknown link, too late, another request changed the guide three times. */
 const DE_PAGINA = [303, 404, 409, 503]
 
-const aceptado = ({ status }: Hecho) => status < 400
-const deClase = ({ hechos }: Caso, ...clases: Hecho['clase'][]) => hechos.filter(({ clase }) => clases.includes(clase))
+const aceptado = ({ status }: AnsweredRequest) => status < 400
+const deClase = ({ deliveries: hechos }: BurstCase, ...clases: AnsweredRequest['clase'][]) =>
+  hechos.filter(({ clase }) => clases.includes(clase))
 
 /** Reads everything that the database has about the guides. */
-export async function leerCuentas({ db }: Entorno, { id }: Comercio, casos: readonly Caso[]): Promise<Cuenta[]> {
+export async function readGuiaAccounts(
+  { db }: TestEnvironment,
+  { id }: Comercio,
+  casos: readonly BurstCase[],
+): Promise<Cuenta[]> {
   const leer = async <Fila extends { guia: string }>(texto: string) =>
     Map.groupBy((await db.pool.query<Fila>(texto, [id])).rows, ({ guia }) => guia)
   const filas = await leer<FilaGuia>('select * from guia where comercio_id = $1')
@@ -58,14 +63,18 @@ export async function leerCuentas({ db }: Entorno, { id }: Comercio, casos: read
     fila: filas.get(caso.guia)![0]!,
     eventos: eventos.get(caso.guia)!.map(({ cambios, ...evento }) => ({
       ...evento,
-      cambios: cambios ? descifrarCambios(SECRETOS, evento, cambios) : undefined,
+      cambios: cambios ? decryptChanges(SECRETOS, evento, cambios) : undefined,
     })),
     mensajes: mensajes.get(caso.guia) ?? [],
   }))
 }
 
 /** Compares all guides with the answers; returns a sample of the faults, and the figures of the run. */
-export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibidos: readonly Recibido[]) {
+export function reconcileAccounts(
+  cuentas: readonly Cuenta[],
+  proveedor: TestProvider,
+  recibidos: readonly ReceivedWebhook[],
+) {
   const fallas: string[] = []
   const cifras = {
     guias: cuentas.length,
@@ -73,7 +82,7 @@ export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibi
     rechazadas: 0,
     ganadas: 0,
     perdidas: 0,
-    lecturas: 0,
+    scans: 0,
     aperturas: 0,
     politica: 0,
     mensajes: 0,
@@ -82,7 +91,7 @@ export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibi
     webhooks: recibidos.length,
   }
   const entregados = Map.groupBy(recibidos, ({ json }) => json.datos.guia.guia as string)
-  const aceptados = Map.groupBy(proveedor.aceptados, ({ nuestroId }) => nuestroId)
+  const aceptados = Map.groupBy(proveedor.aceptados, ({ ownId: nuestroId }) => nuestroId)
   const enviados = new Set<string>()
   const vistas = new Map<string, number>()
   for (const cuenta of cuentas) {
@@ -94,10 +103,10 @@ export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibi
     }
     revisarRespuestas(cuenta, falla)
     revisarHistoria(cuenta, falla)
-    const { tras, ...corregidas } = revisarCorrecciones(cuenta, falla)
+    const { after: tras, ...corregidas } = revisarCorrecciones(cuenta, falla)
     revisarMensajes(cuenta, aceptados, falla)
     if (cuenta.modo === 'test') revisarWebhooks(cuenta, entregados.get(cuenta.guia) ?? [], tras, falla)
-    const suyas = { ...corregidas, ...revisarDecisiones(cuenta, falla), lecturas: revisarLecturas(cuenta, falla) }
+    const suyas = { ...corregidas, ...revisarDecisiones(cuenta, falla), scans: revisarLecturas(cuenta, falla) }
     const { length: eventos } = cuenta.eventos
     for (const [cifra, cuantas] of Object.entries({ ...suyas, eventos, mensajes: cuenta.mensajes.length }))
       cifras[cifra as keyof typeof cifras] += cuantas
@@ -109,7 +118,7 @@ export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibi
   return { fallas, cifras }
 }
 
-function revisarRespuestas({ hechos }: Cuenta, falla: Falla) {
+function revisarRespuestas({ deliveries: hechos }: Cuenta, falla: Falla) {
   for (const hecho of hechos) {
     const { clase, status, codigo, condicionada } = hecho
     const admitidos = condicionada ? ['carrera_perdida', ...REPAROS[clase]] : REPAROS[clase]
@@ -125,7 +134,7 @@ function revisarRespuestas({ hechos }: Cuenta, falla: Falla) {
 const DE_ESTADO = new Set(Object.keys(MAQUINA_DE_ESTADOS.transiciones).map((estado) => `guia.${estado}`))
 
 /** Sequences without a gap, legal steps of both state machines, and a row that says the same as the last event. */
-function revisarHistoria({ eventos, fila, conLugar }: Cuenta, falla: Falla) {
+function revisarHistoria({ eventos, fila, hasPlace: conLugar }: Cuenta, falla: Falla) {
   let anterior: Evento | undefined
   let intentos = 0
   for (const [i, evento] of eventos.entries()) {
@@ -141,7 +150,7 @@ function revisarHistoria({ eventos, fila, conLugar }: Cuenta, falla: Falla) {
     if (foto.intentos !== intentos) falla('another number of attempts', secuencia, foto.intentos, intentos)
     const antes = anterior?.foto.ubicacion_estado ?? (conLugar ? 'confirmada' : 'solicitada')
     const despues = foto.ubicacion_estado!
-    if (despues !== antes && (!tipo.startsWith('ubicacion.') || !siguientesDeUbicacion(antes).includes(despues)))
+    if (despues !== antes && (!tipo.startsWith('ubicacion.') || !nextUbicacionStates(antes).includes(despues)))
       falla('a step of the location that no transition allows', secuencia, antes, despues)
     anterior = evento
   }
@@ -155,7 +164,7 @@ function revisarHistoria({ eventos, fila, conLugar }: Cuenta, falla: Falla) {
 
 /** Each accepted scan has one event, and each event one scan; a repeated report names the event of the first one. */
 function revisarLecturas(cuenta: Cuenta, falla: Falla): number {
-  const lecturas = deClase(cuenta, 'lectura') as (Hecho & { clase: 'lectura' })[]
+  const lecturas = deClase(cuenta, 'lectura') as (AnsweredRequest & { clase: 'lectura' })[]
   const nuevas = lecturas.filter(({ status }) => status === 201)
   const ids = nuevas.map(({ evento }) => evento)
   if (new Set(ids).size !== ids.length) falla('two scans have one event', ids)
@@ -176,10 +185,10 @@ function revisarLecturas(cuenta: Cuenta, falla: Falla): number {
  */
 function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
   const { eventos, creada, fila } = cuenta
-  const pedidas = (deClase(cuenta, 'correccion', 'reintento') as (Hecho & { clase: 'correccion' })[]).filter(
+  const pedidas = (deClase(cuenta, 'correccion', 'reintento') as (AnsweredRequest & { clase: 'correccion' })[]).filter(
     ({ campos }) => Object.keys(campos).length > 0,
   )
-  const porEvento = new Map<number, Hecho & { clase: 'correccion' }>()
+  const porEvento = new Map<number, AnsweredRequest & { clase: 'correccion' }>()
   for (const pedida of pedidas) {
     const valores = Object.values(pedida.campos)
     const suyos = eventos.filter(({ cambios = {} }) =>
@@ -210,19 +219,19 @@ function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
   for (const columna of ['telefono', 'direccion', 'indicaciones'] as const)
     if (fila[columna] !== valores[columna]) falla('a lost update', columna, fila[columna], valores[columna])
   const corregidas = pedidas.filter(aceptado).length
-  return { corregidas, rechazadas: pedidas.length - corregidas, tras }
+  return { corregidas, rechazadas: pedidas.length - corregidas, after: tras }
 }
 
 /** At most one decision wins per opening, each answer names it, and the policy decides each due opening once. */
 function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
-  const { guia, eventos, plazos, fila, destino } = cuenta
+  const { guia, eventos, deadlines: plazos, fila, destino } = cuenta
   const tomadas = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
   const ganadas = (por: string) => tomadas.filter(({ datos }) => datos!.decision!.por === por)
   const contar = (que: string, pedidas: number, hay: number) => {
     if (pedidas !== hay) falla(`decisions of ${que}: accepted requests and events differ`, pedidas, hay)
   }
   const reintentos = deClase(cuenta, 'reintento')
-  const devoluciones = deClase(cuenta, 'devolucion') as (Hecho & { clase: 'devolucion' })[]
+  const devoluciones = deClase(cuenta, 'devolucion') as (AnsweredRequest & { clase: 'devolucion' })[]
   const deComercio = ganadas('comercio')
   contar(
     'another attempt',
@@ -246,7 +255,7 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
   contar('the recipient', destinatarios.filter(aceptado).length, ganadas('destinatario').length)
   contar('nobody', 0, tomadas.filter(({ datos }) => datos!.decision!.por === 'operador').length)
 
-  let abierta: { secuencia: number; vence_en: string; decidida: boolean } | undefined
+  let abierta: { secuencia: number; vence_en: string; decidedGuia: boolean } | undefined
   let aperturas = 0
   const vencida = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
     vence_en <= hasta.registrado_en.toISOString() ||
@@ -256,13 +265,13 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     const antes = (eventos[i - 1]?.foto.decision as FilaGuia['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
       aperturas++
-      abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidida: false }
+      abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
     }
     if (tipo !== 'guia.decision_tomada') continue
     if (antes === 'tomada') falla('a decision over a decision', secuencia)
     if (antes === 'pendiente') {
-      if (!abierta || abierta.decidida) falla('two decisions of one opening', secuencia)
-      else abierta.decidida = true
+      if (!abierta || abierta.decidedGuia) falla('two decisions of one opening', secuencia)
+      else abierta.decidedGuia = true
     }
     const { por, accion } = datos!.decision!
     if (por === 'politica' && !(antes === 'pendiente' && abierta && vencida(abierta, evento)))
@@ -286,8 +295,8 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
 
 /** The messages that the rules ask for, each once in the outbox, and at the provider at most once. */
 function revisarMensajes(
-  { eventos, mensajes, conLugar, modo }: Cuenta,
-  aceptados: ReadonlyMap<string, Proveedor['aceptados']>,
+  { eventos, mensajes, hasPlace: conLugar, modo }: Cuenta,
+  aceptados: ReadonlyMap<string, TestProvider['aceptados']>,
   falla: Falla,
 ) {
   const pedidos = mensajes.filter(({ tipo }) => tipo === 'solicitud_ubicacion')
@@ -326,7 +335,12 @@ function revisarMensajes(
 }
 
 /** One webhook for each event, in their order, with the guide as it was at the event; all of them again, byte for byte. */
-function revisarWebhooks({ eventos }: Cuenta, recibidos: readonly Recibido[], tras: readonly Valores[], falla: Falla) {
+function revisarWebhooks(
+  { eventos }: Cuenta,
+  recibidos: readonly ReceivedWebhook[],
+  tras: readonly Valores[],
+  falla: Falla,
+) {
   const porId = Map.groupBy(recibidos, ({ id }) => id)
   if (porId.size !== eventos.length) falla('other webhooks than events', porId.size, eventos.length)
   const primeros = recibidos.slice(0, eventos.length).map(({ json }) => json.datos.evento.secuencia as number)

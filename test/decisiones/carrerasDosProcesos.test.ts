@@ -2,25 +2,25 @@
 
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { COMPLETO, EN_POSTGRES } from '../fabricas.ts'
-import { deProveedor } from '../mensajeria/canal.ts'
-import { usarProveedores } from '../mensajeria/proveedor.ts'
-import { listo, usarProcesos } from '../procesos.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { recuperada } from '../webhooks/webhooks.ts'
-import { arquear, leerCuentas } from './arqueo.ts'
-import { prepararRafaga } from './rafaga.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { EN_POSTGRES, FULL_RUN_ONLY } from '../fabricas.ts'
+import { buildProviderVariables } from '../mensajeria/canal.ts'
+import { useProviders } from '../mensajeria/proveedor.ts'
+import { listo, useProcesses } from '../procesos.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { waitForRecovery } from '../webhooks/webhooks.ts'
+import { readGuiaAccounts, reconcileAccounts } from './arqueo.ts'
+import { prepareBurst } from './rafaga.ts'
 
 /** Guides of each mode: only test guides have webhooks on this machine, and only live ones a provider of messages. */
 const GUIAS = { test: 600, live: 400 }
 const POLITICA = { maximos: 2, dias_entre: 0, dias_para_decidir: 1, al_vencer: 'devolver', destinatario_decide: true }
 
 // It creates the merchant, and does no work. The two processes do everything else.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const procesos = usarProcesos()
-const nuevoProveedor = usarProveedores()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const procesos = useProcesses()
+const nuevoProveedor = useProviders()
+const nuevoReceptor = useReceivers()
 
 const consultar = async (texto: string, valores: unknown[]) => (await entorno.db.pool.query(texto, valores)).rows
 
@@ -63,7 +63,7 @@ async function nuevaTienda(url: string, receptor: { url: string }) {
 async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, cuantos: number) {
   const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
   const esperada = { estado: 'terminada', eventos: cuantos, avisos: cuantos }
-  expect(await recuperada(api, webhook, recuperacion)).toMatchObject(esperada)
+  expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject(esperada)
   await entorno.quietud()
 }
 
@@ -71,36 +71,42 @@ const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
   left join webhook_aviso e using (comercio_id, modo, guia_id, secuencia) where v.comercio_id = $1 and e.webhook is null`
 const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 and modo = 'test'`
 
-describe('a thousand guides in two processes', { tags: [...COMPLETO.tags, ...EN_POSTGRES.tags] }, () => {
+describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, ...EN_POSTGRES.tags] }, () => {
   it('lose no update, send no message twice, and keep the order and the bytes of their webhooks', async () => {
     const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
     const [proveedor, receptor] = [await nuevoProveedor(), await nuevoReceptor()]
-    const { dos, urls } = await iniciarDos(deProveedor(proveedor))
+    const { dos, urls } = await iniciarDos(buildProviderVariables(proveedor))
     const tienda = await nuevaTienda(urls[0]!, receptor)
     const { comercio, llaves } = tienda
     const inicio = performance.now()
     const desde = new Date(Date.now() - 60_000).toISOString()
-    const rafaga = prepararRafaga({ entorno, urls, llaves, semilla })
+    const rafaga = prepareBurst({ entorno, urls, llaves, semilla })
     const casos = [
-      ...(await rafaga.crear(GUIAS.test, 'test', 0)),
-      ...(await rafaga.crear(GUIAS.live, 'live', GUIAS.test)),
+      ...(await rafaga.create(GUIAS.test, 'test', 0)),
+      ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
     ]
     await rafaga.disparar(casos)
-    await rafaga.cerrar()
+    await rafaga.close()
     await entorno.quietud()
     const [{ n }] = await consultar(DE_PRUEBA, [comercio.id])
     await reenviarTodo(tienda, desde, n)
     const segundos = (performance.now() - inicio) / 1_000
-    const { fallas, cifras: c } = arquear(await leerCuentas(entorno, comercio, casos), proveedor, receptor.recibidos)
+    const { fallas, cifras: c } = reconcileAccounts(
+      await readGuiaAccounts(entorno, comercio, casos),
+      proveedor,
+      receptor.recibidos,
+    )
     console.info(
       `SEMILLA=${semilla}: ${c.guias} guides, ${c.corregidas} corrections accepted and ${c.rechazadas} refused, ` +
-        `${c.ganadas} decisions won and ${c.perdidas} lost, ${c.lecturas} scans, ${c.aperturas} openings, ` +
+        `${c.ganadas} decisions won and ${c.perdidas} lost, ${c.scans} scans, ${c.aperturas} openings, ` +
         `${c.politica} closings by the policy, ${c.mensajes} messages (${c.aceptados} at the provider), ` +
         `${c.eventos} events, ${c.webhooks} webhooks, ${segundos.toFixed(0)} s`,
     )
     expect(fallas).toEqual([])
     expect(await consultar(SIN_ENTREGA, [comercio.id])).toEqual([])
-    expect(dos.flatMap(({ salida }) => salida.split('\n').filter((linea) => linea.includes('"level":50')))).toEqual([])
+    expect(
+      dos.flatMap(({ output: salida }) => salida.split('\n').filter((linea) => linea.includes('"level":50'))),
+    ).toEqual([])
     // Each race happened, or the run shows nothing about it.
     const vacias = Object.entries(c).filter(([, cuantas]) => cuantas === 0)
     expect(vacias).toEqual([])

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { entregar } from '../archivos/imagenes.ts'
+import { registerEntrega } from '../archivos/imagenes.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { lecturaDe } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildEstadoReport } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
-import { usarIntentos } from './mover.ts'
+import { useIntentos } from './mover.ts'
 
-const entorno = usarEntorno()
-const { nueva, conIntento } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
-const hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
 const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
@@ -44,16 +44,16 @@ describe('a failed attempt', () => {
 
   it('counts the days until the next one from its own day, although its report comes later', async () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const ocurrido_en = entorno.reloj().toISOString()
+    const ocurrido_en = entorno.clock().toISOString()
     const dia = hoy()
-    entorno.adelantar(24 * HORA)
+    entorno.advance(24 * HORA)
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
     expect((await leer()).decision!.fecha_desde).toBe(addDays(dia, 1))
   })
 
   it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const antes = new Date(entorno.reloj().getTime() - 60_000).toISOString()
+    const antes = new Date(entorno.clock().getTime() - 60_000).toISOString()
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: antes })
     expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
@@ -94,7 +94,7 @@ describe('the first decision', () => {
     const entregada = await conIntento()
     await entregada.api.guias.reintentar(entregada.guia)
     await entregada.escanear('en_bodega')
-    await entregar(entorno, entregada.guia)
+    await registerEntrega(entorno, entregada.guia)
     expect(await entregada.leer()).toMatchObject({
       estado: 'entregado',
       decision: { estado: 'superada', accion: 'reintentar' },
@@ -127,19 +127,19 @@ describe('the first decision', () => {
   it('loses to a delivery that was on its way', async () => {
     const { api, guia, leer } = await nueva(undefined, 'recolectado', 'en_ruta')
     await api.guias.devolver(guia, RAZON)
-    await entregar(entorno, guia)
+    await registerEntrega(entorno, guia)
     expect(await leer()).toMatchObject({ estado: 'entregado', decision: { estado: 'superada', accion: 'devolver' } })
   })
 
   it('loses to a delivery that the courier made before he could hear of it', async () => {
     const { api, guia, registrar, leer, tipos } = await nueva(undefined, 'recolectado')
-    const minutos = (cuantos: number) => new Date(entorno.reloj().getTime() + cuantos * 60_000).toISOString()
+    const minutos = (cuantos: number) => new Date(entorno.clock().getTime() + cuantos * 60_000).toISOString()
     await api.guias.devolver(guia, RAZON)
     const [salida, entrega] = [minutos(1), minutos(5)]
-    entorno.adelantar(30 * 60_000)
-    await registrar({ ...lecturaDe('en_ruta'), ocurrido_en: salida })
+    entorno.advance(30 * 60_000)
+    await registrar({ ...buildEstadoReport('en_ruta'), ocurrido_en: salida })
     expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
-    await entregar(entorno, guia, { ocurrido_en: entrega })
+    await registerEntrega(entorno, guia, { ocurrido_en: entrega })
     expect(await leer()).toMatchObject({ estado: 'entregado' })
     expect((await tipos()).slice(-3)).toEqual(['en_ruta', 'en_devolucion', 'entregado'])
   })

@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayIn, dayInWords, shortDay } from '../../server/platform/time/day.ts'
-import { entregar } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { sinDestino } from '../fabricas.ts'
-import { usarSolicitudes } from '../ubicacion/solicitudes.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { registerEntrega } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino } from '../fabricas.ts'
+import { useUbicacionRequests } from '../ubicacion/solicitudes.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
-import { usarIntentos } from './mover.ts'
-import { CON_ROSA, NEGARSE, OTRO_DIA, usarPreguntas } from './preguntas.ts'
+import { useIntentos } from './mover.ts'
+import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './preguntas.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
-const { tienda, politica, preguntada, mensajes, enlaceDe, ver, enviar } = usarPreguntas(entorno)
-const { nueva } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
+const { tienda, politica, preguntada, mensajes, enlaceDe, ver, send: enviar } = useQuestions(entorno)
+const { nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const DIA = 24 * 3_600_000
@@ -28,7 +28,7 @@ describe('a recipient who decides', () => {
     const fecha = addDays(fecha_desde!, 2)
     const { html } = await ver(guia.enlace)
     expect(html).toContain(`<option value="${fecha}">${shortDay(fecha)}</option>`)
-    expect((await enviar(guia.enlace, { ...OTRO_DIA, fecha })).status).toBe(303)
+    expect((await enviar(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'intento_fallido',
       decision: { ...POR_EL, fecha, franja: null },
@@ -51,7 +51,7 @@ describe('a recipient who decides', () => {
     const [primero, ultimo] = [dias[0]!, dias.at(-1)!]
     expect(primero).toBe((await guia.leer()).decision!.fecha_desde)
     expect(dias).toEqual(dias.map((_dia, i) => addDays(primero, i)))
-    const pedir = (fecha: string) => enviar(guia.enlace, { ...OTRO_DIA, fecha })
+    const pedir = (fecha: string) => enviar(guia.enlace, { ...OTHER_DAY_CHOICE, fecha })
     expect((await pedir(addDays(ultimo, 1))).status).toBe(422)
     expect((await pedir(ultimo)).status).toBe(303)
   })
@@ -151,7 +151,7 @@ describe('a recipient who decides', () => {
     // The third attempt fails, and the recipient wants the parcel at his own door.
     await guia.escanear('en_ruta', 'intento_fallido')
     await entorno.quietud()
-    expect((await enviar(await enlaceDe(guia.guia), OTRO_DIA)).status).toBe(303)
+    expect((await enviar(await enlaceDe(guia.guia), OTHER_DAY_CHOICE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', decision: POR_EL })
   })
 
@@ -160,7 +160,7 @@ describe('a recipient who decides', () => {
     const seguro = await enviar(guia.enlace, { eleccion: 'rechazo' })
     expect([seguro.status, seguro.html.includes('¿Seguro que no lo quiere?')]).toEqual([200, true])
     expect((await guia.leer()).estado).toBe('intento_fallido')
-    expect((await enviar(guia.enlace, NEGARSE)).status).toBe(303)
+    expect((await enviar(guia.enlace, REFUSAL_CHOICE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
@@ -176,7 +176,7 @@ describe('a recipient who decides', () => {
 
   it('is in the webhooks, whose bodies stay the same', async () => {
     const comercio = await tienda()
-    const receptor = await nuevoReceptor(contestarCon(204))
+    const receptor = await nuevoReceptor(answerWith(204))
     const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada'] })
     const { guia, enlace, leer } = await preguntada(comercio)
     await enviar(enlace, CON_ROSA)
@@ -230,7 +230,7 @@ describe('the page', () => {
       if ('donde' in campos) expect(html).toContain('value="la esquina"')
     }
     expect((await enviar(guia.enlace, {})).status).toBe(400)
-    expect((await enviar(guia.enlace, { ...OTRO_DIA, otro: '1' })).status).toBe(400)
+    expect((await enviar(guia.enlace, { ...OTHER_DAY_CHOICE, otro: '1' })).status).toBe(400)
     expect((await guia.leer()).secuencia).toBe(5)
   })
 
@@ -240,8 +240,8 @@ describe('the page', () => {
     const { html } = await ver(enlace)
     expect(html).toContain('Ya se hicieron todos los intentos')
     expect(html).not.toContain('un vecino')
-    expect((await enviar(enlace, OTRO_DIA)).status).toBe(409)
-    expect((await enviar(enlace, NEGARSE)).status).toBe(303)
+    expect((await enviar(enlace, OTHER_DAY_CHOICE)).status).toBe(409)
+    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(303)
     expect((await leer()).estado).toBe('en_devolucion')
   })
 
@@ -249,16 +249,16 @@ describe('the page', () => {
     const { guia, enlace } = await preguntada()
     for (const ruta of [`/d/${guia}`, '/d/', `${enlace}x`, `${enlace.slice(0, -1)}-`, `/d/${'A'.repeat(22)}`]) {
       expect([ruta, (await ver(ruta)).status]).toEqual([ruta, 404])
-      expect((await enviar(ruta, NEGARSE)).status).toBe(404)
+      expect((await enviar(ruta, REFUSAL_CHOICE)).status).toBe(404)
     }
     expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
-    const sinLugar = await (await tienda()).api.guias.crear(sinDestino())
+    const sinLugar = await (await tienda()).api.guias.crear(buildGuiaWithoutDestino())
     await entorno.quietud()
-    const deLugar = await usarSolicitudes(entorno).enlaceDe(sinLugar.guia)
+    const deLugar = await useUbicacionRequests(entorno).enlaceDe(sinLugar.guia)
     expect([(await ver(deLugar)).status, (await ver(deLugar.replace('/u/', '/d/'))).status]).toEqual([200, 404])
     expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
     const otra = await preguntada()
-    await enviar(otra.enlace, NEGARSE)
+    await enviar(otra.enlace, REFUSAL_CHOICE)
     expect((await ver(enlace)).status).toBe(200)
   })
 
@@ -274,7 +274,7 @@ describe('a link', () => {
   it('shows who decided before, in general terms, and changes nothing', async () => {
     const deLaTienda = await preguntada()
     await deLaTienda.api.guias.reintentar(deLaTienda.guia, { franja: { desde: '14:00', hasta: '18:00' } })
-    for (const { html, status } of [await ver(deLaTienda.enlace), await enviar(deLaTienda.enlace, NEGARSE)]) {
+    for (const { html, status } of [await ver(deLaTienda.enlace), await enviar(deLaTienda.enlace, REFUSAL_CHOICE)]) {
       expect([200, 409]).toContain(status)
       for (const dicho of ['<dd>La tienda</dd>', 'Se lo llevamos otra vez', 'de 14:00 a 18:00'])
         expect(html).toContain(dicho)
@@ -282,7 +282,7 @@ describe('a link', () => {
     }
     const deLaEmpresa = await preguntada()
     await entorno.operar('POST', `/guias/${deLaEmpresa.guia}/devolver`, { razon: 'Doña Ana llamó' })
-    const { html, status } = await enviar(deLaEmpresa.enlace, OTRO_DIA)
+    const { html, status } = await enviar(deLaEmpresa.enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Ya se había decidido')]).toEqual([409, true])
     expect(html).toContain('<dd>El servicio de mensajería</dd>')
     expect(html).not.toMatch(/\bAna\b|\bop_/)
@@ -290,7 +290,7 @@ describe('a link', () => {
 
   it('shows the merchant that the recipient was first', async () => {
     const { enlace, api, guia } = await preguntada()
-    await enviar(enlace, OTRO_DIA)
+    await enviar(enlace, OTHER_DAY_CHOICE)
     expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
       codigo: 'decision_tomada',
       decision: { por: 'destinatario' },
@@ -302,23 +302,24 @@ describe('a link', () => {
     const guia = await preguntada()
     await guia.escanear('en_ruta')
     const primero = guia.enlace
-    const { html, status } = await enviar(primero, NEGARSE)
+    const { html, status } = await enviar(primero, REFUSAL_CHOICE)
     expect([status, html.includes('Ya no hace falta decidir')]).toEqual([409, true])
     await guia.escanear('intento_fallido')
     await entorno.quietud()
     expect(await mensajes(guia.guia)).toHaveLength(2)
-    expect((await enviar(primero, NEGARSE)).status).toBe(409)
+    expect((await enviar(primero, REFUSAL_CHOICE)).status).toBe(409)
     expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
     await guia.escanear('en_bodega')
-    await entregar(entorno, guia.guia)
+    await registerEntrega(entorno, guia.guia)
     expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
   })
 
   it('ends with the deadline, whatever the policy does then', async () => {
     const espera = await preguntada(await tienda({ al_vencer: 'esperar' }))
     const vuelve = await preguntada()
-    entorno.adelantar(5 * DIA)
-    for (const { enlace } of [espera, vuelve]) expect([410, 409]).toContain((await enviar(enlace, OTRO_DIA)).status)
+    entorno.advance(5 * DIA)
+    for (const { enlace } of [espera, vuelve])
+      expect([410, 409]).toContain((await enviar(enlace, OTHER_DAY_CHOICE)).status)
     await entorno.quietud()
     const { status, html } = await ver(espera.enlace)
     expect([status, html.includes('Este enlace ya venció')]).toEqual([410, true])
@@ -335,13 +336,13 @@ describe('a link', () => {
     await entorno.quietud()
     expect((await ver(`/r/${guia}`)).html).not.toContain(abraEl)
     expect((await ver(enlace)).status).toBe(404)
-    expect((await enviar(enlace, NEGARSE)).status).toBe(404)
+    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(404)
     expect(await mensajes(guia)).toHaveLength(1)
   })
 
   it('shows what the recipient chose after an operator undid the return', async () => {
     const { guia, enlace, leer } = await preguntada()
-    expect((await enviar(enlace, NEGARSE)).status).toBe(303)
+    expect((await enviar(enlace, REFUSAL_CHOICE)).status).toBe(303)
     const { secuencia } = await leer()
     const pedido = { razon: 'Lo quiere', secuencia }
     expect((await entorno.operar('POST', `/guias/${guia}/rectificar`, pedido)).status).toBe(200)
@@ -352,10 +353,10 @@ describe('a link', () => {
   it('waits while the parcel is lost', async () => {
     const { enlace, escanear } = await preguntada()
     await escanear('extraviado')
-    const { status, html } = await enviar(enlace, OTRO_DIA)
+    const { status, html } = await enviar(enlace, OTHER_DAY_CHOICE)
     expect([status, html.includes('Estamos buscando su paquete')]).toEqual([409, true])
     await escanear('en_bodega')
-    expect((await enviar(enlace, OTRO_DIA)).status).toBe(303)
+    expect((await enviar(enlace, OTHER_DAY_CHOICE)).status).toBe(303)
   })
 })
 
@@ -365,9 +366,9 @@ describe('of decisions that come at once', () => {
     for (let vuelta = 0; vuelta < 3; vuelta++) {
       const { enlace, api, guia, tipos, leer } = await preguntada(comercio)
       const respuestas = await Promise.all([
-        enviar(enlace, OTRO_DIA),
+        enviar(enlace, OTHER_DAY_CHOICE),
         enviar(enlace, CON_ROSA),
-        enviar(enlace, NEGARSE),
+        enviar(enlace, REFUSAL_CHOICE),
         api.guias.reintentar(guia).then(
           () => ({ status: 303 }),
           () => ({ status: 409 }),

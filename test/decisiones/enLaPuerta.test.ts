@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { enRuta } from '../archivos/imagenes.ts'
+import { createGuiaOnRoute } from '../archivos/imagenes.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
-import { usarIntentos } from './mover.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createMobile } from '../repartidores/movil.ts'
+import { useIntentos } from './mover.ts'
 
-const entorno = usarEntorno()
-const { nueva } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
-const hoy = () => new Date(entorno.reloj().getTime() - 6 * HORA).toISOString().slice(0, 10)
+const hoy = () => new Date(entorno.clock().getTime() - 6 * HORA).toISOString().slice(0, 10)
 const pidio = (fecha: string, mas: object = {}) => ({
   estado: 'intento_fallido',
   motivo: 'reprogramado',
@@ -27,8 +27,8 @@ describe('a day that the recipient tells the courier', () => {
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
       politica_de_intentos: { destinatario_decide: true },
     })
-    const movil = await nuevoMovil(entorno)
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const movil = await createMobile(entorno)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const fecha = addDays(hoy(), 3)
     const cuerpo = pidio(fecha, { descripcion: 'Estará por la tarde', idempotencia: randomUUID() })
     const { status } = await movil.registrar(guia, cuerpo)
@@ -50,7 +50,7 @@ describe('a day that the recipient tells the courier', () => {
     ])
     expect(await mensajesDe(guia)).toBe(0)
     // The courier sees the day, and leaving with the parcel carries the decision out.
-    expect((await movil.pedir('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
+    expect((await movil.request('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
     expect((await movil.registrar(guia, cuerpo)).status).toBe(200)
     await movil.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'aplicada', fecha })
@@ -71,8 +71,8 @@ describe('a day that the recipient tells the courier', () => {
 
   it('is refused with the attempt after 30 days, and with any other report', async () => {
     const comercio = await entorno.nuevoComercio()
-    const movil = await nuevoMovil(entorno)
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const movil = await createMobile(entorno)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const fecha = addDays(hoy(), 31)
     for (const [cuerpo, codigo] of [
       [pidio(fecha), 'fuera_de_rango'],
@@ -101,7 +101,7 @@ describe('a day that the recipient tells the courier', () => {
 
   it('is noted without effect if the report is older than the guide’s state', async () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
-    const ocurrido_en = new Date(entorno.reloj().getTime() - 60_000).toISOString()
+    const ocurrido_en = new Date(entorno.clock().getTime() - 60_000).toISOString()
     await registrar(pidio(addDays(hoy(), 2), { ocurrido_en }))
     expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })

@@ -1,20 +1,20 @@
 import { expect } from 'vitest'
-import type { Entorno } from '../entorno.ts'
-import { lecturaDe, unaGuia } from '../fabricas.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia } from '../fabricas.ts'
 
 /** Guides whose delivery fails, and what their merchants read of them. */
-export function usarIntentos(entorno: Entorno) {
-  async function nueva(comercioDado?: Awaited<ReturnType<Entorno['nuevoComercio']>>, ...estados: string[]) {
+export function useIntentos(entorno: TestEnvironment) {
+  async function nueva(comercioDado?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>, ...estados: string[]) {
     const comercio = comercioDado ?? (await entorno.nuevoComercio())
     const { api } = comercio
-    const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Ana Pérez' }))
+    const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
     const registrar = async (cuerpo: object) => {
       const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
       expect([cuerpo, status]).toEqual([cuerpo, 201])
       return evento
     }
     const escanear = async (...unos: string[]) => {
-      for (const estado of unos) await registrar(lecturaDe(estado))
+      for (const estado of unos) await registrar(buildEstadoReport(estado))
     }
     const leer = () => api.guias.obtener(guia, { limite: 100 })
     const tipos = async () => (await leer()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
@@ -23,7 +23,7 @@ export function usarIntentos(entorno: Entorno) {
   }
 
   /** A guide after a failed attempt. */
-  const conIntento = (comercio?: Awaited<ReturnType<Entorno['nuevoComercio']>>) =>
+  const conIntento = (comercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>) =>
     nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
 
   return { nueva, conIntento }

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
-import type { Comercio, Entorno } from '../entorno.ts'
+import type { Comercio, TestEnvironment } from '../entorno.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
-import { usarIntentos } from './mover.ts'
+import { useIntentos } from './mover.ts'
 
 /** Guides whose recipients are asked after a failed attempt, and what recipients do with their links. */
-export function usarPreguntas(entorno: Entorno) {
-  const { nueva } = usarIntentos(entorno)
+export function useQuestions(entorno: TestEnvironment) {
+  const { nueva } = useIntentos(entorno)
   const mensajes = async (guia: string) =>
     (
       await entorno.db.pool.query(
@@ -42,7 +42,7 @@ export function usarPreguntas(entorno: Entorno) {
       return { status: respuesta.status, html: await respuesta.text() }
     },
     /** Sends the form of the page. */
-    async enviar(enlace: string, campos: Record<string, string>) {
+    async send(enlace: string, campos: Record<string, string>) {
       const respuesta = await fetch(entorno.url + enlace, {
         method: 'POST',
         redirect: 'manual',
@@ -54,6 +54,6 @@ export function usarPreguntas(entorno: Entorno) {
   return ayudas
 }
 
-export const NEGARSE = { eleccion: 'rechazo', seguro: '1' }
-export const OTRO_DIA = { eleccion: 'otro_dia' }
+export const REFUSAL_CHOICE = { eleccion: 'rechazo', seguro: '1' }
+export const OTHER_DAY_CHOICE = { eleccion: 'otro_dia' }
 export const CON_ROSA = { eleccion: 'vecino', nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }

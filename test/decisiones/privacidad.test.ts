@@ -1,18 +1,18 @@
 // Personal data of a recipient's decision: export and erasure.
 
 import { describe, expect, it } from 'vitest'
-import { entregar } from '../archivos/imagenes.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { usarEntorno } from '../entorno.ts'
+import { registerEntrega } from '../archivos/imagenes.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { useEnvironment } from '../entorno.ts'
 import { tablasCon } from '../personas/tablas.ts'
-import { CON_ROSA, usarPreguntas } from './preguntas.ts'
+import { CON_ROSA, useQuestions } from './preguntas.ts'
 
-const entorno = usarEntorno()
-const { preguntada, ver, enviar, mensajes } = usarPreguntas(entorno)
+const entorno = useEnvironment()
+const { preguntada, ver, send: enviar, mensajes } = useQuestions(entorno)
 const SUYO = /Rosa Caal|casa verde/
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { salida } = await correrAqui(
+  const { output: salida } = await runInProcess(
     ['persona', que, '--telefono', telefono, '--json', ...mas],
     consoleEnvironment(entorno),
   )
@@ -28,7 +28,7 @@ describe('a decision of a recipient', () => {
     const texto = JSON.stringify(await persona('exportar', telefono!))
     for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(texto).toContain(dicho)
     await escanear('en_ruta')
-    await entregar(entorno, guia)
+    await registerEntrega(entorno, guia)
     await persona('olvidar', telefono!, '--si')
     expect(await tablasCon(entorno.db, SUYO)).toEqual([])
     expect(await tablasCon(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])

@@ -2,14 +2,14 @@
 
 import { Pool } from 'undici'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
-import { azarDe } from '../azar.ts'
-import { conClave, type Entorno } from '../entorno.ts'
-import { hasta, lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
+import { createRandom } from '../azar.ts'
+import { conClave, type TestEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
-import { CON_ROSA, NEGARSE, OTRO_DIA } from './preguntas.ts'
+import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE } from './preguntas.ts'
 
 /** Fields that the burst corrects. Each request has values of its own, so that an event names its request. */
-export interface Corregidos {
+export interface BurstFields {
   telefono?: string
   direccion?: string
 }
@@ -18,7 +18,7 @@ export interface Corregidos {
 type Acto = { proceso: number } & (
   | {
       clase: 'correccion' | 'reintento'
-      campos: Corregidos
+      campos: BurstFields
       /** Sequence that the guide must have, counted from the last one seen; undefined: any. */
       desfase?: number | undefined
     }
@@ -29,7 +29,7 @@ type Acto = { proceso: number } & (
 )
 
 /** Request that was answered. */
-export type Hecho = Acto & {
+export type AnsweredRequest = Acto & {
   /** True if the request required a sequence. */
   condicionada: boolean
   status: number
@@ -45,16 +45,16 @@ export type Hecho = Acto & {
 type Destino = 'todos' | 'politica' | 'nadie'
 
 /** Guide of the burst, with everything that was asked about it. */
-export interface Caso {
+export interface BurstCase {
   guia: string
   modo: 'test' | 'live'
   destino: Destino
   /** True if its creation confirmed the location. */
-  conLugar: boolean
-  creada: Required<Corregidos>
-  hechos: Hecho[]
+  hasPlace: boolean
+  creada: Required<BurstFields>
+  deliveries: AnsweredRequest[]
   /** Sequences of the guide at which its deadline was moved to the past. */
-  plazos: number[]
+  deadlines: number[]
 }
 
 /** Methods and paths of the merchant's requests, below the guide's own path. */
@@ -71,10 +71,10 @@ const POR_LOTE = 100
 const A_LA_VEZ = 24
 
 interface Opciones {
-  entorno: Entorno
+  entorno: TestEnvironment
   /** Addresses of the processes. */
   urls: readonly string[]
-  llaves: Record<Caso['modo'], string>
+  llaves: Record<BurstCase['modo'], string>
   semilla: number
 }
 
@@ -82,7 +82,7 @@ interface Opciones {
  * Opens connections to the processes; returns what creates guides, and what fires the burst at them. One function, because
  * its parts share the connections and the seed.
  */
-export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
+export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   const procesos = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
 
   async function pedir(
@@ -110,29 +110,33 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Creates guides in groups, each group in another process. Half of the guides name no place. */
-  async function crear(cuantas: number, modo: Caso['modo'], primera: number): Promise<Caso[]> {
+  async function crear(cuantas: number, modo: BurstCase['modo'], primera: number): Promise<BurstCase[]> {
     const lotes = Array.from({ length: Math.ceil(cuantas / POR_LOTE) }, async (_, lote) => {
       const desde = lote * POR_LOTE
       const nuevos = Array.from({ length: Math.min(POR_LOTE, cuantas - desde) }, (_, i) =>
-        nuevo(primera + desde + i, azarDe(semilla + primera + desde + i)),
+        nuevo(primera + desde + i, createRandom(semilla + primera + desde + i)),
       )
-      const guias = nuevos.map(({ conLugar, creada }) => (conLugar ? unaGuia : sinDestino)(creada))
+      const guias = nuevos.map(({ hasPlace: conLugar, creada }) =>
+        (conLugar ? buildGuia : buildGuiaWithoutDestino)(creada),
+      )
       const { status, json } = await pedir(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
       if (status !== 200 || !json.ok) throw new Error(`${status} ${JSON.stringify(json).slice(0, 500)}`)
-      return nuevos.map((caso, i): Caso => ({ ...caso, guia: json.resultados[i].guia, modo, hechos: [], plazos: [] }))
+      return nuevos.map(
+        (caso, i): BurstCase => ({ ...caso, guia: json.resultados[i].guia, modo, deliveries: [], deadlines: [] }),
+      )
     })
     return (await Promise.all(lotes)).flat()
   }
 
   /** Sends a request, and writes down its answer. */
-  async function hacer(caso: Caso, acto: Acto, vista: number): Promise<Hecho> {
+  async function hacer(caso: BurstCase, acto: Acto, vista: number): Promise<AnsweredRequest> {
     const { guia, modo } = caso
     const enviar = async () => {
       switch (acto.clase) {
         case 'lectura': {
           const { estado, clave } = acto
           const ruta = `/operaciones/v1/guias/${guia}/eventos`
-          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, lecturaDe(estado), clave)
+          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, buildEstadoReport(estado), clave)
         }
         case 'destinatario': {
           const enlace = await enlaceDe(guia)
@@ -146,7 +150,7 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
       }
     }
     const { status, json } = await enviar()
-    const hecho: Hecho = {
+    const hecho: AnsweredRequest = {
       ...acto,
       condicionada: 'desfase' in acto && acto.desfase !== undefined,
       status,
@@ -155,7 +159,7 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
       estado: json.estado ?? '',
       evento: json.id ?? '',
     }
-    caso.hechos.push(hecho)
+    caso.deliveries.push(hecho)
     return hecho
   }
 
@@ -172,19 +176,19 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Moves the deadline of a guide's open decision to the past. */
-  async function vencer(caso: Caso) {
+  async function vencer(caso: BurstCase) {
     const { rows } = await entorno.db.pool.query<{ secuencia: number }>(
       `update guia set decision_vence = now() - interval '1 second'
        where guia = $1 and decision ->> 'estado' = 'pendiente' and decision_vence > now() returning secuencia`,
       [caso.guia],
     )
-    caso.plazos.push(...rows.map(({ secuencia }) => secuencia))
+    caso.deadlines.push(...rows.map(({ secuencia }) => secuencia))
   }
 
   /** Fires the rounds of one guide. The requests of a round are under way at the same time. */
-  async function correr(caso: Caso, indice: number) {
-    const rondas = planear(caso, indice, azarDe(semilla + indice + 1_000_000))
-    const vista = () => Math.max(1, ...caso.hechos.map(({ secuencia }) => secuencia))
+  async function correr(caso: BurstCase, indice: number) {
+    const rondas = planear(caso, indice, createRandom(semilla + indice + 1_000_000))
+    const vista = () => Math.max(1, ...caso.deliveries.map(({ secuencia }) => secuencia))
     const disparar = (actos: readonly Acto[]) => {
       const ultima = vista()
       return Promise.all(actos.map((acto) => hacer(caso, acto, ultima)))
@@ -196,9 +200,10 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
     }
     const leer = (estado: string) => insistir({ clase: 'lectura', estado, proceso: indice % 2 })
     const leida = (estado: string, cuantas = 1) =>
-      caso.hechos.filter((hecho) => hecho.clase === 'lectura' && hecho.estado === estado && hecho.status === 201)
+      caso.deliveries.filter((hecho) => hecho.clase === 'lectura' && hecho.estado === estado && hecho.status === 201)
         .length >= cuantas
-    const ubicada = () => caso.conLugar || caso.hechos.some(({ clase, status }) => clase === 'lugar' && status < 300)
+    const ubicada = () =>
+      caso.hasPlace || caso.deliveries.some(({ clase, status }) => clase === 'lugar' && status < 300)
     await disparar(rondas.aceptada)
     if (!leida('recolectado')) await leer('recolectado')
     await disparar(rondas.recolectada)
@@ -206,24 +211,24 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
     await leer('en_ruta')
     await disparar(rondas.en_ruta)
     if (!leida('intento_fallido')) await leer('intento_fallido')
-    if (rondas.plazo === 'antes') await vencer(caso)
-    await Promise.all([disparar(rondas.fallida), rondas.plazo === 'durante' && vencer(caso)])
+    if (rondas.timeout === 'antes') await vencer(caso)
+    await Promise.all([disparar(rondas.fallida), rondas.timeout === 'durante' && vencer(caso)])
     if (caso.destino !== 'todos' || !(await leer('en_ruta'))) return
-    await disparar(rondas.otra)
+    await disparar(rondas.other)
     if (!leida('intento_fallido', 2)) await leer('intento_fallido')
   }
 
   return {
-    crear,
+    create: crear,
     /** Fires the burst at all guides, so many at a time. */
-    async disparar(casos: readonly Caso[]) {
+    async disparar(casos: readonly BurstCase[]) {
       const cola = [...casos.entries()]
       const seguir = async () => {
         for (let uno = cola.shift(); uno; uno = cola.shift()) await correr(uno[1], uno[0])
       }
       await Promise.all(Array.from({ length: A_LA_VEZ }, seguir))
     },
-    cerrar: () => Promise.all(procesos.map((proceso) => proceso.close())),
+    close: () => Promise.all(procesos.map((proceso) => proceso.close())),
   }
 }
 
@@ -240,21 +245,21 @@ const telefonoDe = (indice: number, serie: number) => `+5024${1_000_000 + 100 * 
 const direccionDe = (indice: number, serie: number) => `${serie} calle, casa ${indice}`
 
 /** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
-function nuevo(indice: number, azar: () => number): Pick<Caso, 'destino' | 'conLugar' | 'creada'> {
+function nuevo(indice: number, azar: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'creada'> {
   const suerte = azar()
   return {
     destino: suerte < 0.6 ? 'todos' : suerte < 0.9 ? 'politica' : 'nadie',
-    conLugar: azar() < 0.5,
+    hasPlace: azar() < 0.5,
     creada: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
   }
 }
 
 /** Draws all requests of a guide. They depend on the seed alone, and not on the answers. */
-function planear({ destino, conLugar }: Caso, indice: number, azar: () => number) {
+function planear({ destino, hasPlace: conLugar }: BurstCase, indice: number, azar: () => number) {
   let serie = 0
   const entero = (hasta: number) => Math.floor(azar() * hasta)
   const proceso = () => entero(2)
-  const campos = (): Corregidos => {
+  const campos = (): BurstFields => {
     serie++
     const cual = azar()
     return {
@@ -280,7 +285,7 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
   const contestar = (): Acto => ({
     clase: 'destinatario',
     proceso: proceso(),
-    respuesta: [OTRO_DIA, NEGARSE, CON_ROSA][entero(3)]!,
+    respuesta: [OTHER_DAY_CHOICE, REFUSAL_CHOICE, CON_ROSA][entero(3)]!,
   })
   const deTodos = destino === 'todos'
   const quiza = (parte: number, acto: () => Acto) => (azar() < parte ? [acto()] : [])
@@ -303,7 +308,7 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
       ...leerDosVeces('intento_fallido'),
       ...(deTodos ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
     ]),
-    plazo: destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !deTodos ? 'durante' : 'nunca',
+    timeout: destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !deTodos ? 'durante' : 'nunca',
     fallida: barajar([
       corregir(),
       ...(deTodos
@@ -318,6 +323,6 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
           ]
         : []),
     ]),
-    otra: barajar([...quiza(0.6, corregir), ...leerDosVeces('intento_fallido'), ...quiza(0.4, devolver)]),
+    other: barajar([...quiza(0.6, corregir), ...leerDosVeces('intento_fallido'), ...quiza(0.4, devolver)]),
   } as const
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { decidirVencidas } from '../../server/domain/decisiones/vencer.ts'
+import { decideExpired } from '../../server/domain/decisiones/vencer.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { usarIntentos } from './mover.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { useIntentos } from './mover.ts'
 
-const entorno = usarEntorno()
-const { conIntento } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento } = useIntentos(entorno)
 const DIA = 24 * 3_600_000
 const politica = async (intentos: object) => {
   const comercio = await entorno.nuevoComercio()
@@ -20,10 +20,10 @@ const politica = async (intentos: object) => {
 describe('the policy of a merchant', () => {
   it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
     const { leer, tipos } = await conIntento()
-    entorno.adelantar(5 * DIA - 60_000)
+    entorno.advance(5 * DIA - 60_000)
     await entorno.quietud()
     expect((await leer()).estado).toBe('intento_fallido')
-    entorno.adelantar(60_000)
+    entorno.advance(60_000)
     await entorno.quietud()
     expect(await leer()).toMatchObject({
       estado: 'en_devolucion',
@@ -35,17 +35,17 @@ describe('the policy of a merchant', () => {
       'sin_decision',
       'guia.en_devolucion',
     ])
-    entorno.adelantar(30 * DIA)
+    entorno.advance(30 * DIA)
     await entorno.quietud()
     expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
   })
 
   it('returns it after an outage that hid the deadline', async () => {
     const { comercio, guia } = await conIntento()
-    entorno.adelantar(40 * DIA)
-    await entorno.reiniciar()
+    entorno.advance(40 * DIA)
+    await entorno.reset()
     await entorno.quietud()
-    const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
+    const { cuerpo } = await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
     expect(cuerpo).toMatchObject({ estado: 'en_devolucion', decision: { por: 'politica' } })
   })
 
@@ -62,7 +62,7 @@ describe('the policy of a merchant', () => {
     const tomada = await conIntento()
     await tomada.api.guias.reintentar(tomada.guia)
     const espera = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
-    entorno.adelantar(90 * DIA)
+    entorno.advance(90 * DIA)
     await entorno.quietud()
     expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
     expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
@@ -73,11 +73,11 @@ describe('the policy of a merchant', () => {
   it('leaves a parcel whose deadline is still to come, although a job for an earlier one runs late', async () => {
     const { comercio, guia, leer } = await conIntento()
     const deps = {
-      ...depsDeMensajes(entorno),
-      nuevoId: createIdGenerator(entorno.reloj),
+      ...buildMensajeDeps(entorno),
+      newId: createIdGenerator(entorno.clock),
       canalDe: () => 'buzon' as const,
     }
-    await decidirVencidas(deps, [{ guia, comercio_id: comercio.id }])
+    await decideExpired(deps, [{ guia, comercio_id: comercio.id }])
     expect(await leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
   })
 
@@ -87,7 +87,7 @@ describe('the policy of a merchant', () => {
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { politica_de_intentos: { al_vencer: 'esperar' } })
     const { decision } = await leer()
     expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DIA * 2)
-    entorno.adelantar(2 * DIA)
+    entorno.advance(2 * DIA)
     await entorno.quietud()
     expect((await leer()).estado).toBe('en_devolucion')
   })
@@ -95,7 +95,7 @@ describe('the policy of a merchant', () => {
   it('of a lost parcel is kept until it is found', async () => {
     const { leer, escanear } = await conIntento()
     await escanear('extraviado')
-    entorno.adelantar(6 * DIA)
+    entorno.advance(6 * DIA)
     await entorno.quietud()
     expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
     await escanear('en_bodega')

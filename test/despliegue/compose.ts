@@ -23,23 +23,23 @@ export const { services: SERVICIOS } = YAML.parse(leerArchivo('despliegue/compos
 }
 
 /** Those that are processes of ours. */
-export const NUESTROS = Object.entries(SERVICIOS).flatMap(([nombre, servicio]) =>
+export const OWN_SERVICES = Object.entries(SERVICIOS).flatMap(([nombre, servicio]) =>
   servicio.image.startsWith('guias:') ? [{ nombre, ...servicio }] : [],
 )
 
 /** How a process of the image is called unless compose says otherwise, and the environment that the image gives it. */
-export const IMAGEN = (() => {
+export const IMAGE_DEFAULTS = (() => {
   const ultima = leerArchivo('despliegue/Dockerfile')
     .split(/^FROM /m)
     .at(-1)!
   const env = Object.fromEntries(
     [...ultima.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, nombre, valor]) => [nombre!, valor!]),
   )
-  return { orden: JSON.parse(/^CMD (.+)$/m.exec(ultima)![1]!) as string[], env }
+  return { order: JSON.parse(/^CMD (.+)$/m.exec(ultima)![1]!) as string[], env }
 })()
 
 /** A text of compose with values for the variables that whoever deploys has to give. */
-export function conValores(texto: string, valores: Readonly<Record<string, string>>): string {
+export function fillVariables(texto: string, valores: Readonly<Record<string, string>>): string {
   return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_todo, nombre: string, signo: string, defecto: string) => {
     const valor = valores[nombre] ?? defecto
     if (signo === '?' && valor === '') throw new Error(`${nombre} has no value`)

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { conValores, IMAGEN, leerArchivo, NUESTROS, SERVICIOS } from './compose.ts'
+import { fillVariables, IMAGE_DEFAULTS, leerArchivo, OWN_SERVICES, SERVICIOS } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
@@ -32,15 +32,15 @@ const VALORES = new Proxy<Record<string, string>>({}, { get: (_nada, nombre) => 
 
 describe('compose', () => {
   it('has two APIs and two workers', () => {
-    expect(NUESTROS.map(({ nombre }) => nombre)).toEqual(['api-1', 'api-2', 'trabajos-1', 'trabajos-2'])
+    expect(OWN_SERVICES.map(({ nombre }) => nombre)).toEqual(['api-1', 'api-2', 'trabajos-1', 'trabajos-2'])
   })
 
-  it.each(NUESTROS)('configures $nombre as the service understands it', ({ nombre, environment }) => {
-    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, VALORES)]))
+  it.each(OWN_SERVICES)('configures $nombre as the service understands it', ({ nombre, environment }) => {
+    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, fillVariables(valor, VALORES)]))
     const config = readConfig(env, '/guias')
     expect(config).toMatchObject({
       proxies: 1,
-      almacenamiento: { tipo: 's3', bucket: 'guias' },
+      storage: { tipo: 's3', bucket: 'guias' },
       correo: { url: 'smtps://a:b@correo.ejemplo.com', desde: 'avisos@ejemplo.com' },
       mensajeria: { tipo: 'whatsapp', phoneNumberId: 'x', token: 'x', appSecret: 'x', verifyToken: 'x' },
     })
@@ -48,10 +48,10 @@ describe('compose', () => {
   })
 
   it('starts without an account of WhatsApp only where the mailbox is asked for', () => {
-    const { environment } = NUESTROS[0]!
+    const { environment } = OWN_SERVICES[0]!
     const con = (valores: Record<string, string>) =>
       Object.fromEntries(
-        Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, { ...FIJOS, ...DEMAS, ...valores })]),
+        Object.entries(environment!).map(([n, valor]) => [n, fillVariables(valor, { ...FIJOS, ...DEMAS, ...valores })]),
       )
     expect(readConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
     expect(() => readConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
@@ -59,7 +59,7 @@ describe('compose', () => {
   })
 
   it('has a proxy that knows every API by its name', () => {
-    const apis = NUESTROS.flatMap(({ nombre }) => (nombre.startsWith('api') ? [`${nombre}:3000`] : []))
+    const apis = OWN_SERVICES.flatMap(({ nombre }) => (nombre.startsWith('api') ? [`${nombre}:3000`] : []))
     expect(leerArchivo('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
   })
 
@@ -68,7 +68,7 @@ describe('compose', () => {
       ([, nombre]) => nombre,
     )
     const puestas = [
-      ...NUESTROS.flatMap(({ environment }) => Object.keys(environment!)),
+      ...OWN_SERVICES.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((una) =>
         [...leerArchivo(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
@@ -91,7 +91,7 @@ describe('compose', () => {
 
 describe('what is started', () => {
   const ordenes = [
-    ...NUESTROS.map(({ command }) => (command ?? IMAGEN.orden).join(' ')),
+    ...OWN_SERVICES.map(({ command }) => (command ?? IMAGE_DEFAULTS.order).join(' ')),
     ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leerArchivo(`despliegue/systemd/${una}`))![1]!),
   ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 
@@ -130,18 +130,20 @@ it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', asyn
   const deRespaldos = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((una) => /\.(service|timer)$/.test(una))
   expect(deRespaldos.length).toBeGreaterThan(8)
   const todas = [
-    ...unidades.map((una) => ({ una, de: 'systemd' })),
-    ...deRespaldos.map((una) => ({ una, de: 'respaldos' })),
+    ...unidades.map((una) => ({ candidate: una, de: 'systemd' })),
+    ...deRespaldos.map((una) => ({ candidate: una, de: 'respaldos' })),
   ]
-  for (const { una, de } of todas) {
+  for (const { candidate: una, de } of todas) {
     const texto = leerArchivo(`despliegue/${de}/${una}`)
     // What they start isn't installed there.
     const conProgramas = texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
     await writeFile(join(carpeta, una), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
   }
-  const rutas = todas.map(({ una }) => join(carpeta, una))
+  const rutas = todas.map(({ candidate: una }) => join(carpeta, una))
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...rutas], { encoding: 'utf8' })
-  const suyas = stderr.split('\n').filter((linea) => todas.some(({ una }) => linea.includes(basename(una, '.service'))))
+  const suyas = stderr
+    .split('\n')
+    .filter((linea) => todas.some(({ candidate: una }) => linea.includes(basename(una, '.service'))))
   expect(suyas).toEqual([])
   await rm(carpeta, { recursive: true })
 })

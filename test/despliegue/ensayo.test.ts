@@ -1,11 +1,11 @@
 // The rehearsal of `npm run test:resistencia -- despliegue`: what compose.yaml starts, as processes behind the real proxy.
 
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
-import { ESCENARIOS_DE_ENSAYO } from './ensayo.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { REHEARSAL_SCENARIOS } from './ensayo.ts'
 
-describe('no request fails and no webhook is lost', COMPLETO, () => {
-  for (const { titulo, falta, correr, ci } of ESCENARIOS_DE_ENSAYO) {
+describe('no request fails and no webhook is lost', FULL_RUN_ONLY, () => {
+  for (const { titulo, missing: falta, correr, ci } of REHEARSAL_SCENARIOS) {
     it(titulo, async ({ skip }) => {
       const motivo = await falta?.()
       if (motivo) skip(motivo)

@@ -1,48 +1,53 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { construirAnterior, findBase } from '../../scripts/anterior/migracion.ts'
+import { buildPrevious, findBase } from '../../scripts/anterior/migracion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { migrate } from '../../server/startup/migrations.ts'
 import { esperar } from '../resistencia/arnes.ts'
-import { type Escenario, LENTO } from '../resistencia/escenario.ts'
-import { cerrarLibro, type Resultado } from '../resistencia/libro.ts'
-import { conPasos } from '../resistencia/pasos.ts'
-import { NUESTROS } from './compose.ts'
-import { type Despliegue, levantar } from './levantar.ts'
+import { LENTO, type Scenario } from '../resistencia/escenario.ts'
+import { closeLedger, type ScenarioResult } from '../resistencia/libro.ts'
+import { withSteps } from '../resistencia/pasos.ts'
+import { OWN_SERVICES } from './compose.ts'
+import { type Deployment, startDeployment } from './levantar.ts'
 import { HAY_CADDY } from './proxy.ts'
-import { abrirPool, pedirPorProxy, type Trafico, trafico } from './trafico.ts'
+import { openPool, requestThroughProxy, startTraffic, type Traffic } from './trafico.ts'
 
 // The rehearsal of what `despliegue/` describes: renewed and upgraded under load, by clients that repeat nothing.
 
 const AQUI = fileURLToPath(ROOT)
-const NOMBRES = NUESTROS.map(({ nombre }) => nombre)
+const NOMBRES = OWN_SERVICES.map(({ nombre }) => nombre)
 /** How long the load goes on between two steps, in milliseconds. */
 const ENTRE_PASOS = 1_500
 
-async function poner(despliegue: Despliegue, carpeta: string): Promise<void> {
+async function poner(despliegue: Deployment, carpeta: string): Promise<void> {
   const [primero, ...otros] = NOMBRES
   // The first migrates.
-  await despliegue.empezar(primero!, carpeta)
-  await Promise.all(otros.map((nombre) => despliegue.empezar(nombre, carpeta)))
+  await despliegue.start(primero!, carpeta)
+  await Promise.all(otros.map((nombre) => despliegue.start(nombre, carpeta)))
   await despliegue.poblar(carpeta, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
-  despliegue.receptor.atender = LENTO
-  const pool = abrirPool(despliegue, 1)
+  despliegue.receptor.handle = LENTO
+  const pool = openPool(despliegue, 1)
   // Until the proxy has asked everybody how he is.
-  const sirve = async () => (await pedirPorProxy(pool, despliegue.llave, '/cuenta')).status === 200
+  const sirve = async () => (await requestThroughProxy(pool, despliegue.llave, '/cuenta')).status === 200
   if (!(await esperar(sirve, 15_000, 500))) throw new Error('the proxy serves nothing')
   await pool.close()
 }
 
 /** Closes the books, once every proof has its PDF. */
-async function cerrar(despliegue: Despliegue, carga: Trafico, escenario: string, probado: string): Promise<Resultado> {
+async function cerrar(
+  despliegue: Deployment,
+  carga: Traffic,
+  escenario: string,
+  probado: string,
+): Promise<ScenarioResult> {
   const danado = Date.now()
   await dormir(ENTRE_PASOS)
-  await carga.parar()
+  await carga.stop()
   const sinPdf = async () =>
     (await despliegue.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
       .rows[0]!.n
   const listas = await esperar(async () => (await sinPdf()) === 0, 60_000)
-  const resultado = await cerrarLibro(despliegue, {
+  const resultado = await closeLedger(despliegue, {
     escenario,
     probado: `${probado}, ${carga.bien()} solicitudes`,
     carga,
@@ -54,31 +59,31 @@ async function cerrar(despliegue: Despliegue, carga: Trafico, escenario: string,
   return resultado
 }
 
-async function renovarTodos(despliegue: Despliegue, carpeta: string): Promise<void> {
+async function renovarTodos(despliegue: Deployment, carpeta: string): Promise<void> {
   for (const nombre of NOMBRES) {
-    await despliegue.renovar(nombre, carpeta)
+    await despliegue.renew(nombre, carpeta)
     await dormir(ENTRE_PASOS)
   }
 }
 
-const relevo: Escenario['correr'] = ({ veces }) =>
-  conPasos(async (pasos) => {
-    const despliegue = await levantar(pasos)
+const relevo: Scenario['correr'] = ({ times: veces }) =>
+  withSteps(async (pasos) => {
+    const despliegue = await startDeployment(pasos)
     await poner(despliegue, AQUI)
-    const carga = trafico(despliegue)
+    const carga = startTraffic(despliegue)
     await dormir(ENTRE_PASOS)
     for (let i = 0; i < veces; i++) await renovarTodos(despliegue, AQUI)
     return cerrar(despliegue, carga, 'relevo de todo, uno tras otro', `${veces * NOMBRES.length} relevos`)
   })
 
-const actualizacion: Escenario['correr'] = () =>
-  conPasos(async (pasos) => {
+const actualizacion: Scenario['correr'] = () =>
+  withSteps(async (pasos) => {
     const base = await findBase()
     if ('missing' in base) throw new Error(base.missing)
-    const antes = await construirAnterior(base)
-    const despliegue = await levantar(pasos)
+    const antes = await buildPrevious(base)
+    const despliegue = await startDeployment(pasos)
     await poner(despliegue, antes)
-    const carga = trafico(despliegue)
+    const carga = startTraffic(despliegue)
     await dormir(2 * ENTRE_PASOS)
     const aplicadas = await migrate(despliegue.databaseUrl)
     // What runs is of before, and its schema isn't.
@@ -93,24 +98,24 @@ const actualizacion: Escenario['correr'] = () =>
 
 const sinCaddy = async () => (HAY_CADDY ? undefined : 'there is no caddy, and no other proxy would do')
 
-export const ESCENARIOS_DE_ENSAYO: readonly Escenario[] = [
+export const REHEARSAL_SCENARIOS: readonly Scenario[] = [
   {
     clave: 'relevo',
     titulo: 'every process of compose.yaml renewed under load, one after the other',
-    falta: sinCaddy,
+    missing: sinCaddy,
     correr: relevo,
-    ci: { veces: 1 },
-    completo: { veces: 3 },
+    ci: { times: 1 },
+    complete: { times: 3 },
   },
   {
     clave: 'actualizacion',
     titulo: 'from the last release to this commit, under load',
-    async falta() {
+    async missing() {
       const base = await findBase()
       return 'missing' in base ? base.missing : sinCaddy()
     },
     correr: actualizacion,
-    ci: { veces: 1 },
-    completo: { veces: 1 },
+    ci: { times: 1 },
+    complete: { times: 1 },
   },
 ]

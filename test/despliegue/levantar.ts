@@ -6,20 +6,20 @@ import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { openDb } from '../../server/data/db.ts'
-import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
+import { CREDENCIALES, createS3Server } from '../archivos/s3.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { puertoLibre } from '../puertos.ts'
-import type { Testimonio } from '../resistencia/libro.ts'
+import type { Testimony } from '../resistencia/libro.ts'
 import type { Paso } from '../resistencia/pasos.ts'
-import { iniciarPostgres } from '../resistencia/postgres.ts'
-import { lanzarSupervisado, type ProcesoDeEscenario } from '../resistencia/procesos.ts'
-import { abrirReceptorDeEscenario } from '../resistencia/receptor.ts'
-import { conValores, IMAGEN, NUESTROS, SERVICIOS } from './compose.ts'
-import { levantarProxy } from './proxy.ts'
+import { startDurablePostgres } from '../resistencia/postgres.ts'
+import { launchSupervised, type ScenarioProcess } from '../resistencia/procesos.ts'
+import { openScenarioReceiver } from '../resistencia/receptor.ts'
+import { fillVariables, IMAGE_DEFAULTS, OWN_SERVICES, SERVICIOS } from './compose.ts'
+import { startProxy } from './proxy.ts'
 
 // What `despliegue/compose.yaml` starts, started here as processes: what it says of each is read from there.
 
-export interface Despliegue extends Testimonio {
+export interface Deployment extends Testimony {
   /** The service's address, as merchants know it. */
   url: string
   /** The authority of its certificate. */
@@ -27,9 +27,9 @@ export interface Despliegue extends Testimonio {
   llave: string
   databaseUrl: string
   /** Starts one of compose's services from what is built there, and waits until it is well. */
-  empezar(nombre: string, carpeta: string): Promise<void>
+  start(nombre: string, carpeta: string): Promise<void>
   /** What `docker compose up --no-deps --wait` does: ends it as compose does, and starts it from what is built there. */
-  renovar(nombre: string, carpeta: string): Promise<void>
+  renew(nombre: string, carpeta: string): Promise<void>
   /** Makes a merchant, once there are tables, with endpoints at the receiver, by their path and types. */
   poblar(carpeta: string, rutas: Readonly<Record<string, readonly string[]>>): Promise<void>
 }
@@ -46,15 +46,15 @@ const ejecutar = promisify(execFile)
 const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
 
 /** Starts compose's services as processes. One function, because they share addresses, secrets and the places of complaints. */
-export async function levantar(pasos: Paso[]): Promise<Despliegue> {
+export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
   for (const [nombre, { image }] of Object.entries(SERVICIOS))
     if (!SUPLENTES.some((inicio) => image.startsWith(inicio))) throw new Error(`nobody stands for ${nombre} (${image})`)
-  const postgres = await iniciarPostgres(pasos, ajustesDe(SERVICIOS.postgres!.command))
-  const s3 = await crearServidorS3('guias')
-  pasos.push(() => s3.cerrar())
-  const receptor = await abrirReceptorDeEscenario(pasos)
+  const postgres = await startDurablePostgres(pasos, ajustesDe(SERVICIOS.postgres!.command))
+  const s3 = await createS3Server('guias')
+  pasos.push(() => s3.close())
+  const receptor = await openScenarioReceiver(pasos)
   const puertos = new Map<string, number>()
-  for (const { nombre } of NUESTROS) puertos.set(nombre, await puertoLibre())
+  for (const { nombre } of OWN_SERVICES) puertos.set(nombre, await puertoLibre())
   const direcciones: Record<string, string> = {
     'postgres:5432': `127.0.0.1:${postgres.puerto}`,
     'archivos:8333': new URL(s3.url).host,
@@ -74,24 +74,24 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   const avisos = new Map<string, number>()
   const alQuejarse = (queja: string) => void quejas.push(queja)
   const { DOMINIO, DOMINIO_ARCHIVOS } = valores
-  const autoridad = await levantarProxy(pasos, aqui, { DOMINIO, DOMINIO_ARCHIVOS }, alQuejarse)
+  const autoridad = await startProxy(pasos, aqui, { DOMINIO, DOMINIO_ARCHIVOS }, alQuejarse)
   const datos = await mkdtemp(join(tmpdir(), 'guias-ensayo-'))
   pasos.push(() => rm(datos, { recursive: true, force: true }))
 
-  const procesos = new Map<string, ProcesoDeEscenario>()
-  const db = openDb(postgres.url, { conexiones: 3 })
-  pasos.push(() => db.cerrar())
+  const procesos = new Map<string, ScenarioProcess>()
+  const db = openDb(postgres.url, { connections: 3 })
+  pasos.push(() => db.close())
   /** Starts what is built there as one of compose's services. */
   const poner = async (nombre: string, carpeta: string, cambios: Readonly<Record<string, string>>) => {
-    const { command, environment } = NUESTROS.find((uno) => uno.nombre === nombre)!
-    const suyo = Object.entries({ ...IMAGEN.env, ...environment })
+    const { command, environment } = OWN_SERVICES.find((uno) => uno.nombre === nombre)!
+    const suyo = Object.entries({ ...IMAGE_DEFAULTS.env, ...environment })
     const METRICS_PORT = `${await puertoLibre()}`
-    return lanzarSupervisado(pasos, {
+    return launchSupervised(pasos, {
       nombre,
-      carpeta,
-      args: (command ?? IMAGEN.orden).slice(1),
+      folder: carpeta,
+      args: (command ?? IMAGE_DEFAULTS.order).slice(1),
       env: {
-        ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(conValores(valor, valores))])),
+        ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(fillVariables(valor, valores))])),
         // Several on one machine.
         HOST: '127.0.0.1',
         METRICS_PORT,
@@ -101,9 +101,9 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
         ...CLOCK_ENVIRONMENT,
         ...cambios,
       },
-      salud: `http://127.0.0.1:${METRICS_PORT}/readyz`,
+      health: `http://127.0.0.1:${METRICS_PORT}/readyz`,
       alQuejarse,
-      alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
+      onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   }
   const consola = (cwd: string) => ({
@@ -116,7 +116,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
       ...CLOCK_ENVIRONMENT,
     },
   })
-  const despliegue: Despliegue = {
+  const despliegue: Deployment = {
     url: `https://${DOMINIO}`,
     ca: await readFile(autoridad, 'utf8'),
     databaseUrl: postgres.url,
@@ -126,13 +126,13 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
     receptor,
     quejas,
     avisos,
-    async empezar(nombre, carpeta) {
+    async start(nombre, carpeta) {
       const sinProxy = nombre.startsWith('trabajos') ? SIN_PROXY : {}
       procesos.set(nombre, await poner(nombre, carpeta, { PORT: `${puertos.get(nombre)}`, ...sinProxy }))
     },
-    async renovar(nombre, carpeta) {
+    async renew(nombre, carpeta) {
       await terminar(procesos.get(nombre)!, nombre, alQuejarse)
-      await despliegue.empezar(nombre, carpeta)
+      await despliegue.start(nombre, carpeta)
     },
     async poblar(carpeta, rutas) {
       // By the console of that version: the tables are of that version, and the Prisma client of this one needs its own.
@@ -160,12 +160,8 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
 }
 
 /** Compose's own patience, after which it kills. */
-async function terminar(
-  proceso: ProcesoDeEscenario,
-  nombre: string,
-  alQuejarse: (queja: string) => void,
-): Promise<void> {
-  const [, segundos] = /^(\d+)s$/.exec(NUESTROS.find((uno) => uno.nombre === nombre)!.stop_grace_period!)!
+async function terminar(proceso: ScenarioProcess, nombre: string, alQuejarse: (queja: string) => void): Promise<void> {
+  const [, segundos] = /^(\d+)s$/.exec(OWN_SERVICES.find((uno) => uno.nombre === nombre)!.stop_grace_period!)!
   proceso.matar('SIGTERM')
   const fin = await Promise.race([proceso.fin, dormir(Number(segundos) * 1_000, undefined, { ref: false })])
   if (fin?.codigo !== 0) alQuejarse(`${nombre}: ${fin ? JSON.stringify(fin) : 'not ended in time'} after SIGTERM`)

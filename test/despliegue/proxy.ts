@@ -26,7 +26,7 @@ const DE_AQUI = (carpeta: string) => `{
  * @param aqui where the names of compose's network stand on this machine
  * @returns the path of the authority's certificate
  */
-export async function levantarProxy(
+export async function startProxy(
   pasos: Paso[],
   aqui: (texto: string) => string,
   env: Readonly<Record<string, string>>,

@@ -9,12 +9,12 @@ import { promisify } from 'node:util'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { type Proceso, sondear, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { probeUrl, type TestProcess, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
-import { loQueFalta, ordenDelManual, ordenDeUnidad, ServidorPropio } from './servidorPropio.ts'
+import { DebianPostgres, findMissingTools, readManualCommand, readUnitCommand } from './servidorPropio.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const dataDir = procesos.carpetaNueva()
 
 /** Rows by which two states of the database are compared. */
@@ -24,20 +24,20 @@ const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from gu
   union all select 'archivo', archivo || encode(sha256, 'hex') from archivo order by 1, 2`
 
 class Ensayo {
-  readonly servidor: ServidorPropio
+  readonly server: DebianPostgres
   readonly #puerto: number
-  #proceso: Proceso | undefined
+  #proceso: TestProcess | undefined
   api!: Guias
 
-  private constructor(servidor: ServidorPropio, puerto: number) {
-    this.servidor = servidor
+  private constructor(servidor: DebianPostgres, puerto: number) {
+    this.server = servidor
     this.#puerto = puerto
   }
 
-  static async empezar(): Promise<Ensayo> {
-    const servidor = await ServidorPropio.crear(join(procesos.base, 'servidor'))
+  static async start(): Promise<Ensayo> {
+    const servidor = await DebianPostgres.create(join(procesos.base, 'servidor'))
     for (const orden of ['stanza-create', 'check'])
-      await servidor.correr(...(ordenDelManual(`pgbackrest --stanza=guias ${orden}`) as [string]))
+      await servidor.correr(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
     const ensayo = new Ensayo(servidor, await puertoLibre())
     await ensayo.arrancar()
     const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
@@ -51,66 +51,66 @@ class Ensayo {
   }
 
   get #env() {
-    return { DATABASE_URL: this.servidor.url, DATA_DIR: dataDir, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+    return { DATABASE_URL: this.server.url, DATA_DIR: dataDir, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
   }
 
   /** Starts the service, and returns as soon as it says that it is ready. */
-  async arrancar(): Promise<Proceso> {
+  async arrancar(): Promise<TestProcess> {
     const proceso = procesos.iniciar({ ...this.#env, PORT: `${this.#puerto}` })
     this.#proceso = proceso
     await hasta(async () => {
-      if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.salida}`)
-      return (await sondear(`${this.#base}/readyz`))?.status === 200
+      if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.output}`)
+      return (await probeUrl(`${this.#base}/readyz`))?.status === 200
     })
     return proceso
   }
 
-  async parar(): Promise<void> {
+  async stop(): Promise<void> {
     this.#proceso!.aTodos('SIGINT')
     await this.#proceso!.termina()
   }
 
   async admin(...args: string[]) {
-    const { fin, salida, errores } = await procesos.admin([...args, '--json'], this.#env)
+    const { fin, output: salida, errores } = await procesos.admin([...args, '--json'], this.#env)
     expect([fin?.codigo, errores], args.join(' ')).toEqual([0, ''])
     return JSON.parse(salida)
   }
 
-  consultar<Fila extends Record<string, unknown>>(sql: string) {
-    return this.servidor.consultar<Fila>(sql, 'guias')
+  query<Fila extends Record<string, unknown>>(sql: string) {
+    return this.server.query<Fila>(sql, 'guias')
   }
 
-  estado = () => this.consultar<{ de: string; fila: string }>(ESTADO)
+  estado = () => this.query<{ de: string; fila: string }>(ESTADO)
 
   async ahora(): Promise<string> {
-    const [fila] = await this.consultar<{ ahora: string }>(
+    const [fila] = await this.query<{ ahora: string }>(
       `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS+00') as ahora`,
     )
     return fila!.ahora
   }
 
-  async crear(cambios = {}): Promise<string> {
-    return (await this.api.guias.crear(unaGuia(cambios))).guia
+  async create(cambios = {}): Promise<string> {
+    return (await this.api.guias.crear(buildGuia(cambios))).guia
   }
 
   /** Creates a guide, delivers it, and waits for its proof. */
-  async entregar(telefono: string): Promise<string> {
-    const guia = await this.crear({ telefono })
+  async deliver(telefono: string): Promise<string> {
+    const guia = await this.create({ telefono })
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await this.api.simulador.avanzar(guia, { estado })
     await hasta(async () => (await this.api.guias.pruebaEntrega(guia)).pdf)
     return guia
   }
 
-  olvidar = (telefono: string) => this.admin('persona', 'olvidar', '--telefono', telefono, '--si')
+  forget = (telefono: string) => this.admin('persona', 'olvidar', '--telefono', telefono, '--si')
 
   final = async () => (await this.api.eventos.listar({ desde: 'ahora' })).cursor_siguiente!
 
   /** Guides of the events after a cursor. */
-  tras = async (cursor: string) => (await this.api.eventos.listar({ cursor })).datos.map(({ guia }) => guia)
+  after = async (cursor: string) => (await this.api.eventos.listar({ cursor })).datos.map(({ guia }) => guia)
 
-  async borrados(): Promise<string[]> {
-    const filas = await this.consultar<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
+  async deleted(): Promise<string[]> {
+    const filas = await this.query<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
     return filas.map(({ guia }) => guia)
   }
 
@@ -129,14 +129,14 @@ class Ensayo {
   async quedaBien(cursor: string): Promise<void> {
     expect(await this.archivosQueFaltan()).toEqual([])
     expect(await this.admin('bitacora', 'verificar')).toMatchObject({ faltas: [] })
-    const nueva = await this.crear()
-    await hasta(async () => (await this.tras(cursor)).includes(nueva))
-    expect(await this.tras(cursor)).toEqual([nueva])
+    const nueva = await this.create()
+    await hasta(async () => (await this.after(cursor)).includes(nueva))
+    expect(await this.after(cursor)).toEqual([nueva])
   }
 
   /** Files of the database whose contents are not those of the folder. */
   async archivosQueFaltan(): Promise<string[]> {
-    const filas = await this.consultar<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
+    const filas = await this.query<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
     expect(filas.length).toBeGreaterThan(0)
     return filas.flatMap(({ archivo, sha256 }) => {
       const ruta = join(dataDir, 'archivos', archivo.slice(-2), archivo)
@@ -149,24 +149,24 @@ class Ensayo {
 const segundos = (desde: string | number, hasta: number) =>
   `${((hasta - (typeof desde === 'string' ? Date.parse(desde.replace('+00', 'Z')) : desde)) / 1000).toFixed(1)} s`
 
-const FALTA = loQueFalta()
+const FALTA = findMissingTools()
 if (FALTA) console.warn(`\n*** The restore of a server of one's own is NOT rehearsed: ${FALTA}. ***\n`)
 
-describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
+describe.skipIf(FALTA)('a server of one’s own', FULL_RUN_ONLY, () => {
   let ensayo: Ensayo
-  let servidor: ServidorPropio
+  let servidor: DebianPostgres
   let olvidada = ''
   let porOlvidar = ''
   let entregada = ''
 
   beforeAll(async () => {
-    ensayo = await Ensayo.empezar()
-    servidor = ensayo.servidor
-    olvidada = await ensayo.entregar('+50255550001')
-    porOlvidar = await ensayo.entregar('+50255550002')
-    entregada = await ensayo.entregar('+50255550003')
-    await ensayo.olvidar('+50255550001')
-    await servidor.correr(...(ordenDeUnidad('guias-respaldo@.service', 'full') as [string]))
+    ensayo = await Ensayo.start()
+    servidor = ensayo.server
+    olvidada = await ensayo.deliver('+50255550001')
+    porOlvidar = await ensayo.deliver('+50255550002')
+    entregada = await ensayo.deliver('+50255550003')
+    await ensayo.forget('+50255550001')
+    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'full') as [string]))
   })
 
   it('comes back as of the second before a wrong statement, at the second attempt', async () => {
@@ -174,18 +174,18 @@ describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
     // pgBackRest compares whole seconds.
     await hasta(async () => Date.now() > hecho + 2_000)
     const demasiadoAntes = await ensayo.ahora()
-    const despues = await ensayo.crear()
+    const despues = await ensayo.create()
     const antes = await ensayo.estado()
     const instante = await ensayo.ahora()
     expect(await ensayo.estado()).toEqual(antes)
-    await ensayo.olvidar('+50255550002')
+    await ensayo.forget('+50255550002')
     await servidor.ocupar()
-    const perdida = await ensayo.crear()
+    const perdida = await ensayo.create()
     const cursor = await ensayo.final()
-    await servidor.consultar('truncate guia cascade', 'guias')
+    await servidor.query('truncate guia cascade', 'guias')
     const falla = Date.now()
 
-    await ensayo.parar()
+    await ensayo.stop()
     await servidor.apagar()
     await servidor.restaurarA(demasiadoAntes)
     await servidor.arrancar()
@@ -194,11 +194,11 @@ describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
     await servidor.restaurarA(instante, '--target-timeline=current')
     await servidor.arrancar()
     expect(await ensayo.estado()).toEqual(antes)
-    expect(await ensayo.borrados()).toEqual([olvidada])
-    const { salida } = await ensayo.arrancar()
+    expect(await ensayo.deleted()).toEqual([olvidada])
+    const { output: salida } = await ensayo.arrancar()
     console.log(`A wrong statement: RPO ${segundos(instante, falla)}, RTO ${segundos(falla, Date.now())}`)
 
-    expect((await ensayo.borrados()).sort()).toEqual([olvidada, porOlvidar].sort())
+    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
     expect(salida).toContain('erasures carried out again')
     expect(await ensayo.api.guias.obtener(despues)).toMatchObject({ estado: 'aceptado' })
     await expect(ensayo.api.guias.obtener(perdida)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
@@ -206,22 +206,22 @@ describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
   })
 
   it('comes back from the loss of its folder and its files', async () => {
-    await servidor.correr(...(ordenDeUnidad('guias-respaldo@.service', 'diff') as [string]))
-    const otra = await ensayo.entregar('+50255550004')
-    await ensayo.restic(ordenDelManual('restic init'))
-    await ensayo.restic(ordenDeUnidad('guias-archivos.service'))
+    await servidor.correr(...(readUnitCommand('guias-respaldo@.service', 'diff') as [string]))
+    const otra = await ensayo.deliver('+50255550004')
+    await ensayo.restic(readManualCommand('restic init'))
+    await ensayo.restic(readUnitCommand('guias-archivos.service'))
     await servidor.archivar()
     const archivado = await ensayo.ahora()
     await servidor.ocupar()
-    const sinArchivar = await ensayo.crear()
+    const sinArchivar = await ensayo.create()
     const cursor = await ensayo.final()
     const falla = Date.now()
     await servidor.perder()
-    await ensayo.parar()
+    await ensayo.stop()
     rmSync(join(dataDir, 'archivos'), { recursive: true })
 
-    await servidor.correr(...(ordenDelManual('pgbackrest --stanza=guias --delta restore') as [string]))
-    await ensayo.restic(ordenDelManual('restic restore latest'))
+    await servidor.correr(...(readManualCommand('pgbackrest --stanza=guias --delta restore') as [string]))
+    await ensayo.restic(readManualCommand('restic restore latest'))
     await servidor.arrancar()
     await ensayo.arrancar()
     console.log(`A lost folder: RPO ${segundos(archivado, falla)}, RTO ${segundos(falla, Date.now())}`)
@@ -230,8 +230,8 @@ describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
       for (const { url } of (await ensayo.api.guias.pruebaEntrega(guia)).fotos)
         expect((await fetch(url)).status).toBe(200)
     await expect(ensayo.api.guias.obtener(sinArchivar)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
-    expect((await ensayo.borrados()).sort()).toEqual([olvidada, porOlvidar].sort())
+    expect((await ensayo.deleted()).sort()).toEqual([olvidada, porOlvidar].sort())
     await ensayo.quedaBien(cursor)
-    await ensayo.restic(ordenDeUnidad('guias-archivos-borrar.service'))
+    await ensayo.restic(readUnitCommand('guias-archivos-borrar.service'))
   })
 })

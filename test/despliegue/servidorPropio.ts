@@ -13,13 +13,13 @@ const DE_DEBIAN = '/usr/lib/postgresql'
 const VERSION = existsSync(DE_DEBIAN) ? readdirSync(DE_DEBIAN).sort((a, b) => Number(b) - Number(a))[0] : undefined
 
 /** Reason why the backups of `despliegue/respaldos/` cannot be rehearsed here; undefined if they can. */
-export const loQueFalta = (): string | undefined =>
+export const findMissingTools = (): string | undefined =>
   VERSION && existsSync('/usr/bin/pgbackrest') && existsSync('/usr/bin/restic')
     ? undefined
     : "Debian's postgresql, pgbackrest and restic are not installed"
 
 /** The only command of the operators' manual that begins like that, without `sudo -u …`. */
-export function ordenDelManual(comienzo: string): string[] {
+export function readManualCommand(comienzo: string): string[] {
   const ordenes = [
     ...leerArchivo('docs/operacion/backing-up.md').matchAll(
       /^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm,
@@ -31,7 +31,7 @@ export function ordenDelManual(comienzo: string): string[] {
 }
 
 /** The command that a unit of `despliegue/respaldos/` starts. */
-export const ordenDeUnidad = (unidad: string, instancia = ''): string[] =>
+export const readUnitCommand = (unidad: string, instancia = ''): string[] =>
   /^ExecStart=(.+)$/m
     .exec(leerArchivo(`despliegue/respaldos/${unidad}`))![1]!
     .replace('%i', instancia)
@@ -41,10 +41,10 @@ export const ordenDeUnidad = (unidad: string, instancia = ''): string[] =>
  * A cluster of Debian's PostgreSQL with the settings of `despliegue/respaldos/`. pgBackRest reads its paths from the
  * environment, so the files are used as they are.
  */
-export class ServidorPropio {
+export class DebianPostgres {
   readonly #carpeta: string
   readonly #datos: string
-  readonly #quien: { uid?: number; gid?: number }
+  readonly #caller: { uid?: number; gid?: number }
   readonly #env: NodeJS.ProcessEnv
   readonly #puerto: number
 
@@ -54,7 +54,7 @@ export class ServidorPropio {
     this.#puerto = puerto
     const id = (que: string) => Number(spawnSync('id', [que, 'postgres'], { encoding: 'utf8' }).stdout)
     // PostgreSQL refuses root.
-    this.#quien = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
+    this.#caller = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
     const rutas = { REPO1_PATH: 'repositorio', LOG_PATH: 'log', LOCK_PATH: 'cerrojos', SPOOL_PATH: 'cola' }
     this.#env = {
       PATH: process.env.PATH,
@@ -82,11 +82,11 @@ export class ServidorPropio {
   #suya(ruta: string, crear: (ruta: string) => unknown): void {
     crear(ruta)
     chmodSync(ruta, 0o755)
-    if (this.#quien.uid !== undefined) chownSync(ruta, this.#quien.uid, this.#quien.gid!)
+    if (this.#caller.uid !== undefined) chownSync(ruta, this.#caller.uid, this.#caller.gid!)
   }
 
-  static async crear(carpeta: string): Promise<ServidorPropio> {
-    const servidor = new ServidorPropio(carpeta, await puertoLibre())
+  static async create(carpeta: string): Promise<DebianPostgres> {
+    const servidor = new DebianPostgres(carpeta, await puertoLibre())
     const datos = servidor.#datos
     await servidor.correr(
       join(DE_DEBIAN, VERSION!, 'bin', 'initdb'),
@@ -101,8 +101,8 @@ export class ServidorPropio {
     )
     await appendFile(join(datos, 'postgresql.conf'), leerArchivo('despliegue/respaldos/postgresql.conf'))
     await servidor.arrancar()
-    await servidor.consultar('create role guias login createrole')
-    await servidor.consultar('create database guias owner guias')
+    await servidor.query('create role guias login createrole')
+    await servidor.query('create database guias owner guias')
     return servidor
   }
 
@@ -112,13 +112,13 @@ export class ServidorPropio {
 
   /** Runs a command as PostgreSQL's user, and returns its output. */
   async correr(programa: string, ...args: string[]): Promise<string> {
-    const opciones = { ...this.#quien, env: this.#env, cwd: '/' }
+    const opciones = { ...this.#caller, env: this.#env, cwd: '/' }
     return (await promisify(execFile)(programa, args, opciones)).stdout
   }
 
   /** Restores the stopped server to an instant. */
   async restaurarA(instante: string, ...mas: string[]): Promise<void> {
-    const [programa = '', ...args] = ordenDelManual('pgbackrest --stanza=guias --delta --type=time')
+    const [programa = '', ...args] = readManualCommand('pgbackrest --stanza=guias --delta --type=time')
     const suyos = args.map((arg) => arg.replace(/^--target=.*/, `--target=${instante}`))
     await this.correr(programa, ...mas, ...suyos)
   }
@@ -131,7 +131,7 @@ export class ServidorPropio {
   async arrancar(): Promise<void> {
     const ajustes = `-p ${this.#puerto} -h 127.0.0.1 -k ${this.#carpeta} -c max_connections=120`
     await this.#pgCtl('start', '-l', join(this.#carpeta, 'postgres.log'), '-o', ajustes)
-    await hasta(async () => (await this.consultar<{ si: boolean }>('select not pg_is_in_recovery() as si'))[0]!.si)
+    await hasta(async () => (await this.query<{ si: boolean }>('select not pg_is_in_recovery() as si'))[0]!.si)
   }
 
   async apagar(): Promise<void> {
@@ -147,7 +147,7 @@ export class ServidorPropio {
   }
 
   /** Asks as superuser. */
-  async consultar<Fila extends pg.QueryResultRow>(sql: string, base = 'postgres'): Promise<Fila[]> {
+  async query<Fila extends pg.QueryResultRow>(sql: string, base = 'postgres'): Promise<Fila[]> {
     const cliente = new pg.Client({ host: '127.0.0.1', port: this.#puerto, user: 'postgres', database: base })
     cliente.on('error', () => {}) // the query rejects, too
     await cliente.connect()
@@ -160,16 +160,14 @@ export class ServidorPropio {
 
   /** Uses up transaction numbers, as a busy hour does, so that those after a restore are lower than the last ones. */
   async ocupar(): Promise<void> {
-    await this.consultar(`do 'begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end'`)
+    await this.query(`do 'begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end'`)
   }
 
   /** Ends the segment of the log that is being written, as `archive_timeout` does, and waits until it is archived. */
   async archivar(): Promise<void> {
-    const [{ wal } = { wal: '' }] = await this.consultar<{ wal: string }>(
-      'select pg_walfile_name(pg_switch_wal()) as wal',
-    )
+    const [{ wal } = { wal: '' }] = await this.query<{ wal: string }>('select pg_walfile_name(pg_switch_wal()) as wal')
     await hasta(async () => {
-      const [fila] = await this.consultar<{ ya: boolean }>(
+      const [fila] = await this.query<{ ya: boolean }>(
         `select last_archived_wal >= '${wal}' as ya from pg_stat_archiver`,
       )
       return fila!.ya

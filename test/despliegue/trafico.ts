@@ -1,16 +1,16 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { unaGuia } from '../fabricas.ts'
-import type { Carga } from '../resistencia/carga.ts'
-import { azarEntre } from '../resistencia/escenario.ts'
-import type { Despliegue } from './levantar.ts'
+import { buildGuia } from '../fabricas.ts'
+import type { MerchantLoad } from '../resistencia/carga.ts'
+import { randomBetween } from '../resistencia/escenario.ts'
+import type { Deployment } from './levantar.ts'
 
 /** Merchants' systems that ask over kept connections and repeat nothing: whatever isn't answered as it should be is a fault. */
-export interface Trafico extends Pick<Carga, 'guias' | 'canceladas' | 'fallas' | 'respuestas'> {
+export interface Traffic extends Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'> {
   /** How many requests were answered as they should be. */
   bien(): number
   /** Ends when everything that was begun is answered. */
-  parar(): Promise<void>
+  stop(): Promise<void>
 }
 
 const CLIENTES = 8
@@ -19,7 +19,7 @@ const LOTE = 10
 type Cuerpo = Record<string, unknown>
 
 /** One request, once. */
-export async function pedirPorProxy(pool: Pool, llave: string, ruta: string, cuerpo?: Cuerpo) {
+export async function requestThroughProxy(pool: Pool, llave: string, ruta: string, cuerpo?: Cuerpo) {
   const respuesta = await pool.request({
     path: `/api/v1${ruta}`,
     method: cuerpo ? 'POST' : 'GET',
@@ -30,11 +30,11 @@ export async function pedirPorProxy(pool: Pool, llave: string, ruta: string, cue
   return { status: respuesta.statusCode, texto: await respuesta.body.text() }
 }
 
-export const abrirPool = ({ url, ca }: Despliegue, connections: number) =>
+export const openPool = ({ url, ca }: Deployment, connections: number) =>
   new Pool(url, { connections, connect: { ca } })
 
-export function trafico(despliegue: Despliegue): Trafico {
-  const pool = abrirPool(despliegue, CLIENTES)
+export function startTraffic(despliegue: Deployment): Traffic {
+  const pool = openPool(despliegue, CLIENTES)
   const guias = new Map<string, string>()
   const canceladas = new Set<string>()
   const fallas: string[] = []
@@ -44,11 +44,11 @@ export function trafico(despliegue: Despliegue): Trafico {
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
   async function pedir(ruta: string, esperado: number, cuerpo?: Cuerpo): Promise<Record<string, unknown> | undefined> {
-    await dormir(azarEntre(20, 120))
+    await dormir(randomBetween(20, 120))
     let status = 0
     let texto = ''
     try {
-      ;({ status, texto } = await pedirPorProxy(pool, despliegue.llave, ruta, cuerpo))
+      ;({ status, texto } = await requestThroughProxy(pool, despliegue.llave, ruta, cuerpo))
     } catch (error) {
       texto = String(error)
     }
@@ -62,14 +62,14 @@ export function trafico(despliegue: Despliegue): Trafico {
   }
 
   async function crear(): Promise<string | undefined> {
-    const cuerpo = unaGuia()
+    const cuerpo = buildGuia()
     const creada = await pedir('/guias', 201, cuerpo)
     if (!creada) return undefined
     guias.set(cuerpo.external_ref!, String(creada.guia))
     return String(creada.guia)
   }
   async function crearLote() {
-    const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => unaGuia()) })
+    const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })
     for (const { ok, external_ref, guia, error } of (lote?.resultados ?? []) as Record<string, unknown>[]) {
       if (ok) guias.set(String(external_ref), String(guia))
       else fallas.push(`entry ${JSON.stringify(error)}`)
@@ -99,7 +99,7 @@ export function trafico(despliegue: Despliegue): Trafico {
     fallas,
     respuestas,
     bien: () => bien,
-    async parar() {
+    async stop() {
       parando = true
       await Promise.all(clientes)
       await pool.close()

@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
-import { crearBusqueda, fragmento, type SearchPart } from '../../server/pages/docs/browser/buscar.ts'
+import { readChapters } from '../../scripts/documentacion/guia.ts'
+import { createSearch, excerptOf, type SearchPart } from '../../server/pages/docs/browser/buscar.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { evaluarEn } from '../paginas/revisar.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { evaluateIn } from '../paginas/revisar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const leer = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')
 const indice = JSON.parse(leer('documentacion/indice.json')) as SearchPart[]
-const buscar = crearBusqueda(indice)
+const buscar = createSearch(indice)
 
 /** What is asked, and where its first hit leads. */
 const PREGUNTAS = [
@@ -98,24 +98,24 @@ describe('what is found first', () => {
 
   it('shows the words around the one that was asked for', () => {
     const texto = `${'nada '.repeat(40)}aquí está la firma que se busca${' nada'.repeat(40)}`
-    expect(fragmento(texto, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
+    expect(excerptOf(texto, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
   })
 })
 
 it('has each chapter, part, operation, schema and error by itself', () => {
   const cuantas = Object.groupBy(indice, ({ clase }) => clase)
-  expect(cuantas.Capítulo!.length).toBe(leerCapitulos().length)
+  expect(cuantas.Capítulo!.length).toBe(readChapters().length)
   for (const clase of ['Apartado', 'Operación', 'Objeto', 'Error'] as const) {
     expect(cuantas[clase]!.length, clase).toBeGreaterThan(25)
   }
   expect(new Set(indice.map(({ lugar }) => lugar)).size).toBe(indice.length)
 })
 
-describe.skipIf(!hayNavegador)('its window', () => {
+describe.skipIf(!hasBrowser)('its window', () => {
   let pagina: Page
   const pedidas: string[] = []
   beforeAll(async () => {
-    const contexto = await abrirContexto({ viewport: { width: 390, height: 844 } })
+    const contexto = await openContext({ viewport: { width: 390, height: 844 } })
     contexto.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
     pagina = await contexto.newPage()
     await pagina.goto(`${entorno.url}/docs`)
@@ -136,12 +136,12 @@ describe.skipIf(!hayNavegador)('its window', () => {
     expect(await campo().getAttribute('aria-activedescendant')).toBe(await primera.getAttribute('id'))
     expect(deBusqueda().length).toBe(2)
     expect(await pagina.getByRole('dialog').count()).toBe(1)
-    await capturar(pagina, 'docs-buscador')
+    await captureScreen(pagina, 'docs-buscador')
   })
 
   const llevaA = (lugar: string) =>
     expect
-      .poll(() => evaluarEn(pagina, `document.getElementById('${lugar.slice(1)}')?.getBoundingClientRect().y`), {
+      .poll(() => evaluateIn(pagina, `document.getElementById('${lugar.slice(1)}')?.getBoundingClientRect().y`), {
         message: lugar,
       })
       .toSatisfy((y: number) => y >= -50 && y < 300)
@@ -169,7 +169,7 @@ describe.skipIf(!hayNavegador)('its window', () => {
   })
 
   it.each(['button', 'Control+k', '/'])('keeps every letter that is typed at once (%s)', async (como) => {
-    const contexto = await abrirContexto({ viewport: { width: 1280, height: 800 } })
+    const contexto = await openContext({ viewport: { width: 1280, height: 800 } })
     const otra = await contexto.newPage()
     // The index arrives after the last letter.
     let soltar = () => {}
@@ -197,29 +197,33 @@ describe.skipIf(!hayNavegador)('its window', () => {
     [['light', ''] as const, ['dark', ''] as const, ['light', '#/guias/crearlote'] as const].flatMap(([tema, lugar]) =>
       [390, 1440].map((ancho) => [tema, lugar, ancho] as const),
     ),
-  )('has no fault that axe can find, nor has the page around it (%s %s %i)', COMPLETO, async (tema, lugar, width) => {
-    await pagina.setViewportSize({ width, height: 844 })
-    await pagina.emulateMedia({ colorScheme: tema })
-    await pagina.goto(`${entorno.url}/docs?${tema}${width}${lugar}`)
-    await pagina
-      .locator(lugar ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
-      .first()
-      .waitFor()
-    const faltas = (donde: string) =>
-      evaluarEn<string[]>(
-        pagina,
-        `(async () => { if (!window.axe) { ${axe.source} }
+  )(
+    'has no fault that axe can find, nor has the page around it (%s %s %i)',
+    FULL_RUN_ONLY,
+    async (tema, lugar, width) => {
+      await pagina.setViewportSize({ width, height: 844 })
+      await pagina.emulateMedia({ colorScheme: tema })
+      await pagina.goto(`${entorno.url}/docs?${tema}${width}${lugar}`)
+      await pagina
+        .locator(lugar ? '[id="guias/crearlote"] .token' : 'pre > .copiar')
+        .first()
+        .waitFor()
+      const faltas = (donde: string) =>
+        evaluateIn<string[]>(
+          pagina,
+          `(async () => { if (!window.axe) { ${axe.source} }
           // Redoc writes its headings inside an operation as h4, below an h2.
           const { violations } = await axe.run('${donde}', { rules: { 'heading-order': { enabled: false } } })
           return violations.map((una) => una.id + ': ' + una.nodes[0].html.slice(0, 200)) })()`,
-      )
-    expect(await faltas('body')).toEqual([])
-    await pagina.keyboard.press('Control+k')
-    await campo().fill('lote')
-    await pagina.getByRole('dialog').getByRole('option').first().waitFor()
-    expect(await faltas('.buscador')).toEqual([])
-    await pagina.keyboard.press('Escape')
-  })
+        )
+      expect(await faltas('body')).toEqual([])
+      await pagina.keyboard.press('Control+k')
+      await campo().fill('lote')
+      await pagina.getByRole('dialog').getByRole('option').first().waitFor()
+      expect(await faltas('.buscador')).toEqual([])
+      await pagina.keyboard.press('Escape')
+    },
+  )
 
   it('is left with Escape, and says when there is nothing', async () => {
     await pagina.keyboard.press('/')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { YAML } from '../despliegue/compose.ts'
-import { faltasDelFlujo, type PasoDeFlujo } from './flujosDeTrabajo.ts'
+import { findWorkflowFaults, type WorkflowStep } from './flujosDeTrabajo.ts'
 
 const raiz = new URL('../../', import.meta.url)
 const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
@@ -140,7 +140,7 @@ describe('the workflows', () => {
   it.each(readdirSync(new URL('.github/workflows/', raiz)))(
     '%s pins everything and runs nothing beside a token',
     (archivo) => {
-      expect(faltasDelFlujo(leer(`.github/workflows/${archivo}`))).toEqual([])
+      expect(findWorkflowFaults(leer(`.github/workflows/${archivo}`))).toEqual([])
     },
   )
 
@@ -178,12 +178,12 @@ describe('the workflows', () => {
   ])('are refused with %s', (_que, antes, despues, falta) => {
     const cambiado = publicar.replace(antes, despues)
     expect(cambiado).not.toBe(publicar)
-    expect(faltasDelFlujo(cambiado).join('\n')).toContain(falta)
+    expect(findWorkflowFaults(cambiado).join('\n')).toContain(falta)
   })
 
   it('publish the tarball only if its digest is the one of the job that built it', () => {
     const { jobs } = YAML.parse(publicar) as {
-      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: PasoDeFlujo[] }>
+      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: WorkflowStep[] }>
     }
     const { empaquetar, publicar: ultimo } = jobs as Record<'empaquetar' | 'publicar', (typeof jobs)[string]>
     const comprobar = ultimo.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))

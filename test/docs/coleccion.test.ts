@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { postmanToBruno } from '@usebruno/converters'
 import { expect, it } from 'vitest'
-import { ejemplosDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { conDireccion } from '../../server/pages/docs/direccion.ts'
+import { examplesOf, type JsonObject, operacionesOf } from '../../scripts/documentacion/contrato.ts'
+import { withAddress } from '../../server/pages/docs/direccion.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { conDias } from './dias.ts'
 
 interface Importada {
@@ -29,31 +29,31 @@ interface Bruno {
   }
 }
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const leer = (archivo: string) =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')) as Objeto
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')) as JsonObject
 const contrato = leer('comercios.json')
-const coleccion = JSON.parse(conDias(JSON.stringify(leer('coleccion.json')), { reloj: () => new Date() })) as Objeto
+const coleccion = JSON.parse(conDias(JSON.stringify(leer('coleccion.json')), { clock: () => new Date() })) as JsonObject
 const { collection } = (await postmanToBruno(coleccion)) as Bruno
 const solicitudes = collection.items.flatMap(({ items = [] }) => items)
 /** Each operation's examples, in the collection's order: by tag, as the operations stand in the contract. */
-const esperadas = ((contrato.tags ?? []) as Objeto[]).flatMap(({ name }) =>
-  operacionesDe(contrato)
-    .filter(({ definicion }) => (definicion.tags as string[])[0] === name)
+const esperadas = ((contrato.tags ?? []) as JsonObject[]).flatMap(({ name }) =>
+  operacionesOf(contrato)
+    .filter(({ definition: definicion }) => (definicion.tags as string[])[0] === name)
     .flatMap((operacion) => {
-      const ejemplos = ejemplosDe(contrato, operacion.definicion.requestBody).map(([nombre]) => nombre)
-      return (ejemplos.length > 0 ? ejemplos : ['']).map((ejemplo) => ({ operacion, ejemplo }))
+      const ejemplos = examplesOf(contrato, operacion.definition.requestBody).map(([nombre]) => nombre)
+      return (ejemplos.length > 0 ? ejemplos : ['']).map((ejemplo) => ({ operacion, example: ejemplo }))
     }),
 )
 it('is served', async () => {
   const respuesta = await fetch(`${entorno.url}/coleccion.json`)
   expect(respuesta.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(await respuesta.json()).toEqual(JSON.parse(conDireccion(JSON.stringify(coleccion), entorno.url)))
+  expect(await respuesta.json()).toEqual(JSON.parse(withAddress(JSON.stringify(coleccion), entorno.url)))
 })
 
 it('holds every operation, a key for all of them and what their paths name', () => {
   expect(solicitudes.map(({ request }) => request.method)).toEqual(
-    esperadas.map(({ operacion }) => operacion.metodo.toUpperCase()),
+    esperadas.map(({ operacion }) => operacion.method.toUpperCase()),
   )
   expect(new Set(solicitudes.map(({ name }) => name)).size).toBe(solicitudes.length)
   expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{GUIAS_LLAVE}}' } })
@@ -66,7 +66,7 @@ it('holds every operation, a key for all of them and what their paths name', () 
   )
   expect(usadas.filter((una) => !declaradas.has(una ?? ''))).toEqual([])
   const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
-  expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definicion['x-repetible'] === 'clave'))
+  expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definition['x-repetible'] === 'clave'))
 })
 
 it('names no thing of the examples that only its first sender has', () => {

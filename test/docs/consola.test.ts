@@ -3,23 +3,23 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
-  armarRuta,
-  cabecerasDe,
+  buildPath,
+  type ConsoleOperacion,
   comoCurl,
-  identificadoresDe,
-  type OperacionDeConsola,
-  reparoDeLlave,
+  faultOfLlave,
+  headersOf,
+  idsIn,
 } from '../../server/pages/consola/browser/operacion.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage, evaluateIn } from '../paginas/revisar.ts'
 import { conDias } from './dias.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const operaciones = JSON.parse(
   readFileSync(new URL('server/generado/contrato/documentacion/operaciones.json', ROOT), 'utf8'),
-) as OperacionDeConsola[]
+) as ConsoleOperacion[]
 const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
 
 describe('what it is made of', () => {
@@ -30,8 +30,8 @@ describe('what it is made of', () => {
     ['guia_oper_ABC', /de quien opera/],
     ['abc', /guia_test_/],
   ])('takes the key «%s» or says why not', (llave, reparo) => {
-    if (reparo) expect(reparoDeLlave(llave)).toMatch(reparo)
-    else expect(reparoDeLlave(llave)).toBeUndefined()
+    if (reparo) expect(faultOfLlave(llave)).toMatch(reparo)
+    else expect(faultOfLlave(llave)).toBeUndefined()
   })
 
   it('makes the address of the form’s values', () => {
@@ -40,15 +40,15 @@ describe('what it is made of', () => {
       ['limite', '5'],
       ['cursor', ''],
     ])
-    expect(armarRuta(deId('listarEventosDeGuia'), valores)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
+    expect(buildPath(deId('listarEventosDeGuia'), valores)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
   })
 
   it('asks for the key of what takes one, and for no other header', () => {
     const valores = new Map([['Idempotency-Key', 'una']])
-    expect(cabecerasDe(deId('crearGuia'), valores)).toEqual({ 'Idempotency-Key': 'una' })
-    expect(cabecerasDe(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
-    expect(cabecerasDe(deId('obtenerGuia'), valores)).toEqual({})
-    expect(deId('obtenerGuia').parametros.map(({ en }) => en)).not.toContain('cabecera')
+    expect(headersOf(deId('crearGuia'), valores)).toEqual({ 'Idempotency-Key': 'una' })
+    expect(headersOf(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
+    expect(headersOf(deId('obtenerGuia'), valores)).toEqual({})
+    expect(deId('obtenerGuia').parameters.map(({ en }) => en)).not.toContain('cabecera')
   })
 
   it('says the same to a terminal, without the key', () => {
@@ -60,28 +60,28 @@ describe('what it is made of', () => {
   })
 
   it('finds what an answer names', () => {
-    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', otra: 'x' }
-    expect([...identificadoresDe(respuesta)]).toEqual([
+    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', other: 'x' }
+    expect([...idsIn(respuesta)]).toEqual([
       ['guia', 'A'],
       ['aviso', 'avi_1'],
     ])
-    expect(identificadoresDe(undefined).size).toBe(0)
+    expect(idsIn(undefined).size).toBe(0)
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let pagina: Page
   let comercio: Comercio
-  const pedidas: { url: string; metodo: string; llave: string | undefined }[] = []
+  const pedidas: { url: string; method: string; llave: string | undefined }[] = []
   const problemas: string[] = []
   beforeAll(async () => {
     comercio = await entorno.nuevoComercio()
-    const contexto = await abrirContexto({
+    const contexto = await openContext({
       viewport: { width: 360, height: 740 },
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     contexto.on('request', (una) =>
-      pedidas.push({ url: una.url(), metodo: una.method(), llave: una.headers().authorization }),
+      pedidas.push({ url: una.url(), method: una.method(), llave: una.headers().authorization }),
     )
     contexto.on('weberror', (error) => problemas.push(error.error().message))
     await contexto.exposeFunction('violada', (que: string) => problemas.push(que))
@@ -109,15 +109,15 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('begins with the operation of its address, filled with the contract’s example', async () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
-    expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').ejemplos[0]!.cuerpo)
+    expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').examples[0]!.body)
     expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${entorno.url}/api/v1/guias`)
   })
 
   it('fills days near today into the fields and the body', async () => {
     await ir('reintentarGuia')
     const cuerpo = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
-    expect(cuerpo).toBe(conDias(deId('reintentarGuia').ejemplos[0]!.cuerpo, entorno))
-    expect(JSON.parse(cuerpo).fecha > entorno.reloj().toISOString()).toBe(true)
+    expect(cuerpo).toBe(conDias(deId('reintentarGuia').examples[0]!.body, entorno))
+    expect(JSON.parse(cuerpo).fecha > entorno.clock().toISOString()).toBe(true)
     await ir('crearGuia')
   })
 
@@ -135,7 +135,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await estado(/^401 · Falta una llave válida · \d+ ms$/)
     expect((await recibido()).codigo).toBe('no_autenticado')
     expect(await cabecera('WWW-Authenticate')).toMatch(/^Bearer/)
-    await revisarPagina({
+    await checkPage({
       pagina,
       nombre: 'consola-401',
       blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
@@ -152,10 +152,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await cabecera('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(aLaApi().at(-1)).toEqual({
       url: `${entorno.url}/api/v1/guias`,
-      metodo: 'POST',
+      method: 'POST',
       llave: `Bearer ${comercio.llave}`,
     })
-    await revisarPagina({
+    await checkPage({
       pagina,
       nombre: 'consola-201',
       blancos: 'button, select, input:not([type=checkbox]), .casilla label, a',
@@ -181,7 +181,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^422 · Hay datos que corregir/)
     expect((await recibido()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
-    await capturar(pagina, 'consola-422')
+    await captureScreen(pagina, 'consola-422')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^400/)
@@ -191,13 +191,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await ir('listarGuias')
     await pagina.getByRole('button', { name: 'Copiar como curl' }).click()
     await pagina.getByRole('status').getByText('Copiado.').waitFor()
-    expect(await evaluarEn(pagina, 'navigator.clipboard.readText()')).toBe(
+    expect(await evaluateIn(pagina, 'navigator.clipboard.readText()')).toBe(
       `curl '${entorno.url}/api/v1/guias' \\\n  -H "Authorization: Bearer $GUIAS_LLAVE"`,
     )
   })
 
   it('remembers the key only if it is told to, and only in this tab', async () => {
-    const guardada = () => evaluarEn<string>(pagina, 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
+    const guardada = () => evaluateIn<string>(pagina, 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
     expect(await guardada()).not.toContain('guia_test')
     await pagina.reload()
     await pagina.getByLabel('Operación').waitFor()
@@ -213,7 +213,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('has every operation, each with an address that leads somewhere', async () => {
     const codigos = new Set<number>()
-    for (const { id, metodo } of operaciones.filter((una) => una.metodo === 'GET')) {
+    for (const { id, method: metodo } of operaciones.filter((una) => una.method === 'GET')) {
       await ir(id)
       await pagina.getByRole('button', { name: 'Enviar' }).click()
       await estado(/^\d/)
@@ -224,7 +224,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('can be read in large letters', async () => {
-    await revisarLetrasGrandes(pagina)
+    await checkLargeText(pagina)
   })
 
   it('is reached from each operation of the documentation', async () => {
@@ -235,7 +235,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearLote')
     await pagina.getByRole('link', { name: 'Qué hace y qué contesta' }).click()
     await expect
-      .poll(() => evaluarEn(pagina, `document.getElementById('guias/crearlote')?.getBoundingClientRect().y`))
+      .poll(() => evaluateIn(pagina, `document.getElementById('guias/crearlote')?.getBoundingClientRect().y`))
       .toSatisfy((y: number) => y >= -50 && y < 300)
   })
 })

@@ -1,16 +1,16 @@
 /** Whatever one copies from the documentation has a button that copies it. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn } from '../paginas/revisar.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { evaluateIn } from '../paginas/revisar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
-describe.skipIf(!hayNavegador)('what is copied', () => {
+describe.skipIf(!hasBrowser)('what is copied', () => {
   let pagina: Page
   beforeAll(async () => {
-    const contexto = await abrirContexto({
+    const contexto = await openContext({
       viewport: { width: 1440, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     })
@@ -19,12 +19,12 @@ describe.skipIf(!hayNavegador)('what is copied', () => {
     await pagina.locator('pre > .copiar').first().waitFor()
   })
   afterAll(() => pagina?.context().close())
-  const copiado = () => evaluarEn<string>(pagina, 'navigator.clipboard.readText()')
+  const copiado = () => evaluateIn<string>(pagina, 'navigator.clipboard.readText()')
 
   it('is each program of the guide, with the address that serves the page', async () => {
     const sinBoton = `[...document.querySelectorAll("[data-component-name='Markdown/Markdown'] pre")]
       .filter((uno) => !uno.querySelector('.copiar')).length`
-    expect(await evaluarEn(pagina, sinBoton)).toBe(0)
+    expect(await evaluateIn(pagina, sinBoton)).toBe(0)
     const primero = pagina.locator('pre', { hasText: 'export GUIAS_URL' }).first()
     await primero.getByRole('button', { name: 'Copiar el código' }).click()
     await pagina.getByRole('status').getByText('Copiado').waitFor()

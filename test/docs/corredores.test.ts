@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { correrPrograma } from './correr.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { runProgram } from './correr.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const CORREDORES = fileURLToPath(new URL('test/corredores/', ROOT))
 let corredores = ''
 let carpeta = ''
@@ -35,11 +35,15 @@ async function instalar() {
 
 async function exigir(orden: string[], cwd: string) {
   // npm reads its registry from the environment, too.
-  const { codigo, salida, errores } = await correrPrograma(orden, { cwd, env: process.env as Record<string, string> })
+  const {
+    codigo,
+    output: salida,
+    errores,
+  } = await runProgram(orden, { cwd, env: process.env as Record<string, string> })
   expect(codigo, salida + errores).toBe(0)
 }
 const correr = (programa: string, args: string[], cwd = carpeta) =>
-  correrPrograma([process.execPath, join(corredores, programa), ...args], { cwd })
+  runProgram([process.execPath, join(corredores, programa), ...args], { cwd })
 
 interface Enviada {
   nombre: string
@@ -56,7 +60,7 @@ describe('the collection, from top to bottom', () => {
   })
   afterAll(() => rm(carpeta, { recursive: true }))
 
-  it('goes well with newman, and again with what it left', COMPLETO, async () => {
+  it('goes well with newman, and again with what it left', FULL_RUN_ONLY, async () => {
     await instalar()
     const { llave } = await entorno.nuevoComercio()
     for (const vez of [1, 2]) {
@@ -74,7 +78,7 @@ describe('the collection, from top to bottom', () => {
     }
   })
 
-  it('goes well with Bruno’s command line', COMPLETO, async () => {
+  it('goes well with Bruno’s command line', FULL_RUN_ONLY, async () => {
     await instalar()
     const { llave } = await entorno.nuevoComercio()
     await exigir(

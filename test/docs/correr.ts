@@ -9,7 +9,7 @@ import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 interface Corrida {
   /** null: it was still running when it was stopped. */
   codigo: number | null
-  salida: string
+  output: string
   errores: string
 }
 interface Opciones {
@@ -20,7 +20,7 @@ interface Opciones {
 }
 
 /** Runs a program as a reader would, with everything that it starts; stops all of it in the end. */
-export function correrPrograma(
+export function runProgram(
   [programa = '', ...args]: string[],
   { env = {}, cwd, hasta }: Opciones = {},
 ): Promise<Corrida> {
@@ -31,7 +31,7 @@ export function correrPrograma(
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
-    const corrida: Corrida = { codigo: null, salida: '', errores: '' }
+    const corrida: Corrida = { codigo: null, output: '', errores: '' }
     const parar = () => {
       try {
         process.kill(-(hijo.pid ?? 0), 'SIGKILL')
@@ -41,8 +41,8 @@ export function correrPrograma(
     }
     const plazo = setTimeout(parar, 120_000)
     hijo.stdout.on('data', (trozo) => {
-      corrida.salida += trozo
-      const lineas = corrida.salida.split('\n')
+      corrida.output += trozo
+      const lineas = corrida.output.split('\n')
       if (hasta?.every((linea) => lineas.includes(linea))) parar()
     })
     hijo.stderr.on('data', (trozo) => {
@@ -62,10 +62,10 @@ export function correrPrograma(
 }
 
 /** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. One run compiles it once. */
-export function correrTs(codigo: string, opciones: Opciones = {}) {
+export function runTypeScript(codigo: string, opciones: Opciones = {}) {
   const cwd = mkdtempSync(join(inject('carpeta'), 'muestra-'))
   symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(cwd, 'node_modules'))
-  return correrPrograma([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
+  return runProgram([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
     cwd,
     ...opciones,
     env: { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado'), ...opciones.env },

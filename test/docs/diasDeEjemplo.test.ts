@@ -2,36 +2,36 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { ayuda } from '../../scripts/admin/linea.ts'
-import { coleccionDe } from '../../scripts/documentacion/coleccion.ts'
-import { operacionesDeConsola } from '../../scripts/documentacion/consola.ts'
+import { renderHelp } from '../../scripts/admin/linea.ts'
+import { collectionOf } from '../../scripts/documentacion/coleccion.ts'
+import { consoleOperacionesOf } from '../../scripts/documentacion/consola.ts'
 import {
-  ejemplosDe,
+  type ContractOperacion,
+  examplesOf,
   type Json,
-  type Objeto,
-  type OperacionDeContrato,
-  operacionesDe,
-  parametrosDe,
-  seguirRef,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  resolveRef,
 } from '../../scripts/documentacion/contrato.ts'
-import { herramientasDe } from '../../scripts/generar/herramientas.ts'
+import { toolsOf } from '../../scripts/generar/herramientas.ts'
 import { leerBundle } from '../../scripts/generar/lugares.ts'
-import { paraServir } from '../../scripts/generar/publicar.ts'
+import { toServed } from '../../scripts/generar/publicar.ts'
 import { listGenerated } from '../../server/pages/assets.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { addDays, dayIn } from '../../server/platform/time/day.ts'
 import { withRelativeDays } from '../../server/platform/time/relativeDays.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarAsistentes } from '../mcp/asistente.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { correrPrograma } from './correr.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useAssistants } from '../mcp/asistente.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { runProgram } from './correr.ts'
 import { conDias, hasRelativeDays } from './dias.ts'
-import { montar } from './escenas.ts'
+import { setUpScene } from './escenas.ts'
 
-const entorno = usarEntorno()
-const nuevoAsistente = usarAsistentes(entorno)
-const abrir = usarReceptores()
+const entorno = useEnvironment()
+const nuevoAsistente = useAssistants(entorno)
+const abrir = useReceivers()
 const ZONA = 'America/Guatemala'
 const DIA = /(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g
 const deDisco = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')
@@ -69,11 +69,11 @@ const SERVIDOS = new Map([
 ])
 
 /** Request examples of an operation, with the parameters that a sample shows. */
-const solicitudesDe = (contrato: Objeto, operacion: OperacionDeContrato) => {
-  const cuerpos = ejemplosDe(contrato, operacion.definicion.requestBody).map(
+const solicitudesDe = (contrato: JsonObject, operacion: ContractOperacion) => {
+  const cuerpos = examplesOf(contrato, operacion.definition.requestBody).map(
     ([nombre, { value }]) => [nombre, value] as const,
   )
-  const parametros = parametrosDe(contrato, operacion).filter(({ example }) => example !== undefined)
+  const parametros = parametersOf(contrato, operacion).filter(({ example }) => example !== undefined)
   const enRuta = new Map(parametros.map(({ name, example }) => [String(name), String(example)]))
   const consulta = parametros
     .filter((uno) => uno.in === 'query' && hasDay(uno.example))
@@ -83,7 +83,7 @@ const solicitudesDe = (contrato: Objeto, operacion: OperacionDeContrato) => {
     .map(([nombre, cuerpo]) => ({
       nombre,
       cuerpo,
-      camino: `${operacion.ruta.replace(/\{(\w+)\}/g, (_, uno) => enRuta.get(uno)!)}?${new URLSearchParams(consulta)}`,
+      path: `${operacion.path.replace(/\{(\w+)\}/g, (_, uno) => enRuta.get(uno)!)}?${new URLSearchParams(consulta)}`,
     }))
 }
 const hasDay = (valor: Json | undefined) => JSON.stringify(valor ?? null).search(DIA) >= 0
@@ -110,12 +110,12 @@ const RELOJES: readonly [nombre: string, vale: (instante: Date) => boolean][] = 
 describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
   let hoy: string
   beforeAll(() => {
-    const ahora = entorno.reloj()
+    const ahora = entorno.clock()
     if (nombre !== 'today') {
       const minutos = nombre.includes(':30') ? 30 : 0
-      entorno.adelantar(despues(ahora, vale).getTime() + minutos * 60_000 - ahora.getTime())
+      entorno.advance(despues(ahora, vale).getTime() + minutos * 60_000 - ahora.getTime())
     }
-    hoy = enZona(entorno.reloj())
+    hoy = enZona(entorno.clock())
   })
 
   it('has no relative day, and no future day on a Sunday', async () => {
@@ -139,7 +139,7 @@ describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
 
   it('offers assistants no relative day', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { client } = await nuevoAsistente(llave, { escribir: true })
+    const { client } = await nuevoAsistente(llave, { write: true })
     const { tools } = await client.listTools()
     const { properties } = tools.find(({ name }) => name === 'reintentarGuia')!.inputSchema
     expect(hasRelativeDays(JSON.stringify(tools))).toBe(false)
@@ -147,13 +147,13 @@ describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
   })
 
   it('shows merchants requests that it accepts', async () => {
-    const contrato = (await (await fetch(`${entorno.url}/openapi.json`)).json()) as Objeto
+    const contrato = (await (await fetch(`${entorno.url}/openapi.json`)).json()) as JsonObject
     const { url } = await abrir()
     const enviadas: string[] = []
-    for (const operacion of operacionesDe(contrato))
-      for (const { nombre: ejemplo, cuerpo, camino } of solicitudesDe(contrato, operacion)) {
-        const { comercio, poner } = await montar(entorno, url, operacion, ejemplo)
-        const { status, cuerpo: respuesta } = await entorno.pedir(operacion.metodo.toUpperCase(), poner(camino), {
+    for (const operacion of operacionesOf(contrato))
+      for (const { nombre: ejemplo, cuerpo, path: camino } of solicitudesDe(contrato, operacion)) {
+        const { comercio, add: poner } = await setUpScene(entorno, url, operacion, ejemplo)
+        const { status, cuerpo: respuesta } = await entorno.request(operacion.method.toUpperCase(), poner(camino), {
           llave: comercio.llave,
           ...(cuerpo === undefined ? {} : { cuerpo: JSON.parse(poner(JSON.stringify(cuerpo))) }),
         })
@@ -164,14 +164,14 @@ describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
   })
 
   it('shows operators an assignment that it accepts', async () => {
-    const contrato = JSON.parse(conDias(deDisco('operaciones.json'), entorno)) as Objeto
-    const asignar = operacionesDe(contrato).find(({ id }) => id === 'asignarGuias')!
-    const [[, { value }] = ['', {}]] = ejemplosDe(contrato, asignar.definicion.requestBody) as [string, Objeto][]
+    const contrato = JSON.parse(conDias(deDisco('operaciones.json'), entorno)) as JsonObject
+    const asignar = operacionesOf(contrato).find(({ id }) => id === 'asignarGuias')!
+    const [[, { value }] = ['', {}]] = examplesOf(contrato, asignar.definition.requestBody) as [string, JsonObject][]
     const { api } = await entorno.nuevoComercio()
     const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
-    const guias = [(await api.guias.crear(unaGuia())).guia]
+    const guias = [(await api.guias.crear(buildGuia())).guia]
     const { status, cuerpo } = await entorno.operar('POST', '/asignaciones', {
-      ...(value as Objeto),
+      ...(value as JsonObject),
       guias,
       repartidor,
     })
@@ -185,7 +185,7 @@ it('sends a served document again once the day has changed, and not before', asy
   const pedir = (etag = '') => fetch(`${entorno.url}/openapi.json`, { headers: { 'If-None-Match': etag } })
   const etag = (await pedir()).headers.get('etag')!
   expect((await pedir(etag)).status).toBe(304)
-  entorno.adelantar(24 * 3_600_000)
+  entorno.advance(24 * 3_600_000)
   const otra = await pedir(etag)
   expect(otra.status).toBe(200)
   expect(otra.headers.get('etag')).not.toBe(etag)
@@ -195,10 +195,10 @@ it('generates the same bytes on any day', async () => {
   const contrato = await leerBundle('comercios')
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2031-05-17T04:30:00Z') })
   try {
-    expect(JSON.stringify(paraServir(contrato), null, 2)).toBe(deDisco('openapi.json'))
-    expect(JSON.stringify(coleccionDe(contrato), null, 2)).toBe(deDisco('coleccion.json'))
-    expect(JSON.stringify(operacionesDeConsola(contrato))).toBe(deDisco('documentacion/operaciones.json'))
-    expect(herramientasDe(contrato)).toEqual(JSON.parse(deDisco('herramientas.json')).herramientas)
+    expect(JSON.stringify(toServed(contrato), null, 2)).toBe(deDisco('openapi.json'))
+    expect(JSON.stringify(collectionOf(contrato), null, 2)).toBe(deDisco('coleccion.json'))
+    expect(JSON.stringify(consoleOperacionesOf(contrato))).toBe(deDisco('documentacion/operaciones.json'))
+    expect(toolsOf(contrato)).toEqual(JSON.parse(deDisco('herramientas.json')).herramientas)
   } finally {
     vi.useRealTimers()
   }
@@ -206,7 +206,7 @@ it('generates the same bytes on any day', async () => {
 
 it.each(['reintentar', 'listar', 'webhooks recuperar'])('guias %s --help names days near today', async (orden) => {
   const programa = fileURLToPath(new URL('sdk/bin/guias.js', ROOT))
-  const { codigo, salida } = await correrPrograma([process.execPath, programa, ...orden.split(' '), '--help'])
+  const { codigo, output: salida } = await runProgram([process.execPath, programa, ...orden.split(' '), '--help'])
   expect([codigo, hasRelativeDays(salida)]).toEqual([0, false])
   const hoy = dayIn(new Date(), 'UTC')
   for (const dia of salida.match(DIA) ?? []) {
@@ -217,8 +217,8 @@ it.each(['reintentar', 'listar', 'webhooks recuperar'])('guias %s --help names d
 
 it('npm run admin shows a day near today where a command takes one', () => {
   const hoy = dayIn(new Date(), 'UTC')
-  const [, vence = ''] = /--vence (\S+?)\]/.exec(ayuda()) ?? []
-  expect(hasRelativeDays(ayuda())).toBe(false)
+  const [, vence = ''] = /--vence (\S+?)\]/.exec(renderHelp()) ?? []
+  expect(hasRelativeDays(renderHelp())).toBe(false)
   expect(vence > addDays(hoy, 80)).toBe(true)
 })
 
@@ -237,7 +237,7 @@ it.each([
 
 /** Lists the examples that a request's schema shows for days and instants, with the place of each. */
 function ejemplosDeDias(
-  contrato: Objeto,
+  contrato: JsonObject,
   esquema: Json | undefined,
   donde: string,
   vistos = new Set<Json>(),
@@ -245,31 +245,31 @@ function ejemplosDeDias(
   if (esquema === null || typeof esquema !== 'object' || vistos.has(esquema)) return []
   vistos.add(esquema)
   if (Array.isArray(esquema)) return esquema.flatMap((uno) => ejemplosDeDias(contrato, uno, donde, vistos))
-  const entero = seguirRef(contrato, esquema)
+  const entero = resolveRef(contrato, esquema)
   const dias = String(entero.format ?? '').startsWith('date') ? ((entero.examples ?? []) as Json[]) : []
   return [
     ...dias.map((dia) => `${donde} ${dia}`),
     ...['items', 'anyOf', 'oneOf', 'allOf'].flatMap((clave) => ejemplosDeDias(contrato, entero[clave], donde, vistos)),
-    ...Object.entries((entero.properties ?? {}) as Objeto).flatMap(([clave, uno]) =>
+    ...Object.entries((entero.properties ?? {}) as JsonObject).flatMap(([clave, uno]) =>
       ejemplosDeDias(contrato, uno, `${donde}/${clave}`, vistos),
     ),
   ]
 }
 
 it.each(['comercios', 'operaciones', 'publico'])('the requests of %s name no fixed day', async (documento) => {
-  const contrato = JSON.parse(deDisco(`${documento}.json`)) as Objeto
-  const nombrados = operacionesDe(contrato).flatMap((operacion) => {
-    const { id, definicion } = operacion
-    const contenido = (seguirRef(contrato, definicion.requestBody).content ?? {}) as Record<string, Objeto>
-    const muestras = ((definicion['x-codeSamples'] ?? []) as Objeto[]).map(({ source }) => source)
+  const contrato = JSON.parse(deDisco(`${documento}.json`)) as JsonObject
+  const nombrados = operacionesOf(contrato).flatMap((operacion) => {
+    const { id, definition: definicion } = operacion
+    const contenido = (resolveRef(contrato, definicion.requestBody).content ?? {}) as Record<string, JsonObject>
+    const muestras = ((definicion['x-codeSamples'] ?? []) as JsonObject[]).map(({ source }) => source)
     const textos = [
-      ...ejemplosDe(contrato, definicion.requestBody).map(([, { value }]) => value),
-      ...parametrosDe(contrato, operacion).flatMap((uno) => [uno.example, uno.examples]),
+      ...examplesOf(contrato, definicion.requestBody).map(([, { value }]) => value),
+      ...parametersOf(contrato, operacion).flatMap((uno) => [uno.example, uno.examples]),
       ...muestras,
     ].map((uno) => JSON.stringify(uno ?? null))
     const deEsquemas = [
       ...Object.values(contenido).flatMap(({ schema }) => ejemplosDeDias(contrato, schema, id)),
-      ...parametrosDe(contrato, operacion).flatMap(({ name, schema }) =>
+      ...parametersOf(contrato, operacion).flatMap(({ name, schema }) =>
         ejemplosDeDias(contrato, schema, `${id} ${name}`),
       ),
     ]

@@ -1,20 +1,20 @@
-import { enRuta, entregada, fallida } from '../archivos/imagenes.ts'
-import type { Comercio, Entorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { createDeliveredGuia, createGuiaOnRoute, fallida } from '../archivos/imagenes.ts'
+import type { Comercio, TestEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 import { conDias } from './dias.ts'
 
 /** What the documentation's examples name, and what stands for it in a scene. */
 interface Escena {
   comercio: Comercio
   /** A text of the documentation with what it names replaced by what there is. */
-  poner(texto: string): string
+  add(texto: string): string
 }
 
 /**
  * The guide with which an operation, or one of its request examples (`operation.example`), goes well; the others take one
  * with a confirmed place that nobody has touched. A new operation that needs something else has its line here.
  */
-const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<string>> = {
+const GUIAS: Record<string, (entorno: TestEnvironment, comercio: Comercio) => Promise<string>> = {
   confirmarUbicacion: sinLugar,
   simularUbicacion: sinLugar,
   reintentarGuia: fallida,
@@ -25,32 +25,32 @@ const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<st
     await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     return guia
   },
-  'simularAvance.intento': enRuta,
-  'simularAvance.sinFirma': enRuta,
-  obtenerPruebaDeEntrega: async (entorno, comercio) => (await entregada(entorno, comercio)).guia,
+  'simularAvance.intento': createGuiaOnRoute,
+  'simularAvance.sinFirma': createGuiaOnRoute,
+  obtenerPruebaDeEntrega: async (entorno, comercio) => (await createDeliveredGuia(entorno, comercio)).guia,
 }
 
 let telefonos = 0
 /** Of a phone of its own: one phone is asked a few times a day. */
-async function sinLugar(_: Entorno, { api }: Comercio) {
-  return (await api.guias.crear(sinDestino({ telefono: `+502${50_000_000 + ++telefonos}` }))).guia
+async function sinLugar(_: TestEnvironment, { api }: Comercio) {
+  return (await api.guias.crear(buildGuiaWithoutDestino({ telefono: `+502${50_000_000 + ++telefonos}` }))).guia
 }
-async function intacta(_: Entorno, { api }: Comercio) {
-  return (await api.guias.crear(unaGuia())).guia
+async function intacta(_: TestEnvironment, { api }: Comercio) {
+  return (await api.guias.crear(buildGuia())).guia
 }
 
-const haceHoras = (entorno: Entorno, horas: number) =>
-  new Date(entorno.reloj().getTime() - horas * 3_600_000).toISOString()
+const haceHoras = (entorno: TestEnvironment, horas: number) =>
+  new Date(entorno.clock().getTime() - horas * 3_600_000).toISOString()
 
 /**
  * A merchant of its own with all that the operation's path names, and something to find in every list. `receptor`: where
  * webhooks may go.
  * @param ejemplo the request example that is going to be sent
  */
-export async function montar(
-  entorno: Entorno,
+export async function setUpScene(
+  entorno: TestEnvironment,
   receptor: string,
-  { id, ruta, metodo }: { id: string; ruta: string; metodo: string },
+  { id, path: ruta, method: metodo }: { id: string; path: string; method: string },
   ejemplo = '',
 ): Promise<Escena> {
   const comercio = await entorno.nuevoComercio()
@@ -82,7 +82,6 @@ export async function montar(
   )
   return {
     comercio,
-    poner: (texto) =>
-      vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), conDias(texto, entorno)),
+    add: (texto) => vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), conDias(texto, entorno)),
   }
 }

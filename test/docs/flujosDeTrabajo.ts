@@ -1,6 +1,6 @@
 import { YAML } from '../despliegue/compose.ts'
 
-export interface PasoDeFlujo {
+export interface WorkflowStep {
   id?: string
   uses?: string
   run?: string
@@ -10,7 +10,7 @@ interface Trabajo {
   permissions?: Record<string, string> | string
   container?: string | { image: string }
   services?: Record<string, { image: string }>
-  steps?: PasoDeFlujo[]
+  steps?: WorkflowStep[]
   uses?: string
 }
 interface Flujo {
@@ -35,7 +35,7 @@ const imagenDe = (container: NonNullable<Trabajo['container']>) =>
   typeof container === 'string' ? container : container.image
 
 /** Lists what a workflow leaves unpinned, and what runs beside an identity token. */
-export function faltasDelFlujo(texto: string): string[] {
+export function findWorkflowFaults(texto: string): string[] {
   const { permissions, jobs } = YAML.parse(texto) as Flujo
   const faltas: string[] = []
   if (typeof permissions !== 'object' || Object.keys(permissions ?? {}).length > 0)

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { ErrorApi, Guias } from '@guias/sdk'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { correrPrograma } from './correr.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { runProgram } from './correr.ts'
 
-const entorno = compartirEntorno()
-const abrir = usarReceptores()
+const entorno = shareEnvironment()
+const abrir = useReceivers()
 const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
 const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]
 
@@ -20,7 +20,11 @@ describe('redocly respect', () => {
   it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { url: receptor } = await abrir()
-    const { codigo, salida, errores } = await correrPrograma(
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await runProgram(
       node(
         'node_modules/@redocly/cli/bin/cli.js',
         'respect',
@@ -35,7 +39,7 @@ describe('redocly respect', () => {
   })
 })
 
-describe('prism', COMPLETO, () => {
+describe('prism', FULL_RUN_ONLY, () => {
   let prism: ReturnType<typeof spawn> | undefined
   let dicho = ''
   afterAll(() => void prism?.kill('SIGKILL'))
@@ -58,8 +62,8 @@ describe('prism', COMPLETO, () => {
     const comercio = await entorno.nuevoComercio()
     const api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${puerto}` })
     const { webhook } = await api.webhooks.crear({ url })
-    const { guia } = await api.guias.crear(sinDestino())
-    await api.guias.crearLote({ guias: [unaGuia(), { ...unaGuia(), telefono: '1' }] })
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
+    await api.guias.crearLote({ guias: [buildGuia(), { ...buildGuia(), telefono: '1' }] })
     await api.simulador.confirmarUbicacion(guia)
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'] as const)
       await api.simulador.avanzar(guia, { estado, ...(estado === 'intento_fallido' && { motivo: 'otro' as const }) })
@@ -68,9 +72,9 @@ describe('prism', COMPLETO, () => {
     await api.guias.listar({ metadatos: { canal: 'web' }, ubicacion: ['confirmada'], telefono: '3148 1676' })
     await Array.fromAsync(api.guias.eventos(guia))
     await Array.fromAsync(api.eventos.listar())
-    await api.guias.pruebaEntrega((await entregada(entorno, comercio)).guia)
+    await api.guias.pruebaEntrega((await createDeliveredGuia(entorno, comercio)).guia)
     expect((await api.guias.clavesPublicas()).keys).not.toEqual([])
-    await api.guias.cancelar((await api.guias.crear(unaGuia())).guia)
+    await api.guias.cancelar((await api.guias.crear(buildGuia())).guia)
     await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
     const { aviso } = await api.webhooks.probar(webhook)
     await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')

@@ -7,17 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
+import { readChapters } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
-const capitulo = leerCapitulos().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
+const capitulo = readChapters().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
 const bloquesDe = (texto: string) => [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
 /** What needs the service first: the README begins with `npm start`. */
 const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((uno) => !uno.startsWith('npm '))
@@ -34,7 +34,7 @@ beforeEach(() => {
   terminal = abrirTerminal()
 })
 afterEach(async () => {
-  await terminal.cerrar()
+  await terminal.close()
   rmSync(carpeta, { recursive: true, force: true })
 })
 
@@ -57,12 +57,12 @@ function abrirTerminal() {
       bash.stdin.write(`falla=0\n${bloque}\nprintf '\\n[${++turno}:%s]\\n' $falla\n`)
       const marca = new RegExp(`^\\[${turno}:(\\d+)\\]$`, 'm')
       const codigo = await hasta(async () => marca.exec(dicho)?.[1])
-      return { codigo: Number(codigo), dicho: dicho.slice(desde) }
+      return { codigo: Number(codigo), text: dicho.slice(desde) }
     },
     /** Waits until these lines have been written, so many times. */
-    escrito: (lineas: string[], veces: number) =>
+    written: (lineas: string[], veces: number) =>
       hasta(async () => lineas.every((una) => dicho.split('\n').filter((otra) => otra === una).length >= veces)),
-    async cerrar() {
+    async close() {
       const fin = once(bash, 'exit')
       process.kill(-bash.pid!, 'SIGKILL')
       await fin
@@ -81,18 +81,18 @@ async function preparar(url: string, llave: string) {
       .replaceAll('guia_test_…', llave)
       .replace(/^node receptor.mjs/m, `PORT=${puerto} $&`)
       .replaceAll('8080', String(puerto))
-  return { puerto, poner }
+  return { puerto, add: poner }
 }
 
 describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
-  it('can be done in a row and twice, without a fault', COMPLETO, async () => {
+  it('can be done in a row and twice, without a fault', FULL_RUN_ONLY, async () => {
     const { api, llave } = await entorno.nuevoComercio()
-    const { poner } = await preparar(entorno.url, llave)
+    const { add: poner } = await preparar(entorno.url, llave)
     expect([leeme.length, inicio.length, inicio.at(-1)]).toEqual([2, 7, APAGAR])
     for (const vez of [1, 2]) {
       for (const bloque of [...leeme, ...inicio].map(poner)) {
-        if (bloque === APAGAR) await terminal.escrito(LINEAS, vez)
-        const { codigo, dicho } = await terminal.pegar(bloque)
+        if (bloque === APAGAR) await terminal.written(LINEAS, vez)
+        const { codigo, text: dicho } = await terminal.pegar(bloque)
         expect(codigo, `${bloque}\n${dicho}`).toBe(0)
       }
     }
@@ -107,10 +107,10 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
     ['nobody there', async () => [`http://127.0.0.1:${await puertoLibre()}`, 'guia_test_no'], /connect/i],
   ] as const)('fail loudly, each of them: %s', async (_, donde, porque) => {
     const [url = '', llave = ''] = await donde()
-    const { poner } = await preparar(url, llave)
+    const { add: poner } = await preparar(url, llave)
     // A guide, so that the later steps fail for this reason and not for want of it.
     for (const bloque of ['GUIA=7K3M9QX2A1B4', ...leeme, ...inicio]) {
-      const { codigo, dicho } = await terminal.pegar(poner(bloque).replace('GUIA=$(', 'NADIE=$('))
+      const { codigo, text: dicho } = await terminal.pegar(poner(bloque).replace('GUIA=$(', 'NADIE=$('))
       if (!llama(bloque)) continue
       expect(codigo, bloque).not.toBe(0)
       expect(dicho, bloque).toMatch(porque)
@@ -119,14 +119,14 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
 
   it('say that they have not been done in order, or that something else has the port', async () => {
     const { llave } = await entorno.nuevoComercio()
-    expect((await terminal.pegar(leeme[0]!)).dicho).toContain("Cannot find module './.datos/demo.json'")
-    const { poner, puerto } = await preparar(entorno.url, llave)
+    expect((await terminal.pegar(leeme[0]!)).text).toContain("Cannot find module './.datos/demo.json'")
+    const { add: poner, puerto } = await preparar(entorno.url, llave)
     const otro = createServer().listen(puerto, '127.0.0.1')
     await once(otro, 'listening')
     const corridos = []
     for (const bloque of inicio.slice(0, 5)) corridos.push(await terminal.pegar(poner(bloque)))
     otro.close()
     expect(corridos.map(({ codigo }) => codigo)).toEqual([0, 0, 0, 0, 1])
-    expect(corridos.at(-1)!.dicho).toContain('EADDRINUSE')
+    expect(corridos.at(-1)!.text).toContain('EADDRINUSE')
   })
 })

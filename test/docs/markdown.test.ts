@@ -4,20 +4,22 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { camposDe } from '../../scripts/documentacion/campos.ts'
-import { esquemasDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { enDireccion, leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
+import { type JsonObject, operacionesOf, schemasOf } from '../../scripts/documentacion/contrato.ts'
+import { readChapters, readContractGuide, toSlug } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { conDias } from './dias.ts'
 
-const entorno = compartirEntorno()
-const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
-const operaciones = operacionesDe(contrato)
+const entorno = shareEnvironment()
+const contrato = JSON.parse(
+  readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8'),
+) as JsonObject
+const operaciones = operacionesOf(contrato)
 const enlacesDe = (texto: string) => [...texto.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
 /** Places of a text to which a link may lead: its anchors, and its headings as addresses. */
 const lugaresDe = (texto: string) => [
   ...[...texto.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
-  ...[...texto.matchAll(/^#+ (.+)$/gm)].map(([, titulo]) => enDireccion(titulo!)),
+  ...[...texto.matchAll(/^#+ (.+)$/gm)].map(([, titulo]) => toSlug(titulo!)),
 ]
 let lista: string
 beforeAll(async () => {
@@ -35,10 +37,10 @@ describe('/llms.txt', () => {
   it('lists every chapter and every operation, and nothing that is not there', async () => {
     const urls = enlacesDe(lista)
     const esperadas = [
-      ...leerGuiaDelContrato(contrato).capitulos.map(({ nombre }) => `${entorno.url}/docs/guia/${nombre}.md`),
+      ...readContractGuide(contrato).guideChapters.map(({ nombre }) => `${entorno.url}/docs/guia/${nombre}.md`),
       ...operaciones.map(({ id }) => `${entorno.url}/docs/operaciones/${id}.md`),
     ]
-    expect(esperadas.length).toBe(leerCapitulos().length + operaciones.length)
+    expect(esperadas.length).toBe(readChapters().length + operaciones.length)
     expect(urls.filter((url) => url.endsWith('.md')).sort()).toEqual(esperadas.sort())
     const vistas = new Map<string, string>()
     const porVer = [...urls]
@@ -96,9 +98,9 @@ describe('each of them', () => {
 
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('%s tells all', async (id, operacion) => {
     const texto = await (await fetch(`${entorno.url}/docs/operaciones/${id}.md`)).text()
-    const { metodo, ruta, definicion } = operacion
+    const { method: metodo, path: ruta, definition: definicion } = operacion
     expect(texto).toContain(`\n\n\`${metodo.toUpperCase()} ${entorno.url}${ruta}\`\n\n`)
-    for (const status of Object.keys(definicion.responses as Objeto)) expect(texto).toContain(`\n### ${status}\n`)
+    for (const status of Object.keys(definicion.responses as JsonObject)) expect(texto).toContain(`\n### ${status}\n`)
     for (const { source } of definicion['x-codeSamples'] as Record<string, string>[])
       expect(texto).toContain(conDias(source!, entorno))
   })
@@ -128,15 +130,15 @@ describe('each of them', () => {
   it('stands in /llms-full.txt, too', async () => {
     const todo = await (await fetch(`${entorno.url}/llms-full.txt`)).text()
     expect(todo.startsWith(lista.trim())).toBe(true)
-    for (const { nombre } of leerGuiaDelContrato(contrato).capitulos)
+    for (const { nombre } of readContractGuide(contrato).guideChapters)
       expect(todo).toContain((await (await fetch(`${entorno.url}/docs/guia/${nombre}.md`)).text()).trim())
     for (const { id } of operaciones)
       expect(todo).toContain((await (await fetch(`${entorno.url}/docs/operaciones/${id}.md`)).text()).trim())
   })
 
   it('describes a member with the description beside its `$ref`', async () => {
-    const conPropia = Object.values(esquemasDe(contrato)).flatMap((esquema) =>
-      Object.entries((esquema.properties ?? {}) as Record<string, Objeto>)
+    const conPropia = Object.values(schemasOf(contrato)).flatMap((esquema) =>
+      Object.entries((esquema.properties ?? {}) as Record<string, JsonObject>)
         .filter(([, { $ref, description }]) => $ref && description)
         .map(([clave, { description }]) => [camposDe(contrato, esquema), clave, String(description).trim()] as const),
     )

@@ -7,36 +7,38 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  ejemplosDe,
-  esquemasDe,
+  examplesOf,
   type Json,
-  type Objeto,
-  operacionesDe,
-  parametrosDe,
-  seguirRef,
+  type JsonObject,
+  operacionesOf,
+  parametersOf,
+  resolveRef,
+  schemasOf,
 } from '../../scripts/documentacion/contrato.ts'
-import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
+import { readChapters } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { PHP, PYTHON } from '../interpretes.ts'
-import { faltasDe } from '../testigo.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { correrPrograma, correrTs } from './correr.ts'
-import { montar } from './escenas.ts'
+import { findSchemaFaults } from '../testigo.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { runProgram, runTypeScript } from './correr.ts'
+import { setUpScene } from './escenas.ts'
 
-const entorno = compartirEntorno()
-const abrir = usarReceptores()
+const entorno = shareEnvironment()
+const abrir = useReceivers()
 let receptor: string
-const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
-const operaciones = operacionesDe(contrato)
-const respuestasDe = (definicion: Objeto) =>
-  Object.entries(definicion.responses as Objeto).map(
-    ([status, una]) => [Number(status), seguirRef(contrato, una)] as const,
+const contrato = JSON.parse(
+  readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8'),
+) as JsonObject
+const operaciones = operacionesOf(contrato)
+const respuestasDe = (definicion: JsonObject) =>
+  Object.entries(definicion.responses as JsonObject).map(
+    ([status, una]) => [Number(status), resolveRef(contrato, una)] as const,
   )
-const exitosDe = (definicion: Objeto) => respuestasDe(definicion).filter(([status]) => status < 300)
-const muestraDe = (definicion: Objeto, etiqueta: string) => {
-  const muestras = (definicion['x-codeSamples'] ?? []) as Objeto[]
+const exitosDe = (definicion: JsonObject) => respuestasDe(definicion).filter(([status]) => status < 300)
+const muestraDe = (definicion: JsonObject, etiqueta: string) => {
+  const muestras = (definicion['x-codeSamples'] ?? []) as JsonObject[]
   return String(muestras.find(({ label }) => label === etiqueta)?.source ?? '')
 }
 
@@ -57,18 +59,18 @@ beforeAll(async () => {
 })
 
 describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('%s', (id, operacion) => {
-  const { definicion, metodo } = operacion
+  const { definition: definicion, method: metodo } = operacion
 
   it('has its samples', () => {
     for (const etiqueta of ['curl', 'Python', 'PHP', 'Node.js'])
       expect(muestraDe(definicion, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
   })
 
-  it.skipIf(conCurl)('does what its curl line says', { ...COMPLETO, concurrent: true }, async () => {
-    const { comercio, poner } = await montar(entorno, receptor, operacion)
+  it.skipIf(conCurl)('does what its curl line says', { ...FULL_RUN_ONLY, concurrent: true }, async () => {
+    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
     const linea = poner(muestraDe(definicion, 'curl'))
-    const { codigo, salida, errores } = await correrPrograma(['bash', '-euc', linea], { env, cwd: carpeta })
+    const { codigo, output: salida, errores } = await runProgram(['bash', '-euc', linea], { env, cwd: carpeta })
     expect({ codigo, errores }, linea).toEqual({ codigo: 0, errores: '' })
     const status = Number(salida.trim().split('\n').at(-1))
     expect(
@@ -82,23 +84,23 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     ['PHP', PHP, 'muestra.php'],
   ] as const)
     it.skipIf(!programa)(`does what its ${lengua} sample says`, { concurrent: true }, async () => {
-      const { comercio, poner } = await montar(entorno, receptor, operacion)
+      const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
       const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
       const cwd = mkdtempSync(join(carpeta, `${id}-`))
       writeFileSync(join(cwd, archivo), poner(muestraDe(definicion, lengua)))
-      const { codigo, errores } = await correrPrograma([programa!, archivo], { env, cwd })
+      const { codigo, errores } = await runProgram([programa!, archivo], { env, cwd })
       expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     })
 
   it('does what its SDK sample says', { concurrent: true }, async () => {
-    const { comercio, poner } = await montar(entorno, receptor, operacion)
+    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-    const { codigo, errores } = await correrTs(poner(muestraDe(definicion, 'Node.js')), { env })
+    const { codigo, errores } = await runTypeScript(poner(muestraDe(definicion, 'Node.js')), { env })
     expect(codigo, errores).toBe(0)
   })
 
   it.runIf(PYTHON && PHP && CREAN.includes(id))('creates the same in every language, once', async () => {
-    const { comercio, poner } = await montar(entorno, receptor, operacion)
+    const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
     const cwd = mkdtempSync(join(carpeta, `${id}-`))
     const cuantas = async () => (await comercio.api.guias.listar({ limite: 100 })).datos.length
@@ -106,11 +108,11 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     writeFileSync(join(cwd, 'muestra.php'), poner(muestraDe(definicion, 'PHP')))
     const vistas: number[] = []
     for (const correr of [
-      () => correrPrograma([PYTHON!, 'muestra.py'], { env, cwd }),
-      () => correrPrograma([PHP!, 'muestra.php'], { env, cwd }),
-      () => correrTs(poner(muestraDe(definicion, 'Node.js')), { env }),
+      () => runProgram([PYTHON!, 'muestra.py'], { env, cwd }),
+      () => runProgram([PHP!, 'muestra.php'], { env, cwd }),
+      () => runTypeScript(poner(muestraDe(definicion, 'Node.js')), { env }),
     ]) {
-      const { codigo, salida, errores } = await correr()
+      const { codigo, output: salida, errores } = await correr()
       expect(codigo, salida + errores).toBe(0)
       expect(salida + errores).not.toContain('external_ref_en_conflicto')
       vistas.push(await cuantas())
@@ -120,18 +122,18 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
   })
 
   it('takes the requests, and gives the answers, that its examples show', async () => {
-    const cuerpos = ejemplosDe(contrato, definicion.requestBody)
+    const cuerpos = examplesOf(contrato, definicion.requestBody)
     const vistas = new Map<number, Json[]>()
     for (const [nombre, ejemplo] of cuerpos.length > 0 ? cuerpos : [['', undefined] as const]) {
-      const { comercio, poner } = await montar(entorno, receptor, operacion, nombre)
-      const consulta = parametrosDe(contrato, operacion)
+      const { comercio, add: poner } = await setUpScene(entorno, receptor, operacion, nombre)
+      const consulta = parametersOf(contrato, operacion)
         .filter((uno) => uno.in === 'query' && uno.required === true)
         .map((uno): [string, string] => [String(uno.name), String(uno.example)])
-      const camino = operacion.ruta.replace(/\{(\w+)\}/g, (_, parametro) =>
-        String(parametrosDe(contrato, operacion).find(({ name }) => name === parametro)?.example),
+      const camino = operacion.path.replace(/\{(\w+)\}/g, (_, parametro) =>
+        String(parametersOf(contrato, operacion).find(({ name }) => name === parametro)?.example),
       )
       const enviar = () =>
-        entorno.pedir(metodo.toUpperCase(), poner(`${camino}?${new URLSearchParams(consulta)}`), {
+        entorno.request(metodo.toUpperCase(), poner(`${camino}?${new URLSearchParams(consulta)}`), {
           llave: comercio.llave,
           ...(ejemplo ? { cuerpo: JSON.parse(poner(JSON.stringify(ejemplo.value))) } : {}),
         })
@@ -147,13 +149,16 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       }
     }
     for (const [status, respuesta] of exitosDe(definicion)) {
-      const json = (respuesta.content as Objeto | undefined)?.['application/json'] as Objeto | undefined
+      const json = (respuesta.content as JsonObject | undefined)?.['application/json'] as JsonObject | undefined
       if (!json) continue
-      const ejemplos = Object.values((json.examples ?? {}) as Objeto).map((uno) => seguirRef(contrato, uno))
+      const ejemplos = Object.values((json.examples ?? {}) as JsonObject).map((uno) => resolveRef(contrato, uno))
       expect(ejemplos.length, `${id} ${status}: give the answer an example`).toBeGreaterThan(0)
       expect([...vistas.keys()], `${id}: no request example leads to ${status}`).toContain(status)
       for (const { value = null, summary } of ejemplos) {
-        expect(faltasDe(String((json.schema as Objeto).$ref), value), `${id} ${status}: ${summary}`).toBeUndefined()
+        expect(
+          findSchemaFaults(String((json.schema as JsonObject).$ref), value),
+          `${id} ${status}: ${summary}`,
+        ).toBeUndefined()
         const distintas = vistas.get(status)!.map((real) => diferencia(value, real))
         expect(
           distintas.some((una) => una === undefined),
@@ -164,19 +169,19 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
   })
 
   it('shows only errors that exist', () => {
-    const problemas = esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>
+    const problemas = schemasOf(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, JsonObject>
     for (const [status, { content }] of respuestasDe(definicion)) {
       if (status < 400) continue
-      const [enEspanol = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
-        const { schema, examples } = (content as Objeto)[tipo] as { schema: { $ref: string }; examples: Objeto }
+      const [translateRedoc = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
+        const { schema, examples } = (content as JsonObject)[tipo] as { schema: { $ref: string }; examples: JsonObject }
         return Object.values(examples).map((uno) => {
-          const { value = null } = seguirRef(contrato, uno)
-          expect(faltasDe(schema.$ref, value), `${id} ${status} ${tipo}`).toBeUndefined()
-          return value as Objeto
+          const { value = null } = resolveRef(contrato, uno)
+          expect(findSchemaFaults(schema.$ref, value), `${id} ${status} ${tipo}`).toBeUndefined()
+          return value as JsonObject
         })
       })
-      expect(enEspanol.length, `${id} ${status}`).toBeGreaterThan(0)
-      for (const [i, { codigo, titulo, mensaje, estado_http, documentacion }] of enEspanol.entries()) {
+      expect(translateRedoc.length, `${id} ${status}`).toBeGreaterThan(0)
+      for (const [i, { codigo, titulo, mensaje, estado_http, documentacion }] of translateRedoc.entries()) {
         const declarado = problemas[String(codigo)]
         expect({ status, estado_http, titulo, documentacion, ajeno: false }).toEqual({
           status: declarado?.status,
@@ -203,27 +208,27 @@ function diferencia(ejemplo: Json, real: Json, donde = ''): string | undefined {
   if (typeof ejemplo !== 'object') return undefined
   // Headers of others, and merchants' own metadata: whatever they sent.
   if (/\/(cabeceras|metadatos)$/.test(donde)) return undefined
-  const [suyas, reales] = [Object.keys(ejemplo).sort(), Object.keys(real as Objeto).sort()]
+  const [suyas, reales] = [Object.keys(ejemplo).sort(), Object.keys(real as JsonObject).sort()]
   if (suyas.join() !== reales.join()) return `${donde || '/'}: shown ${suyas}, answered ${reales}`
   return suyas
     .map((clave) =>
-      diferencia((ejemplo as Objeto)[clave] ?? null, (real as Objeto)[clave] ?? null, `${donde}/${clave}`),
+      diferencia((ejemplo as JsonObject)[clave] ?? null, (real as JsonObject)[clave] ?? null, `${donde}/${clave}`),
     )
     .find(Boolean)
 }
 
 describe('what is sent to a webhook', () => {
   const ejemplos = new Map(
-    Object.values(contrato.webhooks as Record<string, { post: Objeto }>)
-      .flatMap(({ post }) => ejemplosDe(contrato, post.requestBody))
-      .map(([, { value }]) => [String((value as Objeto).tipo), value as Objeto]),
+    Object.values(contrato.webhooks as Record<string, { post: JsonObject }>)
+      .flatMap(({ post }) => examplesOf(contrato, post.requestBody))
+      .map(([, { value }]) => [String((value as JsonObject).tipo), value as JsonObject]),
   )
 
   it('looks as its examples do', async () => {
     const propio = await abrir()
     const { api } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ url: propio.url })
-    const { guia } = await api.guias.crear(sinDestino({ telefono: '+50249000001' }))
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50249000001' }))
     await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
@@ -241,7 +246,7 @@ describe('what is sent to a webhook', () => {
 })
 
 describe('the guide', () => {
-  const capitulos = leerCapitulos().map(({ archivo, texto }) => {
+  const capitulos = readChapters().map(({ archivo, texto }) => {
     const bloques = [...texto.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, lengua = '', codigo = '']) => ({
       lengua,
       codigo,
@@ -254,7 +259,7 @@ describe('the guide', () => {
         .join('\n')
     return { archivo, bloques, ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
   })
-  const GUIA = { id: 'guía', ruta: '', metodo: '' }
+  const GUIA = { id: 'guía', path: '', method: '' }
   /** Whole files of the SDK's, which test/sdk runs. */
   const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', ROOT))
   const ejemplos = readdirSync(enEjemplos).map((archivo) => readFileSync(join(enEjemplos, archivo), 'utf8'))
@@ -278,8 +283,8 @@ describe('the guide', () => {
   })
 
   it('tells the changes of this version first', () => {
-    const { texto } = leerCapitulos().find(({ archivo }) => archivo === '15-cambios.md')!
-    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contrato.info as Objeto).version)
+    const { texto } = readChapters().find(({ archivo }) => archivo === '15-cambios.md')!
+    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contrato.info as JsonObject).version)
   })
 
   it('has TypeScript without faults', () => {
@@ -305,9 +310,9 @@ describe('the guide', () => {
   })
 
   it.each(capitulos.filter((capitulo) => capitulo.ts))('$archivo: its program', async ({ ts: codigo, lineas }) => {
-    const { comercio } = await montar(entorno, receptor, GUIA)
+    const { comercio } = await setUpScene(entorno, receptor, GUIA)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
-    const { codigo: fin, salida, errores } = await correrTs(codigo, { env })
+    const { codigo: fin, output: salida, errores } = await runTypeScript(codigo, { env })
     expect({ fin, errores }).toEqual({ fin: 0, errores: '' })
     if (lineas.length > 0) expect(salida.trim().split('\n')).toEqual(lineas)
   })

@@ -3,19 +3,19 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { paraServir } from '../../scripts/generar/publicar.ts'
+import { toServed } from '../../scripts/generar/publicar.ts'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { PROBLEMAS } from '../../server/generado/contrato/vocabulario.ts'
 import type { SearchPart } from '../../server/pages/docs/browser/buscar.ts'
-import { conDireccion } from '../../server/pages/docs/direccion.ts'
+import { withAddress } from '../../server/pages/docs/direccion.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { evaluarEn } from '../paginas/revisar.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { evaluateIn } from '../paginas/revisar.ts'
 import { conDias } from './dias.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
 const YAML = createRequire(new URL('node_modules/knip/package.json', ROOT))('yaml') as { parse(texto: string): unknown }
 
@@ -52,7 +52,7 @@ async function ajenas(pagina: Page, lugar: string): Promise<string[]> {
   if (id) await pagina.locator(`[id="${id}"]`).waitFor({ state: 'attached' })
   await pagina.getByTestId('color-mode-switcher').waitFor({ state: 'attached' })
   return (
-    await evaluarEn<string[]>(
+    await evaluateIn<string[]>(
       pagina,
       `(async () => {
         const raiz = document.getElementById(${JSON.stringify(id)}) ?? document.body
@@ -81,7 +81,7 @@ JSON.parse(bundle, (clave, valor) => {
 
 describe('the contract', () => {
   const servido = () =>
-    conDias(conDireccion(JSON.stringify(paraServir(JSON.parse(bundle)), null, 2), entorno.url), entorno)
+    conDias(withAddress(JSON.stringify(toServed(JSON.parse(bundle)), null, 2), entorno.url), entorno)
 
   it('is served as JSON, as it was bundled, with its address and every merchant operation that is served', async () => {
     const respuesta = await fetch(`${entorno.url}/openapi.json`)
@@ -90,7 +90,7 @@ describe('the contract', () => {
     const texto = await respuesta.text()
     expect(texto).toBe(servido())
     expect(contrato.openapi).toBe('3.1.0')
-    const servidas = readOperations(readDocument()).filter(({ ruta }) => /^\/(api\/v1|\.well-known)\//.test(ruta))
+    const servidas = readOperations(readDocument()).filter(({ path: ruta }) => /^\/(api\/v1|\.well-known)\//.test(ruta))
     expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(servidas.map(({ id }) => id).sort())
     expect(texto).not.toContain('/operaciones/v1')
   })
@@ -140,14 +140,14 @@ describe('the place of each error', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('/docs in a browser', () => {
+describe.skipIf(!hasBrowser)('/docs in a browser', () => {
   let pagina: Page
   const pedidas: string[] = []
   const consola: string[] = []
   const violaciones: string[] = []
 
   beforeAll(async () => {
-    const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
+    const contexto = await openContext({ viewport: { width: 1440, height: 900 } })
     contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
     contexto.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()))
@@ -169,8 +169,8 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   })
   afterAll(() => pagina?.context().close())
 
-  it('is read before the rest comes: 300 KB at most, at the speed of a phone', COMPLETO, async () => {
-    const contexto = await abrirContexto({ viewport: { width: 390, height: 844 } })
+  it('is read before the rest comes: 300 KB at most, at the speed of a phone', FULL_RUN_ONLY, async () => {
+    const contexto = await openContext({ viewport: { width: 390, height: 844 } })
     const otra = await contexto.newPage()
     const sesion = await contexto.newCDPSession(otra)
     const pedidos = new Map<string, { cuando: number; bytes: number }>()
@@ -189,7 +189,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     })
     await otra.goto(`${entorno.url}/docs`)
     await otra.getByTestId('color-mode-switcher').waitFor({ state: 'attached' })
-    const primera = await evaluarEn<number>(
+    const primera = await evaluateIn<number>(
       otra,
       `performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000`,
     )
@@ -204,8 +204,8 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     await contexto.close()
   })
 
-  it('names the address that serves it', COMPLETO, async () => {
-    const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
+  it('names the address that serves it', FULL_RUN_ONLY, async () => {
+    const contexto = await openContext({ viewport: { width: 1440, height: 900 } })
     const otra = await contexto.newPage()
     const direccion = entorno.url.replace('127.0.0.1', 'localhost')
     await otra.goto(`${direccion}/docs`)
@@ -239,7 +239,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     const codigo = operacion.getByText("import { Guias } from '@guias/sdk'").first()
     await codigo.waitFor()
     // Words of a sample are coloured by rules, because the policy refuses Redoc's style attributes.
-    const colores = await evaluarEn<string[]>(
+    const colores = await evaluateIn<string[]>(
       pagina,
       `[...new Set([...document.querySelectorAll('[data-color]')].map((uno) => getComputedStyle(uno).color))]`,
     )
@@ -248,7 +248,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
 
   it('shows samples with days near today', async () => {
     // A page of its own, because Redoc remembers the language of the samples.
-    const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
+    const contexto = await openContext({ viewport: { width: 1440, height: 900 } })
     const otra = await contexto.newPage()
     await otra.goto(`${entorno.url}/docs#operation/reintentarGuia`)
     const operacion = otra.locator('[id="guias/reintentarguia"]')
@@ -264,7 +264,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
       expect(await ajenas(pagina, lugar), lugar).toEqual([])
   })
 
-  it('says all of it in Spanish, and shows no marks', COMPLETO, async () => {
+  it('says all of it in Spanish, and shows no marks', FULL_RUN_ONLY, async () => {
     const lugares = indice.filter(({ clase }) => clase === 'Operación' || clase === 'Objeto').map(({ lugar }) => lugar)
     expect(lugares.length).toBeGreaterThan(operaciones.length + 50)
     for (const [i, lugar] of lugares.entries()) {
@@ -274,7 +274,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     }
   })
 
-  it('draws the states, and says in words what it draws', COMPLETO, async () => {
+  it('draws the states, and says in words what it draws', FULL_RUN_ONLY, async () => {
     await pagina.goto(`${entorno.url}/docs#section/estados`)
     const dibujo = pagina.locator('img.maquina').first()
     await dibujo.waitFor()
@@ -286,7 +286,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     expect(caja?.height).toBeGreaterThan(300)
   })
 
-  it('has links and chapters that lead somewhere', COMPLETO, async () => {
+  it('has links and chapters that lead somewhere', FULL_RUN_ONLY, async () => {
     await pagina.goto(`${entorno.url}/docs`)
     const { description } = contrato.info
     const capitulos = description.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
@@ -306,7 +306,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   })
 
   it('leads to an error from its documentacion', async () => {
-    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias')
+    const { cuerpo } = await entorno.request('GET', '/api/v1/guias')
     for (const url of [cuerpo.documentacion, `${entorno.url}/docs#error-validacion`]) {
       await pagina.goto(url)
       const fila = pagina.locator('tr', { has: pagina.locator(`[id="${url.split('#')[1]}"]`) })
@@ -317,11 +317,11 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     }
   })
 
-  it('fits a phone', COMPLETO, async () => {
+  it('fits a phone', FULL_RUN_ONLY, async () => {
     await pagina.setViewportSize({ width: 390, height: 844 })
     await pagina.goto(`${entorno.url}/docs`, { waitUntil: 'networkidle' })
     await pagina.getByRole('heading', { name: contrato.info.title }).waitFor()
-    await capturar(pagina, 'docs-phone')
+    await captureScreen(pagina, 'docs-phone')
     // Not evaluate(), which the page's policy would report as an eval.
     const medidas = await (await pagina.context().newCDPSession(pagina)).send('Page.getLayoutMetrics')
     expect(medidas.cssContentSize.width).toBeLessThanOrEqual(390)

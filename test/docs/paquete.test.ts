@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import sdk from '../../sdk/package.json' with { type: 'json' }
-import { compartirEntorno } from '../entorno.ts'
-import { correrPrograma } from './correr.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { runProgram } from './correr.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const RUTA = `/sdk/guias-sdk-${sdk.version}.tgz`
 const hayBash = ['bash', 'curl', 'sha256sum'].every((uno) => spawnSync(uno, ['--version']).status === 0)
 
@@ -41,7 +41,7 @@ describe.skipIf(!hayBash && !process.env.CI)('the chapters «SDK» and «Línea 
     // npm reads its registry from the environment, and npx runs with this Node.
     const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
     const env = { ...process.env, PATH, GUIAS_URL: entorno.url, GUIAS_LLAVE: llave } as Record<string, string>
-    const { codigo, salida, errores } = await correrPrograma(['bash', '-euc', guion], { cwd: carpeta, env })
+    const { codigo, output: salida, errores } = await runProgram(['bash', '-euc', guion], { cwd: carpeta, env })
     expect(codigo, salida + errores).toBe(0)
     return salida
   }

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { createClient } from '@hey-api/openapi-ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Objeto } from '../../scripts/documentacion/contrato.ts'
+import type { JsonObject } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
 const traer = async (ruta: string) => (await fetch(entorno.url + ruta)).text()
 
 let carpeta = ''
-let servido: Objeto = {}
+let servido: JsonObject = {}
 beforeAll(async () => {
   const memoria = en('node_modules/.cache/guias/')
   await mkdir(memoria, { recursive: true })
@@ -40,7 +40,7 @@ describe('the contract as it is served', () => {
   })
 
   it('has a short description, and links that lead to the guide from any viewer', async () => {
-    const { info, externalDocs } = servido as Record<string, Objeto>
+    const { info, externalDocs } = servido as Record<string, JsonObject>
     expect(String(info!.description).length).toBeLessThan(1000)
     expect(info).not.toHaveProperty('x-guia')
     expect(externalDocs!.url).toBe(`${entorno.url}/docs`)
@@ -75,7 +75,7 @@ describe('the mock server of prism', () => {
   let prism: ReturnType<typeof spawn> | undefined
   afterAll(() => void prism?.kill('SIGKILL'))
 
-  it('creates a guide with 201, as the service does', COMPLETO, async () => {
+  it('creates a guide with 201, as the service does', FULL_RUN_ONLY, async () => {
     const puerto = String(await puertoLibre())
     const programa = en('node_modules/@stoplight/prism-cli/dist/index.js')
     prism = spawn(process.execPath, [programa, 'mock', join(carpeta, 'openapi.json'), '--port', puerto])
@@ -85,7 +85,7 @@ describe('the mock server of prism', () => {
     })
     await hasta(async () => dicho.includes('is listening'))
     const { llave } = await entorno.nuevoComercio()
-    const cuerpo = JSON.stringify(unaGuia())
+    const cuerpo = JSON.stringify(buildGuia())
     const pedir = (url: string) =>
       fetch(`${url}/api/v1/guias`, {
         method: 'POST',

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accesible } from '../../scripts/documentacion/accesible.ts'
+import { makeAccessible } from '../../scripts/documentacion/accesible.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn } from '../paginas/revisar.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { evaluateIn } from '../paginas/revisar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const generado = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')
 
 describe('the name of Redoc', () => {
@@ -23,21 +23,21 @@ describe('the name of Redoc', () => {
   })
 
   it('stops the generation if a version of Redoc has another form', () => {
-    expect(() => accesible('const nada = 1')).toThrow('Redoc no longer has menu')
+    expect(() => makeAccessible('const nada = 1')).toThrow('Redoc no longer has menu')
   })
 })
 
-describe.skipIf(!hayNavegador)('/docs with the keyboard alone', () => {
+describe.skipIf(!hasBrowser)('/docs with the keyboard alone', () => {
   let pagina: Page
   const abrir = async (width: number) => {
-    const contexto = await abrirContexto({ viewport: { width, height: 740 } })
+    const contexto = await openContext({ viewport: { width, height: 740 } })
     pagina = await contexto.newPage()
     await pagina.goto(`${entorno.url}/docs`)
     // The copy buttons come once Redoc runs.
     await pagina.locator('pre > .copiar').first().waitFor({ state: 'attached' })
   }
   const foco = () =>
-    evaluarEn<{ nombre: string; contorno: string; enMenu: boolean; id: string }>(
+    evaluateIn<{ nombre: string; contorno: string; enMenu: boolean; id: string }>(
       pagina,
       `(() => {
         const e = document.activeElement
@@ -67,7 +67,7 @@ describe.skipIf(!hayNavegador)('/docs with the keyboard alone', () => {
     it('makes a table reachable as long as it is wider than its place', async () => {
       const tabla = pagina.locator('.md-table-wrapper').first()
       const ensanchar = (ancho: number) =>
-        evaluarEn(
+        evaluateIn(
           pagina,
           `(() => {
             const caja = document.querySelector('.md-table-wrapper')

@@ -1,44 +1,44 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { dicho, prepararRegistro, usarPasskeys } from './autenticador.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
 import {
-  agregarApp,
-  correoPendiente,
-  entrarCon,
-  galletas,
-  nuevaDireccion,
-  nuevaPersona,
+  addApp,
+  createCorreoAddress,
+  createTestPersona,
+  findPendingCorreo,
   pedirCodigo,
-  porPagina,
+  requestFromPage,
   SESION,
-  usarInvitaciones,
+  signInWithCode,
+  toCookieHeader,
+  useInvitaciones,
 } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
-const { entorno } = usarPasskeys()
-const { aceptar, invitar, tokenDe } = usarInvitaciones(entorno)
+const { entorno } = usePasskeys()
+const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 
 describe('an invitation to the courier company', () => {
   it('needs the code that the inviter got, which the mail does not have', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const { codigo } = (await invitar({ correo })).cuerpo
     expect(codigo).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
-    expect(JSON.stringify(await correoPendiente(entorno, 'invitacion', correo))).not.toContain(codigo)
+    expect(JSON.stringify(await findPendingCorreo(entorno, 'invitacion', correo))).not.toContain(codigo)
     const token = await tokenDe(correo)
     const sin = await aceptar(token, { codigo: undefined })
     expect([sin.status, sin.cuerpo.errores[0].campo]).toEqual([422, '/codigo'])
     for (const malo of ['AAAA-AAAA', '481516', codigo.slice(0, 8)])
-      expect(dicho(await aceptar(token, { codigo: malo }))).toEqual([401, 'codigo_incorrecto'])
+      expect(toStatusAndCode(await aceptar(token, { codigo: malo }))).toEqual([401, 'codigo_incorrecto'])
     expect((await aceptar(token, { codigo: ` ${codigo.replace('-', ' ').toLowerCase()}` })).status).toBe(201)
   })
 
   it('ends with the fifth wrong code, also at once, and each one is recorded', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const { codigo, invitacion } = (await invitar({ correo })).cuerpo
     const token = await tokenDe(correo)
     const malos = await Promise.all(Array.from({ length: 7 }, () => aceptar(token, { codigo: 'AAAA-AAAA' })))
     expect(malos.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 403, 403])
-    expect(dicho(await aceptar(token, { codigo }))).toEqual([403, 'enlace_invalido'])
+    expect(toStatusAndCode(await aceptar(token, { codigo }))).toEqual([403, 'enlace_invalido'])
     const { rows } = await entorno.db.pool.query(
       `select quien_tipo from bitacora where accion = 'fallarCodigoDeInvitacion' and sobre = $1`,
       [invitacion],
@@ -47,10 +47,10 @@ describe('an invitation to the courier company', () => {
   })
 
   it('of a version without codes is not valid, and one to a merchant needs none', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     await invitar({ correo })
     await entorno.db.pool.query('update invitacion set codigo_hash = null where correo = $1', [correo])
-    expect(dicho(await aceptar(await tokenDe(correo)))).toEqual([403, 'enlace_invalido'])
+    expect(toStatusAndCode(await aceptar(await tokenDe(correo)))).toEqual([403, 'enlace_invalido'])
     const { comercio } = await entorno.nuevoComercio()
     const tienda = await invitar({ correo, comercio, alcances: ['despacho'] })
     expect(tienda.cuerpo.codigo).toBeNull()
@@ -61,30 +61,30 @@ describe('an invitation to the courier company', () => {
 describe('whoever reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
     const { codigo, entrada } = await pedirCodigo(entorno, correo)
-    return galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+    return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
 
   it('signs in and adds none, neither app nor passkey, and the page says what helps', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(entorno, { conApp: false })
     const cookie = await entrar(ana.correo)
-    const registro = await porPagina(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+    const registro = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
     expect([registro.status, registro.cuerpo.mensaje]).toEqual([403, expect.stringContaining('le invite otra vez')])
-    const { cookie: conReto, cuerpo } = await prepararRegistro(entorno, {
+    const { cookie: conReto, cuerpo } = await prepareRegistration(entorno, {
       ...ana,
       cookie,
-      pedir: (...pedido) => porPagina(entorno, cookie, [pedido[0], pedido[1], pedido[2]]),
+      request: (...pedido) => requestFromPage(entorno, cookie, [pedido[0], pedido[1], pedido[2]]),
     })
-    expect(dicho(await porPagina(entorno, conReto, ['POST', `${SESION}/passkeys`, cuerpo]))).toEqual([
+    expect(toStatusAndCode(await requestFromPage(entorno, conReto, ['POST', `${SESION}/passkeys`, cuerpo]))).toEqual([
       403,
       'segundo_factor_requerido',
     ])
-    const { texto } = await sinPrograma(entorno, cookie).ir('/cuenta')
+    const { texto } = await createScriptlessBrowser(entorno, cookie).ir('/cuenta')
     expect(texto).toContain('le invite otra vez')
     expect(texto).not.toContain('Usar una app de códigos')
   })
 
   it('is shut out by an invitation with its code, which changes no scopes and lets the member add one', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'operar'] })
+    const ana = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'operar'] })
     const otra = await invitar({ correo: ana.correo, alcances: ['ver'] })
     expect([otra.status, otra.cuerpo.alcances]).toEqual([201, ['ver', 'operar']])
     const abierta = await aceptar(await tokenDe(ana.correo))
@@ -92,15 +92,15 @@ describe('whoever reads the mail of a member without a second factor', () => {
       201,
       { persona: ana.persona, membresias: [{ alcances: ['ver', 'operar'] }] },
     ])
-    await agregarApp(entorno, galletas(abierta.cabeceras).split('; ')[0]!)
-    expect(dicho(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
+    await addApp(entorno, toCookieHeader(abierta.cabeceras).split('; ')[0]!)
+    expect(toStatusAndCode(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
   })
 
   it('is invited again only by whoever has all scopes of the member', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
-    const admin = await nuevaPersona(entorno, { alcances: ['ver', 'administrar'] })
+    const ana = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const admin = await createTestPersona(entorno, { alcances: ['ver', 'administrar'] })
     const cuerpo = { correo: ana.correo, nombre: 'Ana', alcances: ['ver'] }
-    expect(dicho(await admin.pedir('POST', '/operaciones/v1/invitaciones', cuerpo))).toEqual([
+    expect(toStatusAndCode(await admin.request('POST', '/operaciones/v1/invitaciones', cuerpo))).toEqual([
       403,
       'alcance_insuficiente',
     ])
@@ -110,8 +110,8 @@ describe('whoever reads the mail of a member without a second factor', () => {
 describe('an invitation', () => {
   it('adds a membership to the person who has the address', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const { correo, persona } = await nuevaPersona(entorno)
-    const otra = await nuevaPersona(entorno, { correo, comercio, alcances: ['despacho'] })
+    const { correo, persona } = await createTestPersona(entorno)
+    const otra = await createTestPersona(entorno, { correo, comercio, alcances: ['despacho'] })
     expect(otra.persona).toBe(persona)
     const { cuerpo } = await entorno.operar('GET', `/personas/${persona}`)
     expect(cuerpo.membresias).toMatchObject([{ comercio: null }, { comercio, alcances: ['despacho'] }])
@@ -119,7 +119,7 @@ describe('an invitation', () => {
 
   it('keeps the second factor of a session in the same browser, and gives none to another', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const [ana, eva] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+    const [ana, eva] = [await createTestPersona(entorno), await createTestPersona(entorno)]
     for (const [cookie, falta] of [
       [ana.cookie, false],
       [eva.cookie, true],
@@ -130,44 +130,44 @@ describe('an invitation', () => {
         alcances: ['despacho'],
       })
       const pedido = { token: await tokenDe(ana.correo) }
-      const abierta = await porPagina(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])
+      const abierta = await requestFromPage(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])
       expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, falta])
     }
   })
 
   it('tells a person who is known of a browser that is not, and a new one of nothing', async () => {
-    const ana = await nuevaPersona(entorno)
-    expect(await correoPendiente(entorno, 'entrada', ana.correo)).toBeUndefined()
+    const ana = await createTestPersona(entorno)
+    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
     for (const [cookie, esperado] of [
-      [ana.conocido, undefined],
+      [ana.known, undefined],
       ['', { nombre: 'Ana Pérez' }],
     ] as const) {
       const { comercio } = await entorno.nuevoComercio()
       await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
       const pedido = { token: await tokenDe(ana.correo) }
-      expect((await porPagina(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
-      const aviso = await correoPendiente(entorno, 'entrada', ana.correo)
+      expect((await requestFromPage(entorno, cookie, ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
+      const aviso = await findPendingCorreo(entorno, 'entrada', ana.correo)
       if (esperado) expect(aviso).toMatchObject(esperado)
       else expect(aviso).toBeUndefined()
     }
   })
 
   it('proves the presence of nobody with a second factor', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { comercio } = await entorno.nuevoComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
-    entorno.adelantar(10 * MINUTO)
+    entorno.advance(10 * MINUTE_MS)
     const pedido = { token: await tokenDe(ana.correo) }
-    const { status, cuerpo } = await ana.pedir('POST', `${SESION}/invitacion`, pedido)
+    const { status, cuerpo } = await ana.request('POST', `${SESION}/invitacion`, pedido)
     expect([status, cuerpo.falta_segundo_factor]).toEqual([201, false])
-    expect(Date.parse(cuerpo.creado_en) - Date.parse(cuerpo.presencia_en)).toBeGreaterThanOrEqual(9 * MINUTO)
+    expect(Date.parse(cuerpo.creado_en) - Date.parse(cuerpo.presencia_en)).toBeGreaterThanOrEqual(9 * MINUTE_MS)
   })
 
   it('ends after 24 hours, and a malformed link is answered alike', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     await invitar({ correo })
     const token = await tokenDe(correo)
-    entorno.adelantar(24 * HORA)
+    entorno.advance(24 * HORA)
     const respuestas = [
       await aceptar(token),
       await aceptar('A'.repeat(43)),

@@ -1,106 +1,117 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
+import { MINUTE_MS } from '../duraciones.ts'
 import { hasta } from '../fabricas.ts'
-import { agregarPasskey, dicho, prepararRegistro, RUTA, usarPasskeys } from './autenticador.ts'
-import { agregarApp, correoPendiente, galletas, nuevaPersona, porPagina, SESION, usarInvitaciones } from './persona.ts'
-import { nuevaApp, PASO } from './totp.ts'
+import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import {
+  addApp,
+  createTestPersona,
+  findPendingCorreo,
+  requestFromPage,
+  SESION,
+  toCookieHeader,
+  useInvitaciones,
+} from './persona.ts'
+import { createTestApp, PASO } from './totp.ts'
 
-const { agregar, entorno } = usarPasskeys()
-const { aceptar, invitar, tokenDe } = usarInvitaciones(entorno)
+const { agregar, entorno } = usePasskeys()
+const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 const MAL = [401, 'segundo_factor_incorrecto']
 const FALTA = [403, 'segundo_factor_requerido']
 const confirmar = (cookie: string, codigo: unknown) =>
-  porPagina(entorno, cookie, ['POST', `${SESION}/totp`, { codigo }])
-const registrar = (cookie: string) => porPagina(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+  requestFromPage(entorno, cookie, ['POST', `${SESION}/totp`, { codigo }])
+const registrar = (cookie: string) => requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
 
 describe('adding an app', () => {
   it('gives the session another token and all rights, and is told by mail', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false })
-    expect(dicho(await ana.pedir('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
-    expect((await ana.pedir('GET', SESION)).cuerpo.falta_segundo_factor).toBe(true)
-    const { app, agregada, cookie } = await agregarApp(entorno, ana.cookie)
+    const ana = await createTestPersona(entorno, { conApp: false })
+    expect(toStatusAndCode(await ana.request('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
+    expect((await ana.request('GET', SESION)).cuerpo.falta_segundo_factor).toBe(true)
+    const { app, agregada, cookie } = await addApp(entorno, ana.cookie)
     expect(app.secreto).toMatch(/^[A-Z2-7]{32}$/)
     expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
-    expect((await porPagina(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
-    await hasta(async () => (await ana.pedir('GET', SESION)).status === 401)
-    expect(await correoPendiente(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
+    expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)
+    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
+    expect(await findPendingCorreo(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'agregado' })
   })
 
   it('takes a code of its own secret, within ten minutes, and none before a secret was asked for', async () => {
-    const [ana, eva] = [await nuevaPersona(entorno, { conApp: false }), await nuevaPersona(entorno, { conApp: false })]
-    expect(dicho(await confirmar(ana.cookie, '000000'))).toEqual(MAL)
-    const deEva = nuevaApp(entorno, (await registrar(eva.cookie)).cuerpo.secreto)
-    const vieja = nuevaApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
+    const [ana, eva] = [
+      await createTestPersona(entorno, { conApp: false }),
+      await createTestPersona(entorno, { conApp: false }),
+    ]
+    expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(MAL)
+    const deEva = createTestApp(entorno, (await registrar(eva.cookie)).cuerpo.secreto)
+    const vieja = createTestApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
     const { secreto, uri } = (await registrar(ana.cookie)).cuerpo
     expect(new URL(uri).searchParams.get('secret')).toBe(secreto)
-    const nueva = nuevaApp(entorno, secreto)
+    const nueva = createTestApp(entorno, secreto)
     for (const codigo of [deEva.de(0), vieja.de(0), nueva.de(3), 'x'])
-      expect(dicho(await confirmar(ana.cookie, codigo))).toEqual(MAL)
+      expect(toStatusAndCode(await confirmar(ana.cookie, codigo))).toEqual(MAL)
     expect((await confirmar(ana.cookie, nueva.de(0))).status).toBe(201)
     // Within the time in which the person is present, so that the secret alone is too old.
-    entorno.adelantar(4 * MINUTO)
+    entorno.advance(4 * MINUTE_MS)
     await entorno.db.pool.query(
       `update segundo_factor set nuevo_vence_en = nuevo_vence_en - interval '6 minutes' where nuevo is not null`,
     )
-    expect(dicho(await confirmar(eva.cookie, deEva.de(0)))).toEqual(MAL)
+    expect(toStatusAndCode(await confirmar(eva.cookie, deEva.de(0)))).toEqual(MAL)
   })
 
   it('replaces an app only when the new one is confirmed', async () => {
-    const ana = await nuevaPersona(entorno)
-    const nueva = nuevaApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
-    const probar = (codigo: string) => ana.pedir('POST', `${SESION}/presencia`, { codigo })
+    const ana = await createTestPersona(entorno)
+    const nueva = createTestApp(entorno, (await registrar(ana.cookie)).cuerpo.secreto)
+    const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
     expect((await probar(ana.app!.codigo())).status).toBe(200)
     expect((await confirmar(ana.cookie, nueva.codigo())).status).toBe(201)
-    entorno.adelantar(2 * PASO)
+    entorno.advance(2 * PASO)
     expect((await probar(ana.app!.codigo())).status).toBe(401)
     expect((await probar(nueva.codigo())).status).toBe(200)
   })
 
   it('needs a session with a second factor once the person has one, also after an invitation', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { comercio } = await entorno.nuevoComercio()
     await invitar({ correo: ana.correo, comercio, alcances: ['despacho'] })
     const abierta = await aceptar(await tokenDe(ana.correo))
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, true])
-    const cookie = galletas(abierta.cabeceras)
+    const cookie = toCookieHeader(abierta.cabeceras)
     const ladrona = {
       ...ana,
       cookie,
-      pedir: (m: string, r: string, c?: unknown) => porPagina(entorno, cookie, [m, r, c]),
+      request: (m: string, r: string, c?: unknown) => requestFromPage(entorno, cookie, [m, r, c]),
     }
-    expect(dicho(await registrar(cookie))).toEqual(FALTA)
-    expect(dicho(await confirmar(cookie, '000000'))).toEqual(FALTA)
-    const { cookie: conReto, cuerpo } = await prepararRegistro(entorno, ladrona)
-    expect(dicho(await agregar(conReto, cuerpo))).toEqual(FALTA)
+    expect(toStatusAndCode(await registrar(cookie))).toEqual(FALTA)
+    expect(toStatusAndCode(await confirmar(cookie, '000000'))).toEqual(FALTA)
+    const { cookie: conReto, cuerpo } = await prepareRegistration(entorno, ladrona)
+    expect(toStatusAndCode(await agregar(conReto, cuerpo))).toEqual(FALTA)
     // The second factor makes the session whole.
-    expect((await ladrona.pedir('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
-    await hasta(async () => !(await ladrona.pedir('GET', SESION)).cuerpo.falta_segundo_factor)
+    expect((await ladrona.request('POST', `${SESION}/presencia`, { codigo: ana.app!.codigo() })).status).toBe(200)
+    await hasta(async () => !(await ladrona.request('GET', SESION)).cuerpo.falta_segundo_factor)
   })
 
   it('has one winner if a person without a second factor adds its first one in two browsers at once', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(entorno, { conApp: false })
     await invitar({ correo: ana.correo, comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] })
-    const otra = galletas((await aceptar(await tokenDe(ana.correo))).cabeceras)
-    const una = await prepararRegistro(entorno, ana)
-    const dos = await prepararRegistro(entorno, {
+    const otra = toCookieHeader((await aceptar(await tokenDe(ana.correo))).cabeceras)
+    const una = await prepareRegistration(entorno, ana)
+    const dos = await prepareRegistration(entorno, {
       ...ana,
       cookie: otra,
-      pedir: (m: string, r: string, c?: unknown) => porPagina(entorno, otra, [m, r, c]),
+      request: (m: string, r: string, c?: unknown) => requestFromPage(entorno, otra, [m, r, c]),
     })
     const vistas = await Promise.all([agregar(una.cookie, una.cuerpo), agregar(dos.cookie, dos.cuerpo)])
     expect(vistas.map(({ status }) => status).sort()).toEqual([201, 403])
   })
 
   it('needs a proof of presence, and so does a passkey', async () => {
-    const ana = await nuevaPersona(entorno)
-    const { passkey, pedir } = await agregarPasskey(entorno, ana)
-    entorno.adelantar(5 * MINUTO + 1)
+    const ana = await createTestPersona(entorno)
+    const { passkey, request: pedir } = await agregarPasskey(entorno, ana)
+    entorno.advance(5 * MINUTE_MS + 1)
     await hasta(async () => (await registrar(ana.cookie)).status === 403)
     const tarde = [403, 'presencia_requerida']
-    expect(dicho(await registrar(ana.cookie))).toEqual(tarde)
-    expect(dicho(await confirmar(ana.cookie, '000000'))).toEqual(tarde)
-    expect(dicho(await pedir('DELETE', `${SESION}/totp`))).toEqual(tarde)
-    expect(dicho(await pedir('POST', `${SESION}/codigos-de-recuperacion`))).toEqual(tarde)
-    expect(dicho(await pedir('DELETE', `${RUTA}/${passkey}`))).toEqual(tarde)
+    expect(toStatusAndCode(await registrar(ana.cookie))).toEqual(tarde)
+    expect(toStatusAndCode(await confirmar(ana.cookie, '000000'))).toEqual(tarde)
+    expect(toStatusAndCode(await pedir('DELETE', `${SESION}/totp`))).toEqual(tarde)
+    expect(toStatusAndCode(await pedir('POST', `${SESION}/codigos-de-recuperacion`))).toEqual(tarde)
+    expect(toStatusAndCode(await pedir('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual(tarde)
   })
 })

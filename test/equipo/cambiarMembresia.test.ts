@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { nuevaPersona } from './persona.ts'
+import { createTestPersona } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const cambiar = (membresia: string, alcances: string[]) =>
   entorno.operar('PATCH', `/membresias/${membresia}`, { alcances })
 
 describe('the scopes of a membership', () => {
   it('change, and the audit record has both lists', async () => {
-    await nuevaPersona(entorno)
-    const ana = await nuevaPersona(entorno)
+    await createTestPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { status, cuerpo } = await cambiar(ana.membresia, ['ver'])
     expect([status, cuerpo]).toMatchObject([200, { membresia: ana.membresia, comercio: null, alcances: ['ver'] }])
     const { rows } = await entorno.db.pool.query(
@@ -24,21 +24,21 @@ describe('the scopes of a membership', () => {
 
   it('are those of its place', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const ana = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
+    const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
     const mal = await cambiar(ana.membresia, ['lectura', 'ver'])
     expect([mal.status, mal.cuerpo.errores[0].campo]).toEqual([422, '/alcances/1'])
     expect((await cambiar(ana.membresia, ['despacho', 'cobros'])).cuerpo.alcances).toEqual(['despacho', 'cobros'])
   })
 
   it('are given by callers who have them', async () => {
-    const admin = await nuevaPersona(entorno, { alcances: ['administrar'] })
-    const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const admin = await createTestPersona(entorno, { alcances: ['administrar'] })
+    const ana = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `/operaciones/v1/membresias/${ana.membresia}`
-    const negada = await admin.pedir('PATCH', ruta, { alcances: ['caja'] })
+    const negada = await admin.request('PATCH', ruta, { alcances: ['caja'] })
     expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    expect((await admin.pedir('PATCH', ruta, { alcances: ['ver'] })).status).toBe(403)
+    expect((await admin.request('PATCH', ruta, { alcances: ['ver'] })).status).toBe(403)
     await cambiar(admin.membresia, ['ver', 'administrar'])
-    await hasta(async () => (await admin.pedir('PATCH', ruta, { alcances: ['ver'] })).status === 200)
+    await hasta(async () => (await admin.request('PATCH', ruta, { alcances: ['ver'] })).status === 200)
   })
 
   it('of an unknown membership are a 404', async () => {

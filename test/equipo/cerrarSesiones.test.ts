@@ -1,23 +1,23 @@
 import { expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { entrarCon, galletas, nuevaPersona, pedirCodigo, porPagina } from './persona.ts'
+import { createTestPersona, pedirCodigo, requestFromPage, signInWithCode, toCookieHeader } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
 
 it('ends all sessions of a person, who may sign in again', async () => {
-  const [ana, otra] = [await nuevaPersona(entorno, { conApp: false }), await nuevaPersona(entorno)]
+  const [ana, otra] = [await createTestPersona(entorno, { conApp: false }), await createTestPersona(entorno)]
   const entrar = async () => {
     const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
-    return galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+    return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
   const segunda = await entrar()
-  expect((await otra.pedir('DELETE', `/operaciones/v1/personas/${ana.persona}/sesiones`)).status).toBe(204)
+  expect((await otra.request('DELETE', `/operaciones/v1/personas/${ana.persona}/sesiones`)).status).toBe(204)
   for (const cookie of [ana.cookie, segunda])
-    await hasta(async () => (await porPagina(entorno, cookie, ['GET', RUTA])).status === 401)
-  expect((await otra.pedir('GET', RUTA)).status).toBe(200)
-  expect((await porPagina(entorno, await entrar(), ['GET', RUTA])).status).toBe(200)
+    await hasta(async () => (await requestFromPage(entorno, cookie, ['GET', RUTA])).status === 401)
+  expect((await otra.request('GET', RUTA)).status).toBe(200)
+  expect((await requestFromPage(entorno, await entrar(), ['GET', RUTA])).status).toBe(200)
 })
 
 it('answers 404 for an unknown person', async () => {

@@ -1,36 +1,44 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../server/domain/deps.ts'
-import { invitarALaPrimera } from '../../server/domain/equipo/invitar.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { usarEntorno } from '../entorno.ts'
-import { agregarApp, correoPendiente, galletas, nuevaDireccion, porPagina } from './persona.ts'
+import { inviteFirstPersona } from '../../server/domain/equipo/invitar.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { useEnvironment } from '../entorno.ts'
+import { addApp, createCorreoAddress, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const admin = async (...args: string[]) => {
-  const { codigo, salida, errores } = await correrAqui(['personas', ...args, '--json'], {
+  const {
+    codigo,
+    output: salida,
+    errores,
+  } = await runInProcess(['personas', ...args, '--json'], {
     ...consoleEnvironment(entorno),
     PUBLIC_URL: 'http://127.0.0.1:3456',
   })
-  return { codigo, errores, dicho: codigo === 0 ? JSON.parse(salida) : undefined }
+  return { codigo, errores, text: codigo === 0 ? JSON.parse(salida) : undefined }
 }
 const aceptar = (enlace: string, mas: object = {}) =>
-  porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token: enlace.split('/').at(-1), ...mas }])
+  requestFromPage(entorno, '', [
+    'POST',
+    '/operaciones/v1/sesion/invitacion',
+    { token: enlace.split('/').at(-1), ...mas },
+  ])
 
 describe('the first person', () => {
   const primera = () =>
-    invitarALaPrimera({
+    inviteFirstPersona({
       db: entorno.db,
-      reloj: entorno.reloj,
-      ajustes: { urlDePersonas: 'http://localhost:3000' },
-    } as Pick<Deps, 'db' | 'reloj' | 'ajustes'>)
+      clock: entorno.clock,
+      settings: { urlDePersonas: 'http://localhost:3000' },
+    } as Pick<Deps, 'db' | 'clock' | 'settings'>)
 
   it('can be nobody else after the console has invited one', async () => {
     const enlace = (await primera())!
-    const correo = nuevaDireccion()
-    const { dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
+    const correo = createCorreoAddress()
+    const { text: dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
     expect(dicho.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await aceptar(dicho.enlace, { codigo: dicho.codigo })).status).toBe(201)
-    const { status, cuerpo } = await aceptar(enlace, { correo: nuevaDireccion(), nombre: 'Eva' })
+    const { status, cuerpo } = await aceptar(enlace, { correo: createCorreoAddress(), nombre: 'Eva' })
     expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
     await entorno.db.pool.query('delete from sesion_persona')
     await entorno.db.pool.query('delete from membresia')
@@ -41,7 +49,7 @@ describe('the first person', () => {
     const vieja = (await primera())!
     const enlace = (await primera())!
     expect(enlace).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
-    const quien = { correo: nuevaDireccion(), nombre: ' Ana Pérez ' }
+    const quien = { correo: createCorreoAddress(), nombre: ' Ana Pérez ' }
     expect((await aceptar(vieja, quien)).cuerpo.codigo).toBe('enlace_invalido')
     const sinCorreo = await aceptar(enlace, { nombre: 'Ana' })
     expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
@@ -51,27 +59,27 @@ describe('the first person', () => {
     expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: quien.correo }])
     expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
     expect(await primera()).toBeUndefined()
-    const suya = galletas(cabeceras).split('; ')[0]!
-    expect((await agregarApp(entorno, suya)).agregada.status).toBe(201)
+    const suya = toCookieHeader(cabeceras).split('; ')[0]!
+    expect((await addApp(entorno, suya)).agregada.status).toBe(201)
   })
 })
 
 describe('npm run admin -- personas', () => {
   it('invites with a link that works, lists, removes, resets and erases', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const { comercio } = await entorno.nuevoComercio()
     const invitada = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
-    expect(invitada).toMatchObject({ codigo: 0, dicho: { correo, comercio, alcances: ['propietario'] } })
-    const { enlace } = invitada.dicho
+    expect(invitada).toMatchObject({ codigo: 0, text: { correo, comercio, alcances: ['propietario'] } })
+    const { enlace } = invitada.text
     expect(enlace).toMatch(/^http:\/\/localhost:3456\/invitacion\//)
-    expect((await correoPendiente(entorno, 'invitacion', correo)).enlace).toBe(enlace)
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toBe(enlace)
     const { persona, membresia } = (await aceptar(enlace)).cuerpo
-    const { dicho } = await admin('listar')
+    const { text: dicho } = await admin('listar')
     expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
-    expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, dicho: { membresia, quitada: true } })
-    expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, dicho: { restablecida: true } })
-    expect(await correoPendiente(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
-    expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, dicho: { eliminada: true } })
+    expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, text: { membresia, quitada: true } })
+    expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, text: { restablecida: true } })
+    expect(await findPendingCorreo(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
+    expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, text: { eliminada: true } })
     const { rows } = await entorno.db.pool.query(
       `select distinct quien_tipo from bitacora where sobre = $1 and accion <> 'aceptarInvitacion'`,
       [persona],

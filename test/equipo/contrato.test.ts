@@ -21,8 +21,8 @@ it('every operation of operators takes a session with the scope of the key', () 
 })
 
 it('every operation of merchants takes a session, and none of other documents does', () => {
-  for (const { id, ruta, seguridad, conSesion } of operaciones) {
-    const deLlave = seguridad?.esquema === 'llaveDeComercio' || seguridad?.esquema === 'llaveDeOperacion'
+  for (const { id, path: ruta, security: seguridad, acceptsSesion: conSesion } of operaciones) {
+    const deLlave = seguridad?.scheme === 'llaveDeComercio' || seguridad?.scheme === 'llaveDeOperacion'
     expect([id, conSesion]).toEqual([id, deLlave])
     if (conSesion) expect(ruta).toMatch(/^\/(api|operaciones)\/v1\//)
   }
@@ -30,18 +30,20 @@ it('every operation of merchants takes a session, and none of other documents do
 
 it('what touches keys, operators or persons asks for presence', () => {
   const tocan = operaciones
-    .filter(({ ruta, metodo, seguridad }) => {
-      const cambia = metodo !== 'get' && seguridad?.esquema === 'llaveDeOperacion'
+    .filter(({ path: ruta, method: metodo, security: seguridad }) => {
+      const cambia = metodo !== 'get' && seguridad?.scheme === 'llaveDeOperacion'
       return cambia && /llaves|operadores|personas|membresias|invitaciones/.test(ruta)
     })
-    .map(({ id, presencia }) => [id, presencia])
+    .map(({ id, needsPresence: presencia }) => [id, presencia])
   expect(tocan.length).toBeGreaterThan(8)
   expect(tocan.filter(([, presencia]) => !presencia)).toEqual([['cerrarSesionesDePersona', false]])
 })
 
 it('what decides for another person asks for presence, and takes no key', () => {
-  const deciden = operaciones.filter(({ ruta }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(ruta))
-  expect(deciden.map(({ id, presencia, seguridad }) => [id, presencia, seguridad?.esquema])).toEqual([
+  const deciden = operaciones.filter(({ path: ruta }) => /aprobaciones\/.*\/(aprobar|rechazar)$/.test(ruta))
+  expect(
+    deciden.map(({ id, needsPresence: presencia, security: seguridad }) => [id, presencia, seguridad?.scheme]),
+  ).toEqual([
     ['darAprobacion', true, 'sesionDePersona'],
     ['rechazarAprobacion', true, 'sesionDePersona'],
   ])

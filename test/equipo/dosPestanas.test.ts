@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaPersona, personaDeComercio } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createComercioPersona, createTestPersona, findPendingCorreo } from './persona.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 describe('two tabs of one browser', () => {
   it('sign in with the later code alone, once, and end no session of the other', async () => {
-    const ana = await personaDeComercio(entorno)
-    const { ir, guardadas } = sinPrograma(entorno)
+    const ana = await createComercioPersona(entorno)
+    const { ir, guardadas } = createScriptlessBrowser(entorno)
     const pedir = async () => {
       await ir('/entrar', { correo: ana.correo })
-      return (await correoPendiente(entorno, 'codigo', ana.correo)).codigo as string
+      return (await findPendingCorreo(entorno, 'codigo', ana.correo)).codigo as string
     }
     const [primero, segundo] = [await pedir(), await pedir()]
     expect((await ir('/entrar/codigo', { codigo: primero })).status).toBe(primero === segundo ? 303 : 401)
@@ -24,20 +24,20 @@ describe('two tabs of one browser', () => {
   })
 
   it('prove presence in one, and go on in both', async () => {
-    const ana = await personaDeComercio(entorno)
-    const { ir } = sinPrograma(entorno, ana.cookie)
-    entorno.adelantar(5 * MINUTO + 1)
+    const ana = await createComercioPersona(entorno)
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    entorno.advance(5 * MINUTE_MS + 1)
     await ir('/cuenta/presencia', { volver: '/cuenta' })
     await ir('/cuenta/presencia', { volver: '/cuenta' })
-    const { codigo } = await correoPendiente(entorno, 'codigo', ana.correo)
+    const { codigo } = await findPendingCorreo(entorno, 'codigo', ana.correo)
     expect((await ir('/cuenta/presencia/codigo', { codigo, volver: '/cuenta' })).status).toBe(303)
     const otra = await ir('/cuenta/presencia/codigo?volver=/cuenta')
     expect([otra.status, otra.a]).toEqual([303, '/cuenta'])
   })
 
   it('that leave at once are both out', async () => {
-    const ana = await nuevaPersona(entorno)
-    const { ir } = sinPrograma(entorno, ana.cookie)
+    const ana = await createTestPersona(entorno)
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
     const salir = () => ir('/cuenta', { accion: 'salir', cual: '' })
     const salidas = await Promise.all([salir(), salir()])
     expect(salidas.map(({ a }) => a)).toEqual(['/entrar', '/entrar'])

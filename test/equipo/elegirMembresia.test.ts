@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { nuevaPersona } from './persona.ts'
+import { createTestPersona } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const RUTA = '/operaciones/v1/sesion'
 const _operaciones = (ruta: string) => `/operaciones/v1${ruta}`
 
 describe('another membership', () => {
   it('lasts 30 days, and 12 hours from the sign-in at the courier company', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const ana = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
-    const empresa = await nuevaPersona(entorno, { correo: ana.correo })
-    const corta = await empresa.pedir('PATCH', RUTA, { membresia: empresa.membresia })
+    const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+    const empresa = await createTestPersona(entorno, { correo: ana.correo })
+    const corta = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
     expect(Date.parse(corta.cuerpo.vence_en) - Date.parse(corta.cuerpo.creado_en)).toBe(12 * HORA)
-    const larga = await empresa.pedir('PATCH', RUTA, { membresia: ana.membresia })
+    const larga = await empresa.request('PATCH', RUTA, { membresia: ana.membresia })
     expect(Date.parse(larga.cuerpo.vence_en) - Date.parse(larga.cuerpo.creado_en)).toBe(30 * 24 * HORA)
-    await hasta(async () => (await empresa.pedir('GET', RUTA)).cuerpo.vence_en === larga.cuerpo.vence_en)
-    entorno.adelantar(12 * HORA)
-    const tarde = await empresa.pedir('PATCH', RUTA, { membresia: empresa.membresia })
+    await hasta(async () => (await empresa.request('GET', RUTA)).cuerpo.vence_en === larga.cuerpo.vence_en)
+    entorno.advance(12 * HORA)
+    const tarde = await empresa.request('PATCH', RUTA, { membresia: empresa.membresia })
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
-    entorno.adelantar(29 * 24 * HORA)
-    expect((await empresa.pedir('GET', RUTA)).status).toBe(200)
-    entorno.adelantar(13 * HORA)
-    expect((await empresa.pedir('GET', RUTA)).status).toBe(401)
+    entorno.advance(29 * 24 * HORA)
+    expect((await empresa.request('GET', RUTA)).status).toBe(200)
+    entorno.advance(13 * HORA)
+    expect((await empresa.request('GET', RUTA)).status).toBe(401)
   })
 
   it('cannot go on with a membership of another person', async () => {
-    const [ana, otra] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+    const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
     for (const membresia of [otra.membresia, 'mem_000000000000', 'x']) {
-      const { status, cuerpo } = await ana.pedir('PATCH', RUTA, { membresia })
+      const { status, cuerpo } = await ana.request('PATCH', RUTA, { membresia })
       expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
     }
   })

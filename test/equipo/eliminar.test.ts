@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { correoPendiente, nuevaPersona, pedirCodigo, porPagina } from './persona.ts'
+import { createTestPersona, findPendingCorreo, pedirCodigo, requestFromPage } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const personas = async () => (await entorno.operar('GET', '/personas')).cuerpo
 
 describe('an erased person', () => {
   it('leaves its code in the audit record and nothing personal', async () => {
-    await nuevaPersona(entorno)
-    const ana = await nuevaPersona(entorno)
+    await createTestPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
     await entorno.operar('POST', '/invitaciones', {
       correo: ana.correo,
@@ -24,21 +24,21 @@ describe('an erased person', () => {
       [ana.persona, ana.correo],
     )
     expect(rows[0]).toMatchObject({ p: [{ correo: null, nombre: '' }], i: null, s: null })
-    expect(await correoPendiente(entorno, 'codigo', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'codigo', ana.correo)).toBeUndefined()
     expect((await entorno.operar('GET', `/personas/${ana.persona}`)).status).toBe(404)
     expect(JSON.stringify(await personas())).not.toContain(ana.correo)
-    const tarde = await porPagina(entorno, entrada, ['POST', '/operaciones/v1/sesion', { codigo }])
+    const tarde = await requestFromPage(entorno, entrada, ['POST', '/operaciones/v1/sesion', { codigo }])
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
-    await hasta(async () => (await ana.pedir('GET', '/operaciones/v1/sesion')).status === 401)
+    await hasta(async () => (await ana.request('GET', '/operaciones/v1/sesion')).status === 401)
     // The address may be invited again, and is another person.
-    const otra = await nuevaPersona(entorno, { correo: ana.correo })
+    const otra = await createTestPersona(entorno, { correo: ana.correo })
     expect(otra.persona).not.toBe(ana.persona)
   })
 })
 
 it('a merchant reads in its audit record that it lost a member', async () => {
   const { comercio, api } = await entorno.nuevoComercio()
-  const ana = await nuevaPersona(entorno, { comercio, alcances: ['despacho'] })
+  const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
   expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
   const { datos } = await api.cuenta.bitacora()
   const [linea] = datos.filter(({ accion }) => accion === 'eliminarPersona')

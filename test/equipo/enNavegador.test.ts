@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
-import { correoPendiente, nuevaDireccion } from './persona.ts'
-import { nuevaApp } from './totp.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage, evaluateIn } from '../paginas/revisar.ts'
+import { createCorreoAddress, findPendingCorreo } from './persona.ts'
+import { createTestApp } from './totp.ts'
 
-const entorno = usarEntorno(undefined, () => ({ MAILBOX: '1' }))
+const entorno = useEnvironment(undefined, () => ({ MAILBOX: '1' }))
 const abiertas: Page[] = []
 const abrir = async (javaScriptEnabled: boolean) => {
-  const contexto = await abrirContexto({ javaScriptEnabled, viewport: { width: 360, height: 740 }, hasTouch: true })
+  const contexto = await openContext({ javaScriptEnabled, viewport: { width: 360, height: 740 }, hasTouch: true })
   const pagina = await contexto.newPage()
   abiertas.push(pagina)
   return pagina
@@ -18,10 +18,10 @@ const abrir = async (javaScriptEnabled: boolean) => {
 afterAll(() => Promise.all(abiertas.map((pagina) => pagina.context().close())))
 
 const invitar = async (mas: object = {}) => {
-  const correo = nuevaDireccion()
+  const correo = createCorreoAddress()
   const cuerpo = { correo, nombre: 'Ana Pérez', alcances: ['ver', 'operar'], ...mas }
   const { codigo } = (await entorno.operar('POST', '/invitaciones', cuerpo)).cuerpo
-  return { correo, codigo, enlace: (await correoPendiente(entorno, 'invitacion', correo)).enlace as string }
+  return { correo, codigo, enlace: (await findPendingCorreo(entorno, 'invitacion', correo)).enlace as string }
 }
 const titulo = (pagina: Page, texto: string) => pagina.getByRole('heading', { level: 1, name: texto }).waitFor()
 const boton = (pagina: Page, name: string) => pagina.getByRole('button', { name })
@@ -40,7 +40,7 @@ async function agregarApp(pagina: Page, mirar: (nombre: string) => Promise<void>
   await boton(pagina, 'Usar una app de códigos').tap()
   await titulo(pagina, 'Su app de códigos')
   const clave = (await pagina.locator('.clave').textContent())!.replaceAll(' ', '')
-  const app = nuevaApp(entorno, clave)
+  const app = createTestApp(entorno, clave)
   await mirar('app')
   await pagina.getByLabel('Seis cifras de la app').fill('000000')
   await boton(pagina, 'Confirmar').tap()
@@ -55,7 +55,7 @@ async function agregarApp(pagina: Page, mirar: (nombre: string) => Promise<void>
   return app
 }
 
-describe.runIf(hayNavegador)('in a browser', () => {
+describe.runIf(hasBrowser)('in a browser', () => {
   it('a person accepts an invitation, leaves, and enters again by mail, without a program', async () => {
     const { correo, enlace, codigo: deInvitada } = await invitar()
     const pagina = await abrir(false)
@@ -97,10 +97,10 @@ describe.runIf(hayNavegador)('in a browser', () => {
     const pagina = await abrir(true)
     const blancos = 'button, a.boton, input:not([type=hidden])'
     const mirar = async (nombre: string) => {
-      await revisarPagina({ pagina, nombre: `entrar-${nombre}`, blancos })
-      await revisarLetrasGrandes(pagina)
-      await capturar(pagina, `entrar-${nombre}-letras`)
-      await evaluarEn(pagina, `document.documentElement.style.fontSize = ''`)
+      await checkPage({ pagina, nombre: `entrar-${nombre}`, blancos })
+      await checkLargeText(pagina)
+      await captureScreen(pagina, `entrar-${nombre}-letras`)
+      await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
     }
     const revisar = async (nombre: string) => {
       await mirar(nombre)
@@ -115,7 +115,7 @@ describe.runIf(hayNavegador)('in a browser', () => {
     await boton(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina, mirar)
     await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })
-    const otro = (await correoPendiente(entorno, 'invitacion', correo)).enlace as string
+    const otro = (await findPendingCorreo(entorno, 'invitacion', correo)).enlace as string
     await pagina.goto(otro.replace('localhost', '127.0.0.1'))
     await boton(pagina, 'Aceptar y entrar').tap()
     await titulo(pagina, 'Su cuenta')
@@ -135,7 +135,7 @@ describe.runIf(hayNavegador)('in a browser', () => {
     await pagina.getByLabel('Código').fill(app.codigo())
     await boton(pagina, 'Entrar').tap()
     await titulo(pagina, 'Su cuenta')
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     await boton(pagina, 'Hacer otros diez').tap()
     await titulo(pagina, 'Confirme que es usted')
     await revisar('presencia')

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { tokenHash } from '../../server/platform/codes/token.ts'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import {
-  correoPendiente,
-  entrarCon,
-  galletas,
-  nuevaDireccion,
-  nuevaPersona,
+  createCorreoAddress,
+  createTestPersona,
+  findPendingCorreo,
   pedirCodigo,
-  porPagina,
+  requestFromPage,
+  signInWithCode,
+  toCookieHeader,
 } from './persona.ts'
 
 const limites = { ahora: 0 }
-const entorno = usarEntorno({ relojDeLimites: () => limites.ahora })
+const entorno = useEnvironment({ limitsClock: () => limites.ahora })
 /** The limits of networks are full again. */
 const descansar = () => {
   limites.ahora += HORA
@@ -25,10 +25,10 @@ const otroCodigo = (codigo: string) => String((Number(codigo) + 1) % 1_000_000).
 describe('a code by mail', () => {
   it('opens a session in the browser that asked, once', async () => {
     descansar()
-    const { correo, persona, membresia } = await nuevaPersona(entorno, { conApp: false })
+    const { correo, persona, membresia } = await createTestPersona(entorno, { conApp: false })
     const { codigo, entrada } = await pedirCodigo(entorno, ` ${correo.toUpperCase()} `.trim())
     expect(codigo).toMatch(/^\d{6}$/)
-    const abierta = await entrarCon(entorno, entrada, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
+    const abierta = await signInWithCode(entorno, entrada, ` ${codigo!.slice(0, 3)} ${codigo!.slice(3)} `)
     expect([abierta.status, abierta.cuerpo]).toMatchObject([201, { persona, correo, membresia, modo: 'live' }])
     const [sesion, conocido, fin] = abierta.cabeceras.getSetCookie()
     expect(sesion).toMatch(/^guias_sesion=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -36,64 +36,64 @@ describe('a code by mail', () => {
       /^guias_conocido=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/,
     )
     expect(fin).toMatch(/^guias_entrada=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
-    const otra = await entrarCon(entorno, entrada, codigo)
+    const otra = await signInWithCode(entorno, entrada, codigo)
     expect([otra.status, otra.cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
     expect(otra.cabeceras.get('www-authenticate')).toBe('Cookie realm="personas"')
-    const quien = await porPagina(entorno, galletas(abierta.cabeceras), ['GET', RUTA])
+    const quien = await requestFromPage(entorno, toCookieHeader(abierta.cabeceras), ['GET', RUTA])
     expect([quien.status, quien.cuerpo.persona]).toEqual([200, persona])
   })
 
   it('is of no use in another browser, however often it is right', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno, { conApp: false })
+    const { correo } = await createTestPersona(entorno, { conApp: false })
     const { codigo, entrada } = await pedirCodigo(entorno, correo)
-    const { entrada: ajena } = await pedirCodigo(entorno, nuevaDireccion())
+    const { entrada: ajena } = await pedirCodigo(entorno, createCorreoAddress())
     for (const cookie of ['', ajena, `guias_entrada=${'A'.repeat(43)}`, `${entrada}; ${ajena}`]) {
-      const { status, cuerpo } = await entrarCon(entorno, cookie, codigo)
+      const { status, cuerpo } = await signInWithCode(entorno, cookie, codigo)
       expect([cookie, status, cuerpo.codigo]).toEqual([cookie, 401, 'codigo_incorrecto'])
     }
-    expect((await entrarCon(entorno, entrada, codigo)).status).toBe(201)
+    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(201)
   })
 
   it('allows five attempts', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno, { conApp: false })
+    const { correo } = await createTestPersona(entorno, { conApp: false })
     const { codigo, entrada } = await pedirCodigo(entorno, correo)
-    for (let i = 0; i < 5; i++) expect((await entrarCon(entorno, entrada, otroCodigo(codigo!))).status).toBe(401)
-    expect((await entrarCon(entorno, entrada, codigo)).status).toBe(401)
+    for (let i = 0; i < 5; i++) expect((await signInWithCode(entorno, entrada, otroCodigo(codigo!))).status).toBe(401)
+    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
     const otro = await pedirCodigo(entorno, correo)
     for (let i = 0; i < 4; i++)
-      expect((await entrarCon(entorno, otro.entrada, otroCodigo(otro.codigo!))).status).toBe(401)
-    expect((await entrarCon(entorno, otro.entrada, otro.codigo)).status).toBe(201)
+      expect((await signInWithCode(entorno, otro.entrada, otroCodigo(otro.codigo!))).status).toBe(401)
+    expect((await signInWithCode(entorno, otro.entrada, otro.codigo)).status).toBe(201)
   })
 
   it('allows five attempts also at once, and one winner', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno, { conApp: false })
+    const { correo } = await createTestPersona(entorno, { conApp: false })
     const malo = await pedirCodigo(entorno, correo)
-    const intentos = Array.from({ length: 12 }, () => entrarCon(entorno, malo.entrada, otroCodigo(malo.codigo!)))
+    const intentos = Array.from({ length: 12 }, () => signInWithCode(entorno, malo.entrada, otroCodigo(malo.codigo!)))
     for (const { status } of await Promise.all(intentos)) expect(status).toBe(401)
     const huella = tokenHash(malo.entrada.split('=')[1]!)
     const { rows } = await entorno.db.pool.query('select intentos from codigo_de_entrada where huella = $1', [huella])
     expect(rows).toEqual([{ intentos: 5 }])
     const bueno = await pedirCodigo(entorno, correo)
-    const entradas = Array.from({ length: 10 }, () => entrarCon(entorno, bueno.entrada, bueno.codigo))
+    const entradas = Array.from({ length: 10 }, () => signInWithCode(entorno, bueno.entrada, bueno.codigo))
     expect((await Promise.all(entradas)).map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
   })
 
   it('ends after ten minutes', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno, { conApp: false })
+    const { correo } = await createTestPersona(entorno, { conApp: false })
     const { codigo, entrada } = await pedirCodigo(entorno, correo)
-    entorno.adelantar(10 * MINUTO)
-    expect((await entrarCon(entorno, entrada, codigo)).status).toBe(401)
+    entorno.advance(10 * MINUTE_MS)
+    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
   })
 
   it.each(['12345', 'abcdef', '1234567', '１２３４５６', '-00001'])('is not «%s»', async (codigo) => {
     descansar()
-    const { correo } = await nuevaPersona(entorno, { conApp: false })
+    const { correo } = await createTestPersona(entorno, { conApp: false })
     const { entrada } = await pedirCodigo(entorno, correo)
-    expect((await entrarCon(entorno, entrada, codigo)).status).toBe(401)
+    expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(401)
   })
 })
 
@@ -101,31 +101,37 @@ describe('a sign-in', () => {
   const entrar = async (correo: string, cookie: string) => {
     descansar()
     const { codigo, entrada } = await pedirCodigo(entorno, correo)
-    const abierta = await entrarCon(entorno, `${cookie}; ${entrada}`, codigo)
+    const abierta = await signInWithCode(entorno, `${cookie}; ${entrada}`, codigo)
     expect(abierta.status).toBe(201)
   }
 
   it('ends the session that the browser had', async () => {
-    const [ana, otra] = [await nuevaPersona(entorno, { conApp: false }), await nuevaPersona(entorno, { conApp: false })]
+    const [ana, otra] = [
+      await createTestPersona(entorno, { conApp: false }),
+      await createTestPersona(entorno, { conApp: false }),
+    ]
     await entrar(ana.correo, otra.cookie)
-    await hasta(async () => (await otra.pedir('GET', RUTA)).status === 401)
-    expect((await ana.pedir('GET', RUTA)).status).toBe(200)
+    await hasta(async () => (await otra.request('GET', RUTA)).status === 401)
+    expect((await ana.request('GET', RUTA)).status).toBe(200)
   })
 
   it('is told by mail when the person was not seen in the browser before', async () => {
-    const [ana, otra] = [await nuevaPersona(entorno, { conApp: false }), await nuevaPersona(entorno, { conApp: false })]
-    await entrar(ana.correo, ana.conocido)
-    expect(await correoPendiente(entorno, 'entrada', ana.correo)).toBeUndefined()
-    await entrar(ana.correo, otra.conocido)
-    const aviso = await correoPendiente(entorno, 'entrada', ana.correo)
+    const [ana, otra] = [
+      await createTestPersona(entorno, { conApp: false }),
+      await createTestPersona(entorno, { conApp: false }),
+    ]
+    await entrar(ana.correo, ana.known)
+    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
+    await entrar(ana.correo, otra.known)
+    const aviso = await findPendingCorreo(entorno, 'entrada', ana.correo)
     expect(aviso).toMatchObject({ nombre: 'Ana Pérez', dispositivo: 'Otro navegador' })
     expect(aviso.enlace).toBe(`${entorno.url.replace('127.0.0.1', 'localhost')}/cuenta`)
     await entrar(
       otra.correo,
       // The first letter of the seal: of the last one, two bits do not count.
-      otra.conocido.replace(/\.(.)/, (_todo, letra) => (letra === 'A' ? '.B' : '.A')),
+      otra.known.replace(/\.(.)/, (_todo, letra) => (letra === 'A' ? '.B' : '.A')),
     )
-    expect(await correoPendiente(entorno, 'entrada', otra.correo)).toBeDefined()
+    expect(await findPendingCorreo(entorno, 'entrada', otra.correo)).toBeDefined()
   })
 })
 
@@ -137,34 +143,34 @@ describe('pages of other sites', () => {
     { 'Sec-Fetch-Site': 'same-site' },
   ])('sign nobody in and out: %o', async (cabeceras) => {
     descansar()
-    const suya = await nuevaPersona(entorno, { conApp: false })
+    const suya = await createTestPersona(entorno, { conApp: false })
     const { codigo, entrada } = await pedirCodigo(entorno, suya.correo)
     const desde = { cabeceras: { ...('Origin' in cabeceras ? {} : { Origin: entorno.url }), ...cabeceras } }
     const pedidos = [
-      porPagina(entorno, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], desde),
-      entrarCon(entorno, entrada, codigo, desde),
-      porPagina(entorno, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], desde),
-      suya.pedir('DELETE', RUTA, undefined, desde),
-      suya.pedir('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, desde),
-      suya.pedir('POST', '/operaciones/v1/operadores', { nombre: 'x' }, desde),
+      requestFromPage(entorno, '', ['POST', `${RUTA}/codigo`, { correo: suya.correo }], desde),
+      signInWithCode(entorno, entrada, codigo, desde),
+      requestFromPage(entorno, '', ['POST', `${RUTA}/invitacion`, { token: 'A'.repeat(43) }], desde),
+      suya.request('DELETE', RUTA, undefined, desde),
+      suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`, undefined, desde),
+      suya.request('POST', '/operaciones/v1/operadores', { nombre: 'x' }, desde),
     ]
     for (const { status, cuerpo } of await Promise.all(pedidos))
       expect([status, cuerpo.codigo]).toEqual([403, 'origen_no_permitido'])
-    expect((await suya.pedir('GET', RUTA)).status).toBe(200)
+    expect((await suya.request('GET', RUTA)).status).toBe(200)
   })
 })
 
 it('every sign-in has a session of its own, and the twenty-first ends the oldest', async () => {
-  const suya = await nuevaPersona(entorno, { conApp: false })
+  const suya = await createTestPersona(entorno, { conApp: false })
   const cookies = new Set([suya.cookie])
   for (let i = 0; i < 20; i++) {
     descansar()
-    entorno.adelantar(2 * HORA + 24 * MINUTO)
+    entorno.advance(2 * HORA + 24 * MINUTE_MS)
     const { codigo, entrada } = await pedirCodigo(entorno, suya.correo)
     // A cookie that another site or person put there is not kept.
-    const abierta = await entrarCon(entorno, `${entrada}; guias_sesion=${'A'.repeat(43)}`, codigo)
+    const abierta = await signInWithCode(entorno, `${entrada}; guias_sesion=${'A'.repeat(43)}`, codigo)
     expect(abierta.status).toBe(201)
-    cookies.add(galletas(abierta.cabeceras))
+    cookies.add(toCookieHeader(abierta.cabeceras))
   }
   expect(cookies.size).toBe(21)
   const { rows } = await entorno.db.pool.query(

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import {
-  Autenticador,
+  Authenticator,
   agregarPasskey,
-  type Desvios,
-  dicho,
-  entrarConPasskey,
-  firmar,
-  INCORRECTA,
+  type Deviations,
   origenDe,
-  prepararRegistro,
-  RUTA,
-  usarPasskeys,
+  PASSKEYS_PATH,
+  prepareRegistration,
+  signChallenge,
+  signInWithPasskey,
+  toStatusAndCode,
+  usePasskeys,
+  WRONG_PASSKEY,
 } from './autenticador.ts'
-import { galletas, nuevaPersona, porPagina } from './persona.ts'
+import { createTestPersona, requestFromPage, toCookieHeader } from './persona.ts'
 
-const { agregar, entorno } = usarPasskeys()
-const otroSitio: Desvios[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
+const { agregar, entorno } = usePasskeys()
+const otroSitio: Deviations[] = [{ origen: 'https://malo.example' }, { dominio: 'malo.example' }]
 
 describe('signing in with a passkey', () => {
-  it.each<Desvios>([
+  it.each<Deviations>([
     ...otroSitio,
     { reto: 'A'.repeat(43) },
     { tipo: 'webauthn.create' },
@@ -26,26 +26,28 @@ describe('signing in with a passkey', () => {
     { usuario: 'AZ4ipHwefUOaMV98LR6LYA' },
     { credencial: 'AAAAAAAAAAAAAAAAAAAAAA' },
   ])('takes no signature with %o', async (mal) => {
-    const { autenticador } = await agregarPasskey(entorno, await nuevaPersona(entorno))
-    expect(dicho(await entrarConPasskey(entorno, await firmar(entorno, autenticador, mal)))).toEqual(INCORRECTA)
-    expect((await entrarConPasskey(entorno, await firmar(entorno, autenticador))).status).toBe(201)
+    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador, mal)))).toEqual(
+      WRONG_PASSKEY,
+    )
+    expect((await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))).status).toBe(201)
   })
 
   it('takes no challenge that adds a passkey, and adds none with a challenge that signs in', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { autenticador } = await agregarPasskey(entorno, ana)
-    const { registro, cookie } = await prepararRegistro(entorno, ana)
-    const cuerpo = autenticador.firmar(registro, origenDe(entorno))
-    expect(dicho(await entrarConPasskey(entorno, { cookie, cuerpo }))).toEqual(INCORRECTA)
-    const { cuerpo: reto, cabeceras } = await porPagina(entorno, '', ['POST', `${RUTA}/reto`])
-    const nueva = new Autenticador().crear({ ...reto, usuario: autenticador.usuario }, origenDe(entorno))
-    expect(dicho(await agregar(`${ana.cookie}; ${galletas(cabeceras)}`, nueva))).toEqual(INCORRECTA)
+    const { registro, cookie } = await prepareRegistration(entorno, ana)
+    const cuerpo = autenticador.signChallenge(registro, origenDe(entorno))
+    expect(toStatusAndCode(await signInWithPasskey(entorno, { cookie, cuerpo }))).toEqual(WRONG_PASSKEY)
+    const { cuerpo: reto, cabeceras } = await requestFromPage(entorno, '', ['POST', `${PASSKEYS_PATH}/reto`])
+    const nueva = new Authenticator().create({ ...reto, usuario: autenticador.usuario }, origenDe(entorno))
+    expect(toStatusAndCode(await agregar(`${ana.cookie}; ${toCookieHeader(cabeceras)}`, nueva))).toEqual(WRONG_PASSKEY)
   })
 
   it('takes no counter that did not grow, because the passkey may have been copied', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await nuevaPersona(entorno))
+    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
     const con = async (contador: number) =>
-      (await entrarConPasskey(entorno, await firmar(entorno, autenticador, { contador }))).status
+      (await signInWithPasskey(entorno, await signChallenge(entorno, autenticador, { contador }))).status
     expect([await con(0), await con(0), await con(4_294_967_295)]).toEqual([201, 201, 201])
     expect([await con(4_294_967_295), await con(7), await con(0)]).toEqual([401, 401, 401])
   })

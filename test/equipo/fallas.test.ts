@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { dicho } from './autenticador.ts'
+import { toStatusAndCode } from './autenticador.ts'
 import {
-  entrarCon,
-  galletas,
-  nuevaPersona,
-  type PersonaDePrueba,
+  createTestPersona,
+  endSignIn,
   pedirCodigo,
-  porPagina,
+  requestFromPage,
   SESION,
-  terminarCon,
+  signInWithCode,
+  type TestPersona,
+  toCookieHeader,
 } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
-async function aMedias({ correo }: PersonaDePrueba): Promise<string> {
+async function aMedias({ correo }: TestPersona): Promise<string> {
   const { codigo, entrada } = await pedirCodigo(entorno, correo)
-  return galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+  return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
 }
 const fallar = async (cookie: string, veces: number) => {
-  for (let i = 0; i < veces; i++) await terminarCon(entorno, cookie, '000000')
+  for (let i = 0; i < veces; i++) await endSignIn(entorno, cookie, '000000')
 }
-const lineasDe = async ({ persona }: PersonaDePrueba, accion = 'fallarSegundoFactor') =>
+const lineasDe = async ({ persona }: TestPersona, accion = 'fallarSegundoFactor') =>
   (
     await entorno.db.pool.query(
       'select quien_tipo, quien, despues from bitacora where accion = $1 and sobre = $2 order by id',
@@ -33,17 +33,17 @@ const lineasDe = async ({ persona }: PersonaDePrueba, accion = 'fallarSegundoFac
 
 describe('a second factor that is wrong', () => {
   it('leaves a line about the person, by nobody known, and a right one none', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const cookie = await aMedias(ana)
     await fallar(cookie, 1)
     const linea = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
     expect(await lineasDe(ana)).toEqual([linea])
-    expect((await terminarCon(entorno, cookie, ana.app!.codigo())).status).toBe(201)
+    expect((await endSignIn(entorno, cookie, ana.app!.codigo())).status).toBe(201)
     expect(await lineasDe(ana)).toEqual([linea])
   })
 
   it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
-    const [ana, eva] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+    const [ana, eva] = [await createTestPersona(entorno), await createTestPersona(entorno)]
     await fallar(await aMedias(ana), 5)
     await fallar(await aMedias(ana), 5)
     await fallar(await aMedias(eva), 1)
@@ -54,34 +54,34 @@ describe('a second factor that is wrong', () => {
   })
 
   it('is counted anew after an hour, and after the clock was set back', async () => {
-    const ana = await nuevaPersona(entorno)
-    const fallarPresencia = () => ana.pedir('POST', `${SESION}/presencia`, { codigo: '000000' })
+    const ana = await createTestPersona(entorno)
+    const fallarPresencia = () => ana.request('POST', `${SESION}/presencia`, { codigo: '000000' })
     await fallarPresencia()
     await fallarPresencia()
-    entorno.adelantar(HORA)
+    entorno.advance(HORA)
     await fallarPresencia()
-    entorno.adelantar(-30 * MINUTO)
+    entorno.advance(-30 * MINUTE_MS)
     await fallarPresencia()
     expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
-    entorno.adelantar(-30 * MINUTO)
+    entorno.advance(-30 * MINUTE_MS)
   })
 
   it('ends the session in which five proofs of presence failed', async () => {
-    const ana = await nuevaPersona(entorno)
-    const probar = (codigo: string) => ana.pedir('POST', `${SESION}/presencia`, { codigo })
-    for (let i = 0; i < 4; i++) expect(dicho(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
-    expect(dicho(await probar('000000'))).toEqual([401, 'sesion_invalida'])
-    await hasta(async () => (await ana.pedir('GET', SESION)).status === 401)
+    const ana = await createTestPersona(entorno)
+    const probar = (codigo: string) => ana.request('POST', `${SESION}/presencia`, { codigo })
+    for (let i = 0; i < 4; i++) expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
+    expect(toStatusAndCode(await probar('000000'))).toEqual([401, 'sesion_invalida'])
+    await hasta(async () => (await ana.request('GET', SESION)).status === 401)
     const suya = { quien_tipo: 'persona', quien: ana.persona }
     expect(await lineasDe(ana)).toMatchObject(Array(5).fill(suya))
     expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([suya])
   })
 
   it('by a passkey in a proof of presence leaves a line, too', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const firma = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
     const pedido = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
-    expect(dicho(await porPagina(entorno, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
+    expect(toStatusAndCode(await requestFromPage(entorno, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
     expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
   })
 })

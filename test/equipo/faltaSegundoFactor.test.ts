@@ -1,26 +1,26 @@
 import { expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaPersona, SESION } from './persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona, SESION } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const conSesion = readOperations(readDocument()).filter(
-  ({ seguridad, conSesion: admite }) => admite || seguridad?.esquema === 'sesionDePersona',
+  ({ security: seguridad, acceptsSesion: admite }) => admite || seguridad?.scheme === 'sesionDePersona',
 )
 
 /** The merchants' contract says nothing of sessions. */
 const codigoDe = (ruta: string) => (ruta.startsWith('/api/') ? 'alcance_insuficiente' : 'segundo_factor_requerido')
 
 it('a session without the second factor adds one, looks at itself and ends, and does nothing else', async () => {
-  const ana = await nuevaPersona(entorno, { conApp: false })
+  const ana = await createTestPersona(entorno, { conApp: false })
   const abiertas: string[] = []
   expect(conSesion.length).toBeGreaterThan(70)
-  for (const { id, metodo, ruta, sinSegundoFactor } of conSesion) {
+  for (const { id, method: metodo, path: ruta, sinSegundoFactor } of conSesion) {
     if (sinSegundoFactor) {
       abiertas.push(id)
       continue
     }
-    const { status, cuerpo } = await ana.pedir(metodo.toUpperCase(), ruta.replace(/\{\w+\}/g, 'x'))
+    const { status, cuerpo } = await ana.request(metodo.toUpperCase(), ruta.replace(/\{\w+\}/g, 'x'))
     expect([id, status, cuerpo.codigo]).toEqual([id, 403, codigoDe(ruta)])
     expect(cuerpo.mensaje).toContain('necesita además un segundo factor')
   }
@@ -36,16 +36,16 @@ it('a session without the second factor adds one, looks at itself and ends, and 
     'probarPresencia',
     'probarPresenciaConPasskey',
   ])
-  expect((await ana.pedir('GET', `${SESION}/passkeys`)).status).toBe(200)
-  expect((await ana.pedir('DELETE', SESION)).status).toBe(204)
+  expect((await ana.request('GET', `${SESION}/passkeys`)).status).toBe(200)
+  expect((await ana.request('DELETE', SESION)).status).toBe(204)
 })
 
 it('a session of a merchant’s person needs the second factor from the invitation to the courier company on', async () => {
   const { comercio } = await entorno.nuevoComercio()
-  const ana = await nuevaPersona(entorno, { comercio, alcances: ['despacho'] })
-  expect((await ana.pedir('GET', '/api/v1/guias')).status).toBe(200)
-  const empresa = await nuevaPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
-  await expect.poll(async () => (await ana.pedir('GET', '/api/v1/guias')).cuerpo.codigo).toBe('alcance_insuficiente')
-  expect((await ana.pedir('GET', '/operaciones/v1/sesiones')).cuerpo.codigo).toBe('segundo_factor_requerido')
-  expect((await empresa.pedir('GET', '/operaciones/v1/comercios')).status).toBe(200)
+  const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
+  expect((await ana.request('GET', '/api/v1/guias')).status).toBe(200)
+  const empresa = await createTestPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
+  await expect.poll(async () => (await ana.request('GET', '/api/v1/guias')).cuerpo.codigo).toBe('alcance_insuficiente')
+  expect((await ana.request('GET', '/operaciones/v1/sesiones')).cuerpo.codigo).toBe('segundo_factor_requerido')
+  expect((await empresa.request('GET', '/operaciones/v1/comercios')).status).toBe(200)
 })

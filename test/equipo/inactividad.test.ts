@@ -1,49 +1,59 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { correoPendiente, entrarDelTodo, galletas, nuevaPersona, type PersonaDePrueba, SESION } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import {
+  createTestPersona,
+  findPendingCorreo,
+  SESION,
+  signInFully,
+  type TestPersona,
+  toCookieHeader,
+} from './persona.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
 /** The defaults of the manual. */
-const entorno = usarEntorno(undefined, () => ({
+const entorno = useEnvironment(undefined, () => ({
   OFFICE_IDLE_MINUTES: '30',
   CASHIER_IDLE_MINUTES: '15',
   SHOP_IDLE_HOURS: '168',
 }))
-const deOficina = () => nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
-const estado = async ({ pedir }: PersonaDePrueba) => (await pedir('GET', SESION)).status
-const fin = async ({ sesion }: PersonaDePrueba): Promise<Date> =>
+const deOficina = () => createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+const estado = async ({ request: pedir }: TestPersona) => (await pedir('GET', SESION)).status
+const fin = async ({ sesion }: TestPersona): Promise<Date> =>
   (await entorno.db.pool.query('select inactiva_en from sesion_persona where sesion = $1', [sesion])).rows[0]
     .inactiva_en
 /** Uses a session, and waits until its use is stored. */
-async function usar(persona: PersonaDePrueba) {
+async function usar(persona: TestPersona) {
   const antes = await fin(persona)
   await hasta(async () => (await estado(persona)) === 200 && (await fin(persona)) > antes)
 }
 
 describe('a session that nobody uses', () => {
   it.each([
-    ['of the office', 30 * MINUTO, () => deOficina()],
-    ['of a cashier', 15 * MINUTO, () => nuevaPersona(entorno, { alcances: ['ver', 'caja'] })],
+    ['of the office', 30 * MINUTE_MS, () => deOficina()],
+    ['of a cashier', 15 * MINUTE_MS, () => createTestPersona(entorno, { alcances: ['ver', 'caja'] })],
     [
       'of a shop',
       7 * 24 * HORA,
-      async () => nuevaPersona(entorno, { comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] }),
+      async () =>
+        createTestPersona(entorno, { comercio: (await entorno.nuevoComercio()).comercio, alcances: ['despacho'] }),
     ],
   ] as const)('%s ends in time, and does not come back', async (_de, plazo, nueva) => {
     const ana = await nueva()
-    const { inactiva_en, creado_en } = (await ana.pedir('GET', SESION)).cuerpo
-    expect(Date.parse(inactiva_en) - Date.parse(creado_en)).toBeLessThanOrEqual(plazo + MINUTO)
-    entorno.adelantar(plazo - MINUTO)
+    const { inactiva_en, creado_en } = (await ana.request('GET', SESION)).cuerpo
+    expect(Date.parse(inactiva_en) - Date.parse(creado_en)).toBeLessThanOrEqual(plazo + MINUTE_MS)
+    entorno.advance(plazo - MINUTE_MS)
     await usar(ana)
-    entorno.adelantar(plazo - MINUTO)
+    entorno.advance(plazo - MINUTE_MS)
     await usar(ana)
-    entorno.adelantar(plazo + 1)
+    entorno.advance(plazo + 1)
     await expect.poll(() => estado(ana)).toBe(401)
-    const otra = await entrarDelTodo(entorno, ana)
+    const otra = await signInFully(entorno, ana)
     expect(otra.status).toBe(201)
-    const abiertas = await sinPrograma(entorno, galletas(otra.cabeceras).split('; ')[0]!).ir('/operaciones/v1/sesiones')
+    const abiertas = await createScriptlessBrowser(entorno, toCookieHeader(otra.cabeceras).split('; ')[0]!).ir(
+      '/operaciones/v1/sesiones',
+    )
     expect(JSON.parse(abiertas.texto).datos).toHaveLength(1)
   })
 
@@ -53,26 +63,26 @@ describe('a session that nobody uses', () => {
       `update sesion_persona set inactiva_en = vence_en + interval '1 day' where sesion = $1`,
       [ana.sesion],
     )
-    entorno.adelantar(12 * HORA)
+    entorno.advance(12 * HORA)
     await expect.poll(() => estado(ana)).toBe(401)
   })
 
   it('ends although its page refreshes itself, and not if the person uses it', async () => {
     const ana = await deOficina()
-    const refrescar = () => ana.pedir('GET', SESION, undefined, { cabeceras: { 'X-Refresco': '1' } })
-    entorno.adelantar(20 * MINUTO)
+    const refrescar = () => ana.request('GET', SESION, undefined, { cabeceras: { 'X-Refresco': '1' } })
+    entorno.advance(20 * MINUTE_MS)
     expect((await refrescar()).status).toBe(200)
-    entorno.adelantar(10 * MINUTO)
+    entorno.advance(10 * MINUTE_MS)
     await expect.poll(async () => (await refrescar()).status).toBe(401)
   })
 })
 
 it('the use of a session is written once in two minutes, not with each request', async () => {
   const ana = await deOficina()
-  entorno.adelantar(3 * MINUTO)
+  entorno.advance(3 * MINUTE_MS)
   await usar(ana)
   const escrita = await fin(ana)
-  entorno.adelantar(MINUTO)
+  entorno.advance(MINUTE_MS)
   for (let i = 0; i < 5; i++) expect(await estado(ana)).toBe(200)
   await entorno.quietud()
   expect(await fin(ana)).toEqual(escrita)
@@ -82,9 +92,9 @@ describe('the pages after a session ended unused', () => {
   /** A browser whose session has just ended because nobody used it. */
   async function sola() {
     const ana = await deOficina()
-    const navegador = sinPrograma(entorno, ana.cookie)
+    const navegador = createScriptlessBrowser(entorno, ana.cookie)
     expect((await navegador.ir('/central/guias?estado=en_ruta&limite=25')).status).toBe(200)
-    entorno.adelantar(31 * MINUTO)
+    entorno.advance(31 * MINUTE_MS)
     return { ana, ...navegador }
   }
 
@@ -100,7 +110,7 @@ describe('the pages after a session ended unused', () => {
     expect(volver).toBe(pagina)
     const mandado = await ir('/entrar', { correo: ana.correo, volver })
     expect((await ir(mandado.destino!)).texto).toContain('name="volver"')
-    const { codigo } = await correoPendiente(entorno, 'codigo', ana.correo)
+    const { codigo } = await findPendingCorreo(entorno, 'codigo', ana.correo)
     const aMedias = await ir('/entrar/codigo', { codigo, volver })
     expect((await ir(aMedias.destino!)).texto).toContain('name="volver"')
     const dentro = await ir('/entrar/segundo-factor', { codigo: ana.app!.codigo(), volver })
@@ -119,8 +129,8 @@ describe('the pages after a session ended unused', () => {
   })
 
   it('say nothing of it without a session', async () => {
-    const { destino } = await sinPrograma(entorno).ir('/central')
+    const { destino } = await createScriptlessBrowser(entorno).ir('/central')
     expect(destino).toBe(`${entorno.url}/entrar?volver=%2Fcentral`)
-    expect((await sinPrograma(entorno).ir(destino!)).texto).not.toContain('pasó un rato')
+    expect((await createScriptlessBrowser(entorno).ir(destino!)).texto).not.toContain('pasó un rato')
   })
 })

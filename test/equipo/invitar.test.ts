@@ -1,31 +1,38 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { agregarApp, correoPendiente, galletas, nuevaDireccion, nuevaPersona, usarInvitaciones } from './persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import {
+  addApp,
+  createCorreoAddress,
+  createTestPersona,
+  findPendingCorreo,
+  toCookieHeader,
+  useInvitaciones,
+} from './persona.ts'
 
-const entorno = usarEntorno()
-const { aceptar, invitar, tokenDe } = usarInvitaciones(entorno)
+const entorno = useEnvironment()
+const { aceptar, invitar, tokenDe } = useInvitaciones(entorno)
 
 describe('an invitation', () => {
   it('is mailed, and its link makes a person once', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const { status, cuerpo } = await invitar({ correo: correo.toUpperCase() })
     expect([status, cuerpo]).toMatchObject([201, { correo, comercio: null, alcances: ['ver'] }])
     expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(24 * HORA)
     expect(JSON.stringify(cuerpo)).not.toMatch(/token|enlace/)
-    const datos = await correoPendiente(entorno, 'invitacion', correo)
+    const datos = await findPendingCorreo(entorno, 'invitacion', correo)
     expect(datos).toMatchObject({ nombre: 'Ana Pérez', lugar: null, horas: 24 })
     expect(datos.enlace).toMatch(new RegExp(`^${entorno.url.replace('127.0.0.1', 'localhost')}/invitacion/[\\w-]{43}$`))
     const token = await tokenDe(correo)
     const aceptadas = await Promise.all(Array.from({ length: 5 }, () => aceptar(token)))
     expect(aceptadas.map((una) => una.status).sort()).toEqual([201, 403, 403, 403, 403])
-    await agregarApp(entorno, galletas(aceptadas.find(({ status }) => status === 201)!.cabeceras).split('; ')[0]!)
+    await addApp(entorno, toCookieHeader(aceptadas.find(({ status }) => status === 201)!.cabeceras).split('; ')[0]!)
     const repetida = await invitar({ correo })
     expect([repetida.status, repetida.cuerpo.codigo]).toEqual([409, 'persona_repetida'])
   })
 
   it('is replaced by another to the same address and place', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     await invitar({ correo })
     const primera = await tokenDe(correo)
     await invitar({ correo, alcances: ['operar'] })
@@ -43,26 +50,26 @@ describe('an invitation', () => {
     [{ alcances: [] }, '/alcances'],
     [{ nombre: '' }, '/nombre'],
   ])('%o is refused', async (mal, campo) => {
-    const { status, cuerpo } = await invitar({ correo: nuevaDireccion(), ...mal })
+    const { status, cuerpo } = await invitar({ correo: createCorreoAddress(), ...mal })
     expect([status, cuerpo.errores.map((una: { campo: string }) => una.campo)]).toEqual([422, [campo]])
   })
 
   it('to a merchant takes the merchant’s scopes, and an unknown merchant is a 404', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const mal = await invitar({ correo: nuevaDireccion(), comercio, alcances: ['ver'] })
+    const mal = await invitar({ correo: createCorreoAddress(), comercio, alcances: ['ver'] })
     expect([mal.status, mal.cuerpo.errores[0].campo]).toEqual([422, '/alcances/0'])
-    const nadie = await invitar({ correo: nuevaDireccion(), comercio: 'com_000000000000', alcances: ['despacho'] })
+    const nadie = await invitar({ correo: createCorreoAddress(), comercio: 'com_000000000000', alcances: ['despacho'] })
     expect([nadie.status, nadie.cuerpo.codigo]).toEqual([404, 'comercio_desconocido'])
   })
 
   it('gives no scope that the caller lacks', async () => {
     const llave = await entorno.nuevaLlaveDeOperacion(['administrar'])
-    const cuerpo = { correo: nuevaDireccion(), nombre: 'x', alcances: ['administrar', 'caja'] }
-    const negada = await entorno.pedir('POST', '/operaciones/v1/invitaciones', { llave, cuerpo })
+    const cuerpo = { correo: createCorreoAddress(), nombre: 'x', alcances: ['administrar', 'caja'] }
+    const negada = await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo })
     expect([negada.status, negada.cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
-    const admin = await nuevaPersona(entorno, { alcances: ['administrar'] })
-    expect((await admin.pedir('POST', '/operaciones/v1/invitaciones', cuerpo)).status).toBe(403)
+    const admin = await createTestPersona(entorno, { alcances: ['administrar'] })
+    expect((await admin.request('POST', '/operaciones/v1/invitaciones', cuerpo)).status).toBe(403)
     const suya = { ...cuerpo, alcances: ['administrar'] }
-    expect((await entorno.pedir('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: suya })).status).toBe(201)
+    expect((await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: suya })).status).toBe(201)
   })
 })

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona, personaDeComercio } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createComercioPersona, createCorreoAddress, createTestPersona, findPendingCorreo } from './persona.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
 // Nothing comes back while the limits' clock stands. The pages and the operations share one limit.
 let ahora = 0
-const entorno = usarEntorno({ relojDeLimites: () => ahora })
+const entorno = useEnvironment({ limitsClock: () => ahora })
 const POR_MINUTO = 30
-const codigoDe = async (correo: string) => (await correoPendiente(entorno, 'codigo', correo)).codigo as string
+const codigoDe = async (correo: string) => (await findPendingCorreo(entorno, 'codigo', correo)).codigo as string
 
 /** Repeats an attempt until the network has to wait, and returns how many were admitted. */
 async function agotar(intentar: () => Promise<{ status: number; cabeceras: Headers }>) {
@@ -22,30 +22,36 @@ async function agotar(intentar: () => Promise<{ status: number; cabeceras: Heade
 }
 
 it('what succeeds on the pages costs no attempt, and each mail with a code costs one', async () => {
-  const [tienda, empresa, nadie] = [await personaDeComercio(entorno), await nuevaPersona(entorno), nuevaDireccion()]
+  const [tienda, empresa, nadie] = [
+    await createComercioPersona(entorno),
+    await createTestPersona(entorno),
+    createCorreoAddress(),
+  ]
   const { cuerpo: invitada } = await entorno.operar('POST', '/invitaciones', {
     correo: nadie,
     nombre: 'Ana',
     alcances: ['ver'],
   })
-  const invitacion = new URL((await correoPendiente(entorno, 'invitacion', nadie)).enlace).pathname
+  const invitacion = new URL((await findPendingCorreo(entorno, 'invitacion', nadie)).enlace).pathname
   ahora += HORA
   for (const { correo, app } of [tienda, empresa]) {
-    const { ir } = sinPrograma(entorno)
+    const { ir } = createScriptlessBrowser(entorno)
     await ir('/entrar', { correo })
     const entrada = await ir('/entrar/codigo', { codigo: await codigoDe(correo) })
     if (app) expect(await ir('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
     else expect(entrada).toMatchObject({ status: 303, a: '/cuenta' })
   }
-  const { ir } = sinPrograma(entorno)
+  const { ir } = createScriptlessBrowser(entorno)
   expect(await ir(invitacion, { codigo: invitada.codigo })).toMatchObject({ status: 303, a: '/cuenta' })
-  expect(await agotar(() => sinPrograma(entorno).ir('/entrar/codigo', { codigo: 'x' }))).toBe(POR_MINUTO - 2)
+  expect(await agotar(() => createScriptlessBrowser(entorno).ir('/entrar/codigo', { codigo: 'x' }))).toBe(
+    POR_MINUTO - 2,
+  )
 })
 
 it('codes of the page of presence are mails, too', async () => {
   ahora += HORA
-  const { cookie } = await personaDeComercio(entorno)
-  entorno.adelantar(5 * MINUTO + 1)
-  const { ir } = sinPrograma(entorno, cookie)
+  const { cookie } = await createComercioPersona(entorno)
+  entorno.advance(5 * MINUTE_MS + 1)
+  const { ir } = createScriptlessBrowser(entorno, cookie)
   expect(await agotar(() => ir('/cuenta/presencia', { volver: '/cuenta' }))).toBe(POR_MINUTO)
 })

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { entrarDelTodo, nuevaPersona } from './persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona, signInFully } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const personas = async (ruta = '') => (await entorno.operar('GET', `/personas${ruta}`)).cuerpo
 
 describe('persons', () => {
   it('are listed newest first, with their memberships, in pages', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const [una, otra] = [await nuevaPersona(entorno), await nuevaPersona(entorno, { comercio, alcances: ['cobros'] })]
+    const [una, otra] = [
+      await createTestPersona(entorno),
+      await createTestPersona(entorno, { comercio, alcances: ['cobros'] }),
+    ]
     const pagina = await personas('?limite=1')
     expect(pagina.datos).toMatchObject([
       {
@@ -26,10 +29,10 @@ describe('persons', () => {
   it('are listed for the courier company, or for one merchant, page by page', async () => {
     const { comercio } = await entorno.nuevoComercio()
     const [ana, eva] = [
-      await nuevaPersona(entorno, { comercio, alcances: ['cobros'] }),
-      await nuevaPersona(entorno, { comercio, alcances: ['lectura'] }),
+      await createTestPersona(entorno, { comercio, alcances: ['cobros'] }),
+      await createTestPersona(entorno, { comercio, alcances: ['lectura'] }),
     ]
-    const luis = await nuevaPersona(entorno)
+    const luis = await createTestPersona(entorno)
     const codigos = ({ datos }: { datos: { persona: string }[] }) => datos.map(({ persona }) => persona)
     const primera = await personas(`?ambito=${comercio}&limite=1`)
     const segunda = await personas(`?ambito=${comercio}&limite=1&cursor=${primera.cursor_siguiente}`)
@@ -42,11 +45,11 @@ describe('persons', () => {
   })
 
   it('show a second factor, the open sessions, and when the newest began', async () => {
-    const [luis, rosa] = [await nuevaPersona(entorno), await nuevaPersona(entorno, { conApp: false })]
+    const [luis, rosa] = [await createTestPersona(entorno), await createTestPersona(entorno, { conApp: false })]
     const de = ({ persona }: { persona: string }) => personas(`/${persona}`)
     expect(await de(rosa)).toMatchObject({ segundo_factor: false, sesiones: 1, entrado_en: expect.any(String) })
     expect(await de(luis)).toMatchObject({ segundo_factor: true, sesiones: 1 })
-    expect((await entrarDelTodo(entorno, luis)).status).toBe(201)
+    expect((await signInFully(entorno, luis)).status).toBe(201)
     const dos = await de(luis)
     expect(dos).toMatchObject({ sesiones: 2 })
     expect(dos.entrado_en > (await de(rosa)).entrado_en).toBe(true)

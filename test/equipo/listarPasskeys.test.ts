@@ -1,55 +1,60 @@
 import { describe, expect, it } from 'vitest'
 import {
   agregarPasskey,
-  dicho,
-  entrarConPasskey,
-  firmar,
-  INCORRECTA,
-  prepararRegistro,
-  RUTA,
-  usarPasskeys,
+  PASSKEYS_PATH,
+  prepareRegistration,
+  signChallenge,
+  signInWithPasskey,
+  toStatusAndCode,
+  usePasskeys,
+  WRONG_PASSKEY,
 } from './autenticador.ts'
-import { correoPendiente, galletas, nuevaPersona, porPagina } from './persona.ts'
+import { createTestPersona, findPendingCorreo, requestFromPage, toCookieHeader } from './persona.ts'
 
-const { entorno } = usarPasskeys()
+const { entorno } = usePasskeys()
 
 describe('a person with a passkey', () => {
   it('adds it, signs in with it, lists it and removes it', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { autenticador, passkey, agregada } = await agregarPasskey(entorno, ana)
     expect(agregada.cuerpo).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
-    expect(await correoPendiente(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
-    const abierta = await entrarConPasskey(entorno, await firmar(entorno, autenticador))
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
+    const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
     expect([abierta.status, abierta.cuerpo.persona]).toEqual([201, ana.persona])
-    expect(galletas(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
-    const cookie = galletas(abierta.cabeceras)
-    expect((await porPagina(entorno, cookie, ['GET', '/operaciones/v1/sesion'])).status).toBe(200)
-    const { datos } = (await ana.pedir('GET', RUTA)).cuerpo
+    expect(toCookieHeader(abierta.cabeceras)).toMatch(/^guias_sesion=[\w-]{43}; guias_conocido=[^;]+; guias_reto=$/)
+    const cookie = toCookieHeader(abierta.cabeceras)
+    expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/sesion'])).status).toBe(200)
+    const { datos } = (await ana.request('GET', PASSKEYS_PATH)).cuerpo
     expect(datos).toEqual([{ ...agregada.cuerpo, usado_en: expect.any(String) }])
-    const { registro } = await prepararRegistro(entorno, ana)
+    const { registro } = await prepareRegistration(entorno, ana)
     expect(registro.existentes).toEqual([autenticador.credencial])
-    expect((await ana.pedir('DELETE', `${RUTA}/${passkey}`)).status).toBe(204)
-    expect(await correoPendiente(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: false })
-    expect((await ana.pedir('GET', RUTA)).cuerpo).toEqual({ datos: [] })
-    expect(dicho(await entrarConPasskey(entorno, await firmar(entorno, autenticador)))).toEqual(INCORRECTA)
-    expect(dicho(await ana.pedir('DELETE', `${RUTA}/${passkey}`))).toEqual([404, 'passkey_desconocida'])
+    expect((await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`)).status).toBe(204)
+    expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: false })
+    expect((await ana.request('GET', PASSKEYS_PATH)).cuerpo).toEqual({ datos: [] })
+    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
+      WRONG_PASSKEY,
+    )
+    expect(toStatusAndCode(await ana.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
+      404,
+      'passkey_desconocida',
+    ])
   })
 
   it('is told by mail of a sign-in in a browser in which it was not seen', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { autenticador } = await agregarPasskey(entorno, ana)
-    const { cookie, cuerpo } = await firmar(entorno, autenticador)
-    await entrarConPasskey(entorno, { cookie: `${cookie}; ${ana.conocido}`, cuerpo })
-    expect(await correoPendiente(entorno, 'entrada', ana.correo)).toBeUndefined()
-    await entrarConPasskey(entorno, await firmar(entorno, autenticador))
-    expect(await correoPendiente(entorno, 'entrada', ana.correo)).toMatchObject({ nombre: 'Ana Pérez' })
+    const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
+    await signInWithPasskey(entorno, { cookie: `${cookie}; ${ana.known}`, cuerpo })
+    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toBeUndefined()
+    await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))
+    expect(await findPendingCorreo(entorno, 'entrada', ana.correo)).toMatchObject({ nombre: 'Ana Pérez' })
   })
 
   it('loses it when it is erased', async () => {
-    await nuevaPersona(entorno)
-    const ana = await nuevaPersona(entorno)
+    await createTestPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const { autenticador } = await agregarPasskey(entorno, ana)
-    await prepararRegistro(entorno, ana)
+    await prepareRegistration(entorno, ana)
     expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
     const { rows } = await entorno.db.pool.query(
       `select (select count(*) from passkey k where k.persona_id = p.id)::int passkeys,
@@ -57,6 +62,8 @@ describe('a person with a passkey', () => {
       [ana.persona],
     )
     expect(rows).toEqual([{ passkeys: 0, retos: 0 }])
-    expect(dicho(await entrarConPasskey(entorno, await firmar(entorno, autenticador)))).toEqual(INCORRECTA)
+    expect(toStatusAndCode(await signInWithPasskey(entorno, await signChallenge(entorno, autenticador)))).toEqual(
+      WRONG_PASSKEY,
+    )
   })
 })

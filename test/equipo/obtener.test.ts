@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from './persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 it('shows a person with its memberships', async () => {
-  const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
+  const ana = await createTestPersona(entorno, { alcances: ['ver'] })
   const { status, cuerpo } = await entorno.operar('GET', `/personas/${ana.persona}`)
   expect([status, cuerpo]).toMatchObject([
     200,

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { nuevaPersona } from './persona.ts'
+import { createTestPersona } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 it('shows who signed in, with what, and until when', async () => {
-  const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
-  const { status, cuerpo } = await ana.pedir('GET', '/operaciones/v1/sesion')
+  const ana = await createTestPersona(entorno, { alcances: ['ver'] })
+  const { status, cuerpo } = await ana.request('GET', '/operaciones/v1/sesion')
   expect([status, cuerpo]).toMatchObject([
     200,
     {
@@ -26,13 +26,13 @@ it('shows who signed in, with what, and until when', async () => {
 })
 
 it('shows when the person last proved to be there', async () => {
-  const ana = await nuevaPersona(entorno)
-  const antes = (await ana.pedir('GET', '/operaciones/v1/sesion')).cuerpo
-  entorno.adelantar(6 * MINUTO)
-  const probada = await ana.pedir('POST', '/operaciones/v1/sesion/presencia', { codigo: ana.app!.codigo() })
+  const ana = await createTestPersona(entorno)
+  const antes = (await ana.request('GET', '/operaciones/v1/sesion')).cuerpo
+  entorno.advance(6 * MINUTE_MS)
+  const probada = await ana.request('POST', '/operaciones/v1/sesion/presencia', { codigo: ana.app!.codigo() })
   expect(probada.status).toBe(200)
   await hasta(async () => {
-    const { cuerpo } = await ana.pedir('GET', '/operaciones/v1/sesion')
-    return Date.parse(cuerpo.presencia_en) - Date.parse(antes.presencia_en) >= 6 * MINUTO
+    const { cuerpo } = await ana.request('GET', '/operaciones/v1/sesion')
+    return Date.parse(cuerpo.presencia_en) - Date.parse(antes.presencia_en) >= 6 * MINUTE_MS
   })
 })

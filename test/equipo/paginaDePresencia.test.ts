@@ -1,19 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { returnPath } from '../../server/pages/entrar/session.ts'
-import { MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { agregarPasskey } from './autenticador.ts'
-import { correoPendiente, hacerCodigos, nuevaPersona, pedirCodigo, personaDeComercio } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import {
+  createComercioPersona,
+  createTestPersona,
+  findPendingCorreo,
+  makeRecoveryCodes,
+  pedirCodigo,
+} from './persona.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 /** A person whose last proof of presence is older than five minutes, in a browser without a program. */
 async function tarde() {
-  const ana = await personaDeComercio(entorno)
-  const navegador = sinPrograma(entorno, ana.cookie)
-  entorno.adelantar(5 * MINUTO + 1)
-  const codigo = async () => (await correoPendiente(entorno, 'codigo', ana.correo)).codigo as string
+  const ana = await createComercioPersona(entorno)
+  const navegador = createScriptlessBrowser(entorno, ana.cookie)
+  entorno.advance(5 * MINUTE_MS + 1)
+  const codigo = async () => (await findPendingCorreo(entorno, 'codigo', ana.correo)).codigo as string
   return { ana, ...navegador, codigo }
 }
 const VOLVER = '/cuenta?quitar=pas_0123456789AB'
@@ -46,18 +52,18 @@ describe('the page on which a person proves to be there', () => {
   })
 
   it('is offered to whoever removes a passkey late, and the passkey is removed after another click', async () => {
-    const ana = await personaDeComercio(entorno)
+    const ana = await createComercioPersona(entorno)
     await agregarPasskey(entorno, ana)
-    const { ir } = sinPrograma(entorno, ana.cookie)
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
     const [, passkey = ''] = /name="cual" value="(pas_[^"]+)"/.exec((await ir('/cuenta')).texto) ?? []
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     const quitar = { accion: 'quitar', cual: passkey }
     const pedida = await ir('/cuenta', quitar)
     expect(pedida.destino).toBe(
       `${entorno.url}/cuenta/presencia?volver=${encodeURIComponent(`/cuenta?quitar=${passkey}`)}`,
     )
     await ir('/cuenta/presencia', { volver: `/cuenta?quitar=${passkey}` })
-    const { codigo } = await correoPendiente(entorno, 'codigo', ana.correo)
+    const { codigo } = await findPendingCorreo(entorno, 'codigo', ana.correo)
     const { destino } = await ir('/cuenta/presencia/codigo', { codigo, volver: `/cuenta?quitar=${passkey}` })
     for (let i = 0; i < 2; i++) expect((await ir(destino!)).texto).toContain('¿Quita la passkey de')
     expect(await ir('/cuenta', quitar)).toMatchObject({ status: 303, a: '/cuenta' })
@@ -67,8 +73,8 @@ describe('the page on which a person proves to be there', () => {
 
   it('leads to the sign-in without a session, and takes no form of another site', async () => {
     const { ir, codigo } = await tarde()
-    expect(await sinPrograma(entorno).ir(PAGINA)).toMatchObject({ status: 303, a: '/entrar' })
-    expect(await sinPrograma(entorno).ir('/cuenta/presencia', { volver: '' })).toMatchObject({
+    expect(await createScriptlessBrowser(entorno).ir(PAGINA)).toMatchObject({ status: 303, a: '/entrar' })
+    expect(await createScriptlessBrowser(entorno).ir('/cuenta/presencia', { volver: '' })).toMatchObject({
       status: 303,
       a: '/entrar',
     })
@@ -87,7 +93,7 @@ describe('the page on which a person proves to be there', () => {
 
   it('takes no code that another person asked for', async () => {
     const [ana, bea] = [await tarde(), await tarde()]
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     await bea.ir('/cuenta/presencia', { volver: '/cuenta' })
     ana.guardadas.set('guias_entrada', bea.guardadas.get('guias_entrada')!)
     const { status } = await ana.ir('/cuenta/presencia/codigo', { codigo: await bea.codigo(), volver: '/cuenta' })
@@ -97,9 +103,9 @@ describe('the page on which a person proves to be there', () => {
 
 /** A person of the courier company with an app, in a browser without a program, late. */
 async function tardeConApp() {
-  const ana = await nuevaPersona(entorno)
-  const navegador = sinPrograma(entorno, ana.cookie)
-  entorno.adelantar(5 * MINUTO + 1)
+  const ana = await createTestPersona(entorno)
+  const navegador = createScriptlessBrowser(entorno, ana.cookie)
+  entorno.advance(5 * MINUTE_MS + 1)
   return { ana, ...navegador }
 }
 const SIN_CORREO = /Mandar el código|Le mandamos|Pedir otro código/
@@ -114,7 +120,7 @@ describe('the page on which a person with a second factor proves to be there', (
       expect(texto).not.toMatch(SIN_CORREO)
     }
     expect((await ir('/cuenta/presencia', { volver: VOLVER })).destino).toBe(entorno.url + PAGINA)
-    expect(await correoPendiente(entorno, 'codigo', ana.correo)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'codigo', ana.correo)).toBeUndefined()
     const { codigo: porCorreo, entrada } = await pedirCodigo(entorno, ana.correo)
     const Cookie = `${ana.cookie}; ${entrada}`
     const mal = await ir('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: VOLVER }, { Cookie })
@@ -126,15 +132,18 @@ describe('the page on which a person with a second factor proves to be there', (
   })
 
   it('offers the passkey alone to whoever has nothing else, and takes a recovery code', async () => {
-    const [ana, bea] = [await nuevaPersona(entorno, { conApp: false }), await nuevaPersona(entorno, { conApp: false })]
+    const [ana, bea] = [
+      await createTestPersona(entorno, { conApp: false }),
+      await createTestPersona(entorno, { conApp: false }),
+    ]
     const [sola, conCodigos] = [await agregarPasskey(entorno, ana), await agregarPasskey(entorno, bea)]
-    const [codigo = ''] = await hacerCodigos(conCodigos)
-    entorno.adelantar(5 * MINUTO + 1)
-    const { texto } = await sinPrograma(entorno, sola.cookie).ir(PAGINA)
+    const [codigo = ''] = await makeRecoveryCodes(conCodigos)
+    entorno.advance(5 * MINUTE_MS + 1)
+    const { texto } = await createScriptlessBrowser(entorno, sola.cookie).ir(PAGINA)
     expect(texto).toContain('data-hace="probar"')
     expect(texto).not.toMatch(/name="codigo"/)
     expect(texto).not.toMatch(SIN_CORREO)
-    const { ir } = sinPrograma(entorno, conCodigos.cookie)
+    const { ir } = createScriptlessBrowser(entorno, conCodigos.cookie)
     expect((await ir(PAGINA)).texto).toMatch(/Escriba un código de recuperación\..*data-hace="probar"/s)
     expect((await ir('/cuenta/presencia/codigo', { codigo, volver: VOLVER })).destino).toBe(entorno.url + VOLVER)
     expect((await ir(PAGINA)).destino).toBe(entorno.url + VOLVER)
@@ -145,7 +154,7 @@ describe('the page on which a person with a second factor proves to be there', (
     await entorno.db.pool.query(
       `update segundo_factor set intentos = 10, intentos_desde = $2
        where persona_id = (select id from persona where persona = $1)`,
-      [ana.persona, entorno.reloj()],
+      [ana.persona, entorno.clock()],
     )
     const bien = await ir('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
     expect([bien.status, bien.texto]).toEqual([429, expect.stringContaining('espere un día')])
@@ -199,7 +208,9 @@ describe('the path to which the page returns', () => {
     const { destino } = await ir('/cuenta/presencia/codigo', { codigo: await codigo(), volver: '//malo.example' })
     expect(destino).toBe(`${entorno.url}/cuenta`)
     for (const ajeno of AJENOS) {
-      const listo = await sinPrograma(entorno, ana.cookie).ir(`/cuenta/presencia?volver=${encodeURIComponent(ajeno)}`)
+      const listo = await createScriptlessBrowser(entorno, ana.cookie).ir(
+        `/cuenta/presencia?volver=${encodeURIComponent(ajeno)}`,
+      )
       expect(listo.destino).toBe(`${entorno.url}/cuenta`)
     }
   })

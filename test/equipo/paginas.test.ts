@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { qrOf } from '../../server/platform/pdf/barcodes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona } from './persona.ts'
-import { sinPrograma } from './sinPrograma.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createCorreoAddress, createTestPersona, findPendingCorreo } from './persona.ts'
+import { createScriptlessBrowser } from './sinPrograma.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
-const nuevoNavegador = () => sinPrograma(entorno)
+const nuevoNavegador = () => createScriptlessBrowser(entorno)
 
 describe('the pages on which a person signs in', () => {
   it('ask for the address and then for the code, and lead to the account', async () => {
-    const { correo, app } = await nuevaPersona(entorno)
+    const { correo, app } = await createTestPersona(entorno)
     const { ir, guardadas } = nuevoNavegador()
     const primera = await ir('/entrar')
     expect([primera.status, primera.texto]).toEqual([200, expect.stringContaining('name="correo"')])
@@ -19,7 +19,7 @@ describe('the pages on which a person signs in', () => {
     expect((await ir('/entrar/codigo')).texto).toContain('autocomplete="one-time-code"')
     const mal = await ir('/entrar/codigo', { codigo: 'x' })
     expect([mal.status, mal.texto]).toEqual([401, expect.stringContaining('El código no vale')])
-    const { codigo } = await correoPendiente(entorno, 'codigo', correo)
+    const { codigo } = await findPendingCorreo(entorno, 'codigo', correo)
     expect(await ir('/entrar/codigo', { codigo })).toMatchObject({ status: 303, a: '/entrar/segundo-factor' })
     expect([...guardadas.keys()]).toEqual(['guias_a_medias'])
     expect((await ir('/entrar/segundo-factor')).texto).toContain('Escriba las seis cifras de su app de códigos.')
@@ -36,14 +36,14 @@ describe('the pages on which a person signs in', () => {
 
   it('say the same for an address of nobody, and what is wrong with one that is none', async () => {
     const { ir } = nuevoNavegador()
-    expect(await ir('/entrar', { correo: nuevaDireccion() })).toMatchObject({ status: 303, a: '/entrar/codigo' })
+    expect(await ir('/entrar', { correo: createCorreoAddress() })).toMatchObject({ status: 303, a: '/entrar/codigo' })
     const mal = await ir('/entrar', { correo: '"><b>ana' })
     expect([mal.status, mal.texto]).toEqual([422, expect.stringContaining('Escriba una dirección de correo')])
     expect(mal.texto).not.toContain('<b>ana')
   })
 
   it('take no form of another site, cannot be framed, and are kept by no cache', async () => {
-    const { correo } = await nuevaPersona(entorno)
+    const { correo } = await createTestPersona(entorno)
     const { ir } = nuevoNavegador()
     for (const [ruta, campos] of [
       ['/entrar', { correo }],
@@ -65,11 +65,11 @@ describe('the pages on which a person signs in', () => {
 })
 
 it('the page of the second factor tells what to do after ten failures', async () => {
-  const { correo } = await nuevaPersona(entorno)
+  const { correo } = await createTestPersona(entorno)
   const { ir } = nuevoNavegador()
   const fallar = async (veces: number) => {
     await ir('/entrar', { correo })
-    await ir('/entrar/codigo', { codigo: (await correoPendiente(entorno, 'codigo', correo)).codigo })
+    await ir('/entrar/codigo', { codigo: (await findPendingCorreo(entorno, 'codigo', correo)).codigo })
     for (let i = 0; i < veces; i++) expect((await ir('/entrar/segundo-factor', { codigo: 'x' })).status).toBe(401)
   }
   await fallar(5)
@@ -84,12 +84,12 @@ it('the page of the second factor tells what to do after ten failures', async ()
 describe('the page of an invitation', () => {
   const invitar = async (correo: string, mas: object = {}) => {
     await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana', alcances: ['ver'], ...mas })
-    return new URL((await correoPendiente(entorno, 'invitacion', correo)).enlace).pathname
+    return new URL((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).pathname
   }
 
   it('changes nothing when it is opened, however often, and accepts with its button', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const ruta = await invitar(nuevaDireccion(), { comercio, alcances: ['despacho'] })
+    const ruta = await invitar(createCorreoAddress(), { comercio, alcances: ['despacho'] })
     const { ir, guardadas } = nuevoNavegador()
     for (let i = 0; i < 3; i++) {
       const { status, texto } = await ir(ruta)
@@ -106,13 +106,13 @@ describe('the page of an invitation', () => {
 
 describe('the page of an account', () => {
   it('draws the secret of an app as the QR code of its address, within the page', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(entorno, { conApp: false })
     const { ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     const { texto, cabeceras } = await ir('/cuenta', { accion: 'app', cual: '' })
     expect(cabeceras.get('cache-control')).toBe('no-store')
     const uri = /href="(otpauth:[^"]+)"/.exec(texto)![1]!.replaceAll('&amp;', '&')
-    const { lado, modulos } = qrOf(uri)!
+    const { side: lado, modules: modulos } = qrOf(uri)!
     const oscuros = Array.from({ length: lado * lado }, (_nada, i) => i).filter((i) => modulos[i])
     const dibujados = [...texto.matchAll(/M(\d+) (\d+)h1v1h-1z/g)].map(
       ([, x, y]) => (Number(y) - 4) * lado + Number(x) - 4,
@@ -122,7 +122,7 @@ describe('the page of an account', () => {
   })
 
   it('of a session without the second factor does nothing but add one, and ends', async () => {
-    const ana = await nuevaPersona(entorno, { conApp: false })
+    const ana = await createTestPersona(entorno, { conApp: false })
     const { ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     expect((await ir('/cuenta')).texto).toContain('Falta su segundo factor')
@@ -130,7 +130,7 @@ describe('the page of an account', () => {
       const { status, a } = await ir('/cuenta', { accion, cual: ana.sesion, razon: 'x' })
       expect([accion, status, a]).toEqual([accion, 303, '/cuenta'])
     }
-    expect((await ana.pedir('GET', '/operaciones/v1/sesion')).status).toBe(200)
+    expect((await ana.request('GET', '/operaciones/v1/sesion')).status).toBe(200)
     const { rows } = await entorno.db.pool.query(
       'select count(*)::int as n from codigo_de_recuperacion c join persona p on p.id = c.persona_id where persona = $1',
       [ana.persona],
@@ -141,8 +141,8 @@ describe('the page of an account', () => {
 
   it('goes on with another membership, and ends another session', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const ana = await nuevaPersona(entorno, { comercio, alcances: ['cobros'] })
-    const empresa = await nuevaPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
+    const ana = await createTestPersona(entorno, { comercio, alcances: ['cobros'] })
+    const empresa = await createTestPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
     const { ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', empresa.cookie.split('=')[1]!)
     const antes = await ir('/cuenta')

@@ -1,24 +1,24 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
-import { AUTENTICADOR, origenDe } from './autenticador.ts'
-import { correoPendiente, nuevaDireccion } from './persona.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from '../paginas/revisar.ts'
+import { origenDe, VIRTUAL_AUTHENTICATOR } from './autenticador.ts'
+import { createCorreoAddress, findPendingCorreo } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const abiertas: Page[] = []
 afterAll(() => Promise.all(abiertas.map((pagina) => pagina.context().close())))
 
 /** A window with Chromium's virtual authenticator, which keeps passkeys and verifies its person. */
 async function abrir(): Promise<{ pagina: Page; cdp: CDPSession; authenticatorId: string }> {
-  const contexto = await abrirContexto({ viewport: { width: 360, height: 740 }, hasTouch: true })
+  const contexto = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const pagina = await contexto.newPage()
   abiertas.push(pagina)
   const cdp = await contexto.newCDPSession(pagina)
   await cdp.send('WebAuthn.enable')
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', AUTENTICADOR)
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
   return { pagina, cdp, authenticatorId }
 }
 const titulo = (pagina: Page, texto: string) => pagina.getByRole('heading', { level: 1, name: texto }).waitFor()
@@ -26,16 +26,16 @@ const boton = (pagina: Page, name: string) => pagina.getByRole('button', { name 
 const tarjetas = (pagina: Page) => pagina.locator('li', { hasText: 'Quitar esta passkey' })
 
 async function aceptar(pagina: Page) {
-  const correo = nuevaDireccion()
+  const correo = createCorreoAddress()
   const { comercio } = await entorno.nuevoComercio()
   await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['despacho'], comercio })
-  await pagina.goto((await correoPendiente(entorno, 'invitacion', correo)).enlace)
+  await pagina.goto((await findPendingCorreo(entorno, 'invitacion', correo)).enlace)
   await boton(pagina, 'Aceptar y entrar').tap()
   await titulo(pagina, 'Su cuenta')
   return correo
 }
 
-describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
+describe.runIf(hasBrowser)('in a browser with an authenticator', () => {
   it('a person adds a passkey, leaves, signs in with it, and removes it', async () => {
     const { pagina, cdp, authenticatorId } = await abrir()
     const correo = await aceptar(pagina)
@@ -74,7 +74,7 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
     await aceptar(pagina)
     await boton(pagina, 'Agregar una passkey').tap()
     await tarjetas(pagina).waitFor()
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     const probada = pagina.waitForResponse(/passkeys.presencia$/)
     const empezada = pagina.waitForResponse((una) => una.url().endsWith('/registro') && una.status() === 200)
     await boton(pagina, 'Agregar una passkey').tap()
@@ -87,7 +87,7 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
     await aceptar(pagina)
     await boton(pagina, 'Agregar una passkey').tap()
     await tarjetas(pagina).waitFor()
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     await boton(pagina, 'Quitar esta passkey').tap()
     await titulo(pagina, 'Confirme que es usted')
     await boton(pagina, 'Confirmar con passkey').tap()
@@ -99,13 +99,13 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
   it('a person without a passkey who adds one later is led to the proof by code', async () => {
     const { pagina } = await abrir()
     const correo = await aceptar(pagina)
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     await boton(pagina, 'Agregar una passkey').tap()
     await titulo(pagina, 'Confirme que es usted')
     expect(await boton(pagina, 'Confirmar con passkey').count()).toBe(0)
     await boton(pagina, 'Mandar el código').tap()
     await titulo(pagina, 'Escriba el código')
-    await pagina.getByLabel('Código de seis cifras').fill((await correoPendiente(entorno, 'codigo', correo)).codigo)
+    await pagina.getByLabel('Código de seis cifras').fill((await findPendingCorreo(entorno, 'codigo', correo)).codigo)
     await boton(pagina, 'Confirmar').tap()
     await titulo(pagina, 'Su cuenta')
     await boton(pagina, 'Agregar una passkey').tap()
@@ -118,11 +118,11 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
     await boton(pagina, 'Agregar una passkey').tap()
     await tarjetas(pagina).waitFor()
     const blancos = 'button, a.boton, input:not([type=hidden])'
-    await revisarPagina({ pagina, nombre: 'entrar-cuenta-passkey', blancos })
-    await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: 'entrar-cuenta-passkey', blancos })
+    await checkLargeText(pagina)
     await pagina.goto(`${origenDe(entorno)}/entrar`)
     await boton(pagina, 'Entrar con passkey').waitFor()
-    await revisarPagina({ pagina, nombre: 'entrar-passkey', blancos })
+    await checkPage({ pagina, nombre: 'entrar-passkey', blancos })
   })
 
   it('the proof of presence has no fault that axe finds, in light and dark and with large letters', async () => {
@@ -130,11 +130,11 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
     const correo = await aceptar(pagina)
     await boton(pagina, 'Agregar una passkey').tap()
     await tarjetas(pagina).waitFor()
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     const blancos = 'button, a.boton, input:not([type=hidden])'
     const revisar = async (nombre: string) => {
-      await revisarPagina({ pagina, nombre: `presencia-${nombre}`, blancos })
-      await revisarLetrasGrandes(pagina)
+      await checkPage({ pagina, nombre: `presencia-${nombre}`, blancos })
+      await checkLargeText(pagina)
       await pagina.setViewportSize({ width: 360, height: 740 })
     }
     await boton(pagina, 'Quitar esta passkey').tap()
@@ -147,7 +147,7 @@ describe.runIf(hayNavegador)('in a browser with an authenticator', () => {
     await pagina.getByText('El código no vale').first().waitFor()
     await revisar('codigo-falla')
     // Looking at a page ends Chromium's virtual authenticator.
-    await pagina.getByLabel('Código de seis cifras').fill((await correoPendiente(entorno, 'codigo', correo)).codigo)
+    await pagina.getByLabel('Código de seis cifras').fill((await findPendingCorreo(entorno, 'codigo', correo)).codigo)
     await boton(pagina, 'Confirmar').tap()
     await boton(pagina, 'Sí, quitarla').waitFor()
     await revisar('quitar')

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { usarSesiones } from '../repartidores/sesiones.ts'
-import { nuevaPersona } from './persona.ts'
+import { useSesiones } from '../repartidores/sesiones.ts'
+import { createTestPersona } from './persona.ts'
 
-const { entorno, otroServicio } = usarSesiones()
+const { entorno, otroServicio } = useSesiones()
 
 it('no passkey is offered where the service has an address in place of a name', async () => {
-  const ana = await nuevaPersona(entorno)
+  const ana = await createTestPersona(entorno)
   const { url } = await otroServicio({ PUBLIC_URL: 'http://203.0.113.7:3000', WEBHOOKS_LOOPBACK: '0' })
   const headers = { Cookie: ana.cookie, Origin: 'http://203.0.113.7:3000' }
   for (const ruta of ['registro', 'reto']) {

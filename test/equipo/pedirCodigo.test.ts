@@ -1,37 +1,37 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona, porPagina } from './persona.ts'
+import { createCorreoAddress, createTestPersona, findPendingCorreo, requestFromPage } from './persona.ts'
 
 const limites = { ahora: 0 }
-const entorno = usarEntorno({ relojDeLimites: () => limites.ahora })
+const entorno = useEnvironment({ limitsClock: () => limites.ahora })
 /** The limits of networks are full again. */
 const descansar = () => {
   limites.ahora += HORA
 }
 const RUTA = '/operaciones/v1/sesion'
-const pedirA = (correo: string) => porPagina(entorno, '', ['POST', `${RUTA}/codigo`, { correo }])
+const pedirA = (correo: string) => requestFromPage(entorno, '', ['POST', `${RUTA}/codigo`, { correo }])
 
 describe('an address of nobody', () => {
   const forma = ({ status, cuerpo, cabeceras }: Awaited<ReturnType<typeof pedirA>>) => ({
     status,
     miembros: Object.keys(cuerpo),
     cookie: cabeceras.getSetCookie().map((una) => una.replace(/=[\w-]{43};/, '=…;')),
-    nombres: [...cabeceras.keys()].sort(),
+    names: [...cabeceras.keys()].sort(),
   })
 
   it('gets the same answer and no mail', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno)
-    const nadie = nuevaDireccion()
+    const { correo } = await createTestPersona(entorno)
+    const nadie = createCorreoAddress()
     expect(forma(await pedirA(nadie))).toEqual(forma(await pedirA(correo)))
-    expect(await correoPendiente(entorno, 'codigo', nadie)).toBeUndefined()
-    expect(await correoPendiente(entorno, 'codigo', correo)).toBeDefined()
+    expect(await findPendingCorreo(entorno, 'codigo', nadie)).toBeUndefined()
+    expect(await findPendingCorreo(entorno, 'codigo', correo)).toBeDefined()
   })
 
   it('takes the same time', async () => {
-    const { correo } = await nuevaPersona(entorno)
+    const { correo } = await createTestPersona(entorno)
     const medir = async (a: string) => {
       descansar()
       const inicio = performance.now()
@@ -41,7 +41,7 @@ describe('an address of nobody', () => {
     const tiempos = { alguien: [] as number[], nadie: [] as number[] }
     for (let i = 0; i < 40; i++) {
       tiempos.alguien.push(await medir(correo))
-      tiempos.nadie.push(await medir(nuevaDireccion()))
+      tiempos.nadie.push(await medir(createCorreoAddress()))
     }
     const mediana = (de: number[]) => de.sort((a, b) => a - b)[de.length / 2]!
     const [alguien, nadie] = [mediana(tiempos.alguien), mediana(tiempos.nadie)]
@@ -50,7 +50,7 @@ describe('an address of nobody', () => {
 
   it('that looks like a person’s is refused', async () => {
     descansar()
-    const { correo } = await nuevaPersona(entorno)
+    const { correo } = await createTestPersona(entorno)
     for (const parecida of [correo.replace('a', 'а'), correo.replace('@', '＠'), correo.replace('e', 'é')]) {
       const { status, cuerpo } = await pedirA(parecida)
       expect([status, cuerpo.errores[0].campo]).toEqual([422, '/correo'])
@@ -60,7 +60,7 @@ describe('an address of nobody', () => {
 
 describe('codes for one person', () => {
   it('leave five times an hour and ten times a day, and the answer does not say so', async () => {
-    const { correo } = await nuevaPersona(entorno)
+    const { correo } = await createTestPersona(entorno)
     const mandados = async () => {
       const { rows } = await entorno.db.pool.query(
         `select count(*)::int as n from correo where tipo = 'codigo' and huella = (select huella from correo
@@ -76,10 +76,10 @@ describe('codes for one person', () => {
     }
     await pedir(7)
     expect(await mandados()).toBe(5)
-    entorno.adelantar(HORA + 1)
+    entorno.advance(HORA + 1)
     await pedir(7)
     expect(await mandados()).toBe(8)
-    entorno.adelantar(24 * HORA)
+    entorno.advance(24 * HORA)
     await pedir(1)
     await hasta(async () => (await mandados()) === 9)
   })
@@ -87,9 +87,9 @@ describe('codes for one person', () => {
   it('are asked for 30 times by one network, and then it has to wait', async () => {
     descansar()
     const estados: number[] = []
-    for (let i = 0; i < 31; i++) estados.push((await pedirA(nuevaDireccion())).status)
+    for (let i = 0; i < 31; i++) estados.push((await pedirA(createCorreoAddress())).status)
     expect(estados).toEqual([...Array(30).fill(202), 429])
-    const { cabeceras } = await pedirA(nuevaDireccion())
+    const { cabeceras } = await pedirA(createCorreoAddress())
     expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
     descansar()
   })

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { agregarPasskey, dicho, prepararRegistro, RUTA, usarPasskeys } from './autenticador.ts'
-import { nuevaPersona } from './persona.ts'
+import { agregarPasskey, PASSKEYS_PATH, prepareRegistration, toStatusAndCode, usePasskeys } from './autenticador.ts'
+import { createTestPersona } from './persona.ts'
 
-const { agregar, entorno } = usarPasskeys()
+const { agregar, entorno } = usePasskeys()
 
 describe('a person with passkeys', () => {
   it('has ten at most', async () => {
-    const ana = await nuevaPersona(entorno)
-    const pendiente = await prepararRegistro(entorno, ana)
+    const ana = await createTestPersona(entorno)
+    const pendiente = await prepareRegistration(entorno, ana)
     for (let i = 0; i < 10; i++) await agregarPasskey(entorno, ana)
-    expect(dicho(await ana.pedir('POST', `${RUTA}/registro`))).toEqual([409, 'passkey_no_admitida'])
-    expect(dicho(await agregar(pendiente.cookie, pendiente.cuerpo))).toEqual([409, 'passkey_no_admitida'])
+    expect(toStatusAndCode(await ana.request('POST', `${PASSKEYS_PATH}/registro`))).toEqual([
+      409,
+      'passkey_no_admitida',
+    ])
+    expect(toStatusAndCode(await agregar(pendiente.cookie, pendiente.cuerpo))).toEqual([409, 'passkey_no_admitida'])
   })
 })

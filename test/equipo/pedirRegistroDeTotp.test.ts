@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { usarPasskeys } from './autenticador.ts'
-import { nuevaPersona, SESION } from './persona.ts'
+import { usePasskeys } from './autenticador.ts'
+import { createTestPersona, SESION } from './persona.ts'
 
-const { entorno } = usarPasskeys()
+const { entorno } = usePasskeys()
 
 it('gives another secret each time, as a text and as the text of a QR code, for ten minutes', async () => {
-  const ana = await nuevaPersona(entorno, { conApp: false })
-  const pedir = async () => (await ana.pedir('POST', `${SESION}/totp/registro`)).cuerpo
+  const ana = await createTestPersona(entorno, { conApp: false })
+  const pedir = async () => (await ana.request('POST', `${SESION}/totp/registro`)).cuerpo
   const [una, otra] = [await pedir(), await pedir()]
   expect(una.secreto).not.toBe(otra.secreto)
   const uri = new URL(otra.uri)
@@ -16,7 +16,7 @@ it('gives another secret each time, as a text and as the text of a QR code, for 
     `/Guías:${ana.correo}`,
   ])
   expect(Object.fromEntries(uri.searchParams)).toMatchObject({ secret: otra.secreto, issuer: 'Guías' })
-  const minutos = (Date.parse(otra.vence_en) - entorno.reloj().getTime()) / 60_000
+  const minutos = (Date.parse(otra.vence_en) - entorno.clock().getTime()) / 60_000
   expect(minutos).toBeGreaterThan(9)
   expect(minutos).toBeLessThanOrEqual(10)
   const { rows } = await entorno.db.pool.query(

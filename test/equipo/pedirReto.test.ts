@@ -1,30 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
-import { agregarPasskey, dicho, entrarConPasskey, firmar, INCORRECTA, RUTA, usarPasskeys } from './autenticador.ts'
-import { nuevaPersona, porPagina } from './persona.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import {
+  agregarPasskey,
+  PASSKEYS_PATH,
+  signChallenge,
+  signInWithPasskey,
+  toStatusAndCode,
+  usePasskeys,
+  WRONG_PASSKEY,
+} from './autenticador.ts'
+import { createTestPersona, requestFromPage } from './persona.ts'
 
-const { entorno } = usarPasskeys()
+const { entorno } = usePasskeys()
 
 describe('signing in with a passkey', () => {
   it('takes a challenge once, in its browser, for five minutes, and of ten at once one', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await nuevaPersona(entorno))
-    const [una, otra] = [await firmar(entorno, autenticador), await firmar(entorno, autenticador)]
+    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const [una, otra] = [await signChallenge(entorno, autenticador), await signChallenge(entorno, autenticador)]
     for (const cookie of ['', otra.cookie, `${una.cookie}; ${una.cookie}`])
-      expect(dicho(await entrarConPasskey(entorno, { cookie, cuerpo: una.cuerpo }))).toEqual(INCORRECTA)
-    const todas = await Promise.all(Array.from({ length: 10 }, () => entrarConPasskey(entorno, una)))
+      expect(toStatusAndCode(await signInWithPasskey(entorno, { cookie, cuerpo: una.cuerpo }))).toEqual(WRONG_PASSKEY)
+    const todas = await Promise.all(Array.from({ length: 10 }, () => signInWithPasskey(entorno, una)))
     expect(todas.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(401)])
-    const vencida = await firmar(entorno, autenticador)
-    entorno.adelantar(5 * MINUTO)
-    expect(dicho(await entrarConPasskey(entorno, vencida))).toEqual(INCORRECTA)
+    const vencida = await signChallenge(entorno, autenticador)
+    entorno.advance(5 * MINUTE_MS)
+    expect(toStatusAndCode(await signInWithPasskey(entorno, vencida))).toEqual(WRONG_PASSKEY)
   })
 
   it('is for pages of the service alone', async () => {
-    const { autenticador } = await agregarPasskey(entorno, await nuevaPersona(entorno))
-    const { cookie, cuerpo } = await firmar(entorno, autenticador)
+    const { autenticador } = await agregarPasskey(entorno, await createTestPersona(entorno))
+    const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
     const desde = { cabeceras: { Origin: 'https://malo.example' } }
-    for (const pedido of [`${RUTA}/entrada`, `${RUTA}/reto`]) {
-      const visto = await porPagina(entorno, cookie, ['POST', pedido, cuerpo], desde)
-      expect(dicho(visto)).toEqual([403, 'origen_no_permitido'])
+    for (const pedido of [`${PASSKEYS_PATH}/entrada`, `${PASSKEYS_PATH}/reto`]) {
+      const visto = await requestFromPage(entorno, cookie, ['POST', pedido, cuerpo], desde)
+      expect(toStatusAndCode(visto)).toEqual([403, 'origen_no_permitido'])
     }
   })
 })

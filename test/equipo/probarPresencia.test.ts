@@ -1,20 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { entrarCon, nuevaDireccion, nuevaPersona, type PersonaDePrueba, pedirCodigo, porPagina } from './persona.ts'
+import {
+  createCorreoAddress,
+  createTestPersona,
+  pedirCodigo,
+  requestFromPage,
+  signInWithCode,
+  type TestPersona,
+} from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const probar = (cookie: string, codigo: unknown) =>
-  porPagina(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
-const invitar = ({ pedir }: PersonaDePrueba) =>
-  pedir('POST', '/operaciones/v1/invitaciones', { correo: nuevaDireccion(), nombre: 'x', alcances: ['ver'] })
+  requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
+const invitar = ({ request: pedir }: TestPersona) =>
+  pedir('POST', '/operaciones/v1/invitaciones', { correo: createCorreoAddress(), nombre: 'x', alcances: ['ver'] })
 
 describe('a session that is older than five minutes', () => {
   it('changes keys and persons only after another code', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     expect((await invitar(ana)).status).toBe(201)
-    entorno.adelantar(5 * MINUTO + 1)
+    entorno.advance(5 * MINUTE_MS + 1)
     await hasta(async () => (await invitar(ana)).status === 403)
     const { comercio } = await entorno.nuevoComercio()
     const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo
@@ -29,10 +36,10 @@ describe('a session that is older than five minutes', () => {
       ['DELETE', `/membresias/${ana.membresia}`],
       ['DELETE', `/personas/${ana.persona}`],
     ] as const) {
-      const { status, cuerpo: dicho } = await ana.pedir(metodo, `/operaciones/v1${ruta}`, cuerpo)
+      const { status, cuerpo: dicho } = await ana.request(metodo, `/operaciones/v1${ruta}`, cuerpo)
       expect([ruta, status, dicho.codigo]).toEqual([ruta, 403, 'presencia_requerida'])
     }
-    expect((await ana.pedir('GET', '/operaciones/v1/personas')).status).toBe(200)
+    expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
     const deCorreo = await pedirCodigo(entorno, ana.correo)
     expect((await probar(`${ana.cookie}; ${deCorreo.entrada}`, deCorreo.codigo)).status).toBe(401)
     const probada = await probar(ana.cookie, ana.app!.codigo())
@@ -42,11 +49,11 @@ describe('a session that is older than five minutes', () => {
 
   it('takes no code by mail of another person, of another browser or a second time', async () => {
     const sinApp = { conApp: false }
-    const [ana, otra] = [await nuevaPersona(entorno, sinApp), await nuevaPersona(entorno, sinApp)]
+    const [ana, otra] = [await createTestPersona(entorno, sinApp), await createTestPersona(entorno, sinApp)]
     const ajeno = await pedirCodigo(entorno, otra.correo)
     const propio = await pedirCodigo(entorno, ana.correo)
     const usado = await pedirCodigo(entorno, ana.correo)
-    expect((await entrarCon(entorno, usado.entrada, usado.codigo)).status).toBe(201)
+    expect((await signInWithCode(entorno, usado.entrada, usado.codigo)).status).toBe(201)
     for (const [cookie, codigo] of [
       [`${ana.cookie}; ${ajeno.entrada}`, ajeno.codigo],
       [ana.cookie, propio.codigo],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaDireccion, nuevaPersona, pedirCodigo } from './persona.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createCorreoAddress, createTestPersona, pedirCodigo } from './persona.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 describe('the last person who administers', () => {
   /** Leaves that person alone with the scope. */
@@ -15,23 +15,23 @@ describe('the last person who administers', () => {
   }
 
   it('is neither removed nor erased nor loses the scope', async () => {
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     await dejarA(ana.persona)
     const quitar = [
       await entorno.operar('DELETE', `/membresias/${ana.membresia}`),
       await entorno.operar('DELETE', `/personas/${ana.persona}`),
       await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }),
-      await ana.pedir('DELETE', `/operaciones/v1/membresias/${ana.membresia}`),
+      await ana.request('DELETE', `/operaciones/v1/membresias/${ana.membresia}`),
     ]
     for (const { status, cuerpo } of quitar) expect([status, cuerpo.codigo]).toEqual([409, 'ultima_administradora'])
-    expect((await ana.pedir('GET', '/operaciones/v1/personas')).status).toBe(200)
+    expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
     const menos = await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['administrar'] })
     expect(menos.status).toBe(200)
   })
 
   it('remains when keys remove the last two at once', async () => {
     for (let i = 0; i < 10; i++) {
-      const [ana, bea] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+      const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
       await entorno.db.pool.query(
         `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`,
         [[ana.membresia, bea.membresia]],
@@ -46,9 +46,9 @@ describe('the last person who administers', () => {
 })
 
 it('an address without a membership gets no code', async () => {
-  const correo = nuevaDireccion()
-  await nuevaPersona(entorno)
-  const ana = await nuevaPersona(entorno, { correo })
+  const correo = createCorreoAddress()
+  await createTestPersona(entorno)
+  const ana = await createTestPersona(entorno, { correo })
   expect((await entorno.operar('DELETE', `/membresias/${ana.membresia}`)).status).toBe(204)
   expect((await pedirCodigo(entorno, correo)).codigo).toBeUndefined()
 })

@@ -1,12 +1,22 @@
 import { expect, it } from 'vitest'
-import { agregarPasskey, dicho, entrarConPasskey, firmar, RUTA, usarPasskeys } from './autenticador.ts'
-import { nuevaPersona } from './persona.ts'
+import {
+  agregarPasskey,
+  PASSKEYS_PATH,
+  signChallenge,
+  signInWithPasskey,
+  toStatusAndCode,
+  usePasskeys,
+} from './autenticador.ts'
+import { createTestPersona } from './persona.ts'
 
-const { entorno } = usarPasskeys()
+const { entorno } = usePasskeys()
 
 it('a person removes no passkey of another', async () => {
-  const [ana, otra] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+  const [ana, otra] = [await createTestPersona(entorno), await createTestPersona(entorno)]
   const { autenticador, passkey } = await agregarPasskey(entorno, ana)
-  expect(dicho(await otra.pedir('DELETE', `${RUTA}/${passkey}`))).toEqual([404, 'passkey_desconocida'])
-  expect((await entrarConPasskey(entorno, await firmar(entorno, autenticador))).status).toBe(201)
+  expect(toStatusAndCode(await otra.request('DELETE', `${PASSKEYS_PATH}/${passkey}`))).toEqual([
+    404,
+    'passkey_desconocida',
+  ])
+  expect((await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))).status).toBe(201)
 })

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { AUTENTICADOR, origenDe } from './autenticador.ts'
-import { correoPendiente, nuevaDireccion } from './persona.ts'
-import { nuevaApp } from './totp.ts'
+import { useEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { origenDe, VIRTUAL_AUTHENTICATOR } from './autenticador.ts'
+import { createCorreoAddress, findPendingCorreo } from './persona.ts'
+import { createTestApp } from './totp.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const abiertas: Page[] = []
 afterAll(() => Promise.all(abiertas.map((pagina) => pagina.context().close())))
 
@@ -16,12 +16,12 @@ const boton = (pagina: Page, name: string) => pagina.getByRole('button', { name,
 
 /** A device of its own: a browser with its cookies and, if it has one, its authenticator. */
 async function nuevoAparato(conAutenticador: boolean): Promise<Page> {
-  const contexto = await abrirContexto({ viewport: { width: 360, height: 740 }, hasTouch: true })
+  const contexto = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
   const pagina = await contexto.newPage()
   abiertas.push(pagina)
   const cdp = await contexto.newCDPSession(pagina)
   await cdp.send('WebAuthn.enable')
-  if (conAutenticador) await cdp.send('WebAuthn.addVirtualAuthenticator', AUTENTICADOR)
+  if (conAutenticador) await cdp.send('WebAuthn.addVirtualAuthenticator', VIRTUAL_AUTHENTICATOR)
   return pagina
 }
 
@@ -36,7 +36,7 @@ async function retratar(pagina: Page, nombre: string) {
     await pagina.setViewportSize({ width, height })
     for (const colorScheme of ['light', 'dark'] as const) {
       await pagina.emulateMedia({ colorScheme })
-      await capturar(pagina, `factor-${paso}-${nombre}-${ventana}-${colorScheme}`)
+      await captureScreen(pagina, `factor-${paso}-${nombre}-${ventana}-${colorScheme}`)
     }
   }
   await pagina.setViewportSize({ width: 360, height: 740 })
@@ -49,18 +49,18 @@ async function entrarConCorreo(pagina: Page, correo: string) {
   await pagina.getByLabel('Su correo').fill(correo)
   await boton(pagina, 'Mandar el código').tap()
   await titulo(pagina, 'Escriba el código')
-  await pagina.getByLabel('Código de seis cifras').fill((await correoPendiente(entorno, 'codigo', correo)).codigo)
+  await pagina.getByLabel('Código de seis cifras').fill((await findPendingCorreo(entorno, 'codigo', correo)).codigo)
   await boton(pagina, 'Entrar').tap()
   await titulo(pagina, 'Ahora, su segundo factor')
 }
 
-describe.runIf(hayNavegador)('a person of the courier company, in browsers', () => {
-  it('adds a passkey, loses it, comes back with a recovery code, and goes on with an app', COMPLETO, async () => {
-    const correo = nuevaDireccion()
+describe.runIf(hasBrowser)('a person of the courier company, in browsers', () => {
+  it('adds a passkey, loses it, comes back with a recovery code, and goes on with an app', FULL_RUN_ONLY, async () => {
+    const correo = createCorreoAddress()
     const cuerpo = { correo, nombre: 'Ana Pérez', alcances: ['ver'] }
     const { codigo } = (await entorno.operar('POST', '/invitaciones', cuerpo)).cuerpo
     const primero = await nuevoAparato(true)
-    await primero.goto((await correoPendiente(entorno, 'invitacion', correo)).enlace)
+    await primero.goto((await findPendingCorreo(entorno, 'invitacion', correo)).enlace)
     await retratar(primero, 'invitacion')
     await primero.getByLabel('Código que le dio quien le invitó').fill(codigo)
     await boton(primero, 'Aceptar y entrar').tap()
@@ -96,7 +96,7 @@ describe.runIf(hayNavegador)('a person of the courier company, in browsers', () 
     await boton(segundo, 'Agregar una app de códigos').tap()
     await titulo(segundo, 'Su app de códigos')
     await retratar(segundo, 'app')
-    const app = nuevaApp(entorno, (await segundo.locator('.clave').textContent())!.replaceAll(' ', ''))
+    const app = createTestApp(entorno, (await segundo.locator('.clave').textContent())!.replaceAll(' ', ''))
     await segundo.getByLabel('Seis cifras de la app').fill(app.codigo())
     await boton(segundo, 'Confirmar').tap()
     await titulo(segundo, 'Su cuenta')

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarSesiones } from '../repartidores/sesiones.ts'
-import { nuevaPersona, pedirCodigo } from './persona.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { useSesiones } from '../repartidores/sesiones.ts'
+import { createTestPersona, pedirCodigo } from './persona.ts'
 
-const { entorno, otroServicio } = usarSesiones()
+const { entorno, otroServicio } = useSesiones()
 const RUTA = '/operaciones/v1/sesion'
 const operaciones = (ruta: string) => `/operaciones/v1${ruta}`
 
 describe('a session of the courier company', () => {
   it('does what a key with its scopes does, and no more', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
-    expect((await ana.pedir('GET', operaciones(`/guias?comercio=${comercio}`))).status).toBe(200)
-    const negada = await ana.pedir('POST', operaciones('/operadores'), { nombre: 'x' })
+    const ana = await createTestPersona(entorno, { alcances: ['ver'] })
+    expect((await ana.request('GET', operaciones(`/guias?comercio=${comercio}`))).status).toBe(200)
+    const negada = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
     expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([
       403,
       'alcance_insuficiente',
@@ -23,11 +23,11 @@ describe('a session of the courier company', () => {
 
   it('is the author of events and of the audit record', async () => {
     const tienda = await entorno.nuevoComercio()
-    const { guia } = await tienda.api.guias.crear(unaGuia())
-    const ana = await nuevaPersona(entorno)
-    const evento = await ana.pedir('POST', operaciones(`/guias/${guia}/eventos`), { estado: 'recolectado' })
+    const { guia } = await tienda.api.guias.crear(buildGuia())
+    const ana = await createTestPersona(entorno)
+    const evento = await ana.request('POST', operaciones(`/guias/${guia}/eventos`), { estado: 'recolectado' })
     expect(evento.status).toBe(201)
-    const creado = await ana.pedir('POST', operaciones('/operadores'), { nombre: 'x' })
+    const creado = await ana.request('POST', operaciones('/operadores'), { nombre: 'x' })
     const { rows } = await entorno.db.pool.query('select quien_tipo, quien, llave from bitacora where sobre = $1', [
       creado.cuerpo.operador,
     ])
@@ -38,19 +38,19 @@ describe('a session of the courier company', () => {
   })
 
   it('is of no use to merchants’ operations, nor beside a key', async () => {
-    const ana = await nuevaPersona(entorno)
-    const negada = await ana.pedir('GET', '/api/v1/guias')
+    const ana = await createTestPersona(entorno)
+    const negada = await ana.request('GET', '/api/v1/guias')
     expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
-    const ambas = await ana.pedir('GET', operaciones('/guias'), undefined, { llave: 'guia_oper_x' })
+    const ambas = await ana.request('GET', operaciones('/guias'), undefined, { llave: 'guia_oper_x' })
     expect([ambas.status, ambas.cuerpo.codigo]).toEqual([401, 'no_autenticado'])
   })
 
   it('lasts 12 hours', async () => {
-    const ana = await nuevaPersona(entorno)
-    entorno.adelantar(12 * HORA - MINUTO)
-    expect((await ana.pedir('GET', RUTA)).status).toBe(200)
-    entorno.adelantar(MINUTO + 1)
-    const { status, cuerpo } = await ana.pedir('GET', RUTA)
+    const ana = await createTestPersona(entorno)
+    entorno.advance(12 * HORA - MINUTE_MS)
+    expect((await ana.request('GET', RUTA)).status).toBe(200)
+    entorno.advance(MINUTE_MS + 1)
+    const { status, cuerpo } = await ana.request('GET', RUTA)
     expect([status, cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
   })
 })
@@ -58,21 +58,21 @@ describe('a session of the courier company', () => {
 describe('a session of a merchant', () => {
   it('sees that merchant’s guides alone, in the mode that it chose', async () => {
     const [suya, ajena] = [await entorno.nuevoComercio('test'), await entorno.nuevoComercio('test')]
-    const propia = (await suya.api.guias.crear(unaGuia())).guia
-    const otra = (await ajena.api.guias.crear(unaGuia())).guia
-    const ana = await nuevaPersona(entorno, { comercio: suya.comercio, alcances: ['despacho'] })
+    const propia = (await suya.api.guias.crear(buildGuia())).guia
+    const otra = (await ajena.api.guias.crear(buildGuia())).guia
+    const ana = await createTestPersona(entorno, { comercio: suya.comercio, alcances: ['despacho'] })
     const lista = async () =>
-      (await ana.pedir('GET', '/api/v1/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia)
+      (await ana.request('GET', '/api/v1/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia)
     expect(await lista()).toEqual([])
-    const elegida = await ana.pedir('PATCH', RUTA, { membresia: ana.membresia, modo: 'test' })
+    const elegida = await ana.request('PATCH', RUTA, { membresia: ana.membresia, modo: 'test' })
     expect([elegida.status, elegida.cuerpo.modo]).toEqual([200, 'test'])
     await hasta(async () => (await lista()).length === 1)
     expect(await lista()).toEqual([propia])
-    expect((await ana.pedir('GET', `/api/v1/guias/${otra}`)).status).toBe(404)
-    const creada = await ana.pedir('POST', '/api/v1/guias', sinDestino())
+    expect((await ana.request('GET', `/api/v1/guias/${otra}`)).status).toBe(404)
+    const creada = await ana.request('POST', '/api/v1/guias', buildGuiaWithoutDestino())
     expect(creada.status).toBe(201)
     expect((await suya.api.guias.obtener(creada.cuerpo.guia)).modo).toBe('test')
-    expect((await ana.pedir('GET', operaciones('/guias'))).status).toBe(403)
+    expect((await ana.request('GET', operaciones('/guias'))).status).toBe(403)
   })
 
   it.each([
@@ -82,14 +82,14 @@ describe('a session of a merchant', () => {
     ['lectura', { guias: 403, webhooks: 403, bitacora: 403 }],
   ])('with «%s» does what its scopes allow', async (alcance, { guias, webhooks, bitacora }) => {
     const { comercio, id } = await entorno.nuevoComercio()
-    const ana = await nuevaPersona(entorno, { comercio, alcances: [alcance] })
-    expect((await ana.pedir('GET', '/api/v1/guias')).status).toBe(200)
-    expect((await ana.pedir('POST', '/api/v1/guias', unaGuia())).status).toBe(guias)
-    const webhook = await ana.pedir('POST', '/api/v1/webhooks', { url: 'https://ejemplo.com/x' })
+    const ana = await createTestPersona(entorno, { comercio, alcances: [alcance] })
+    expect((await ana.request('GET', '/api/v1/guias')).status).toBe(200)
+    expect((await ana.request('POST', '/api/v1/guias', buildGuia())).status).toBe(guias)
+    const webhook = await ana.request('POST', '/api/v1/webhooks', { url: 'https://ejemplo.com/x' })
     // The address is looked up, and a test has no names.
     if (webhooks === 403) expect(webhook.status).toBe(403)
     else expect([201, 422]).toContain(webhook.status)
-    expect((await ana.pedir('GET', '/api/v1/bitacora')).status).toBe(bitacora)
+    expect((await ana.request('GET', '/api/v1/bitacora')).status).toBe(bitacora)
     await hasta(async () => {
       const { rows } = await entorno.db.pool.query(
         `select quien from bitacora where comercio_id = $1 and accion = 'aceptarInvitacion'`,
@@ -103,12 +103,12 @@ describe('a session of a merchant', () => {
 describe('another process', () => {
   it('refuses within a second what was ended here', async () => {
     const { url } = await otroServicio()
-    await nuevaPersona(entorno)
-    const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => nuevaPersona(entorno)))
+    await createTestPersona(entorno)
+    const [ana, bea, eva, luz] = await Promise.all(Array.from({ length: 4 }, () => createTestPersona(entorno)))
     const alla = (cookie: string, ruta = RUTA) => fetch(url + ruta, { headers: { Cookie: cookie } })
     const todas = [ana!, bea!, eva!]
     for (const { cookie } of [...todas, luz!]) expect((await alla(cookie)).status).toBe(200)
-    await ana!.pedir('DELETE', RUTA)
+    await ana!.request('DELETE', RUTA)
     await entorno.operar('DELETE', `/membresias/${bea!.membresia}`)
     await entorno.operar('DELETE', `/personas/${eva!.persona}`)
     await entorno.operar('PATCH', `/membresias/${luz!.membresia}`, { alcances: ['operar'] })
@@ -123,7 +123,7 @@ describe('another process', () => {
 
   it('names its cookies for https alone', async () => {
     const { url } = await otroServicio({ PUBLIC_URL: 'https://guias.ejemplo.com', WEBHOOKS_LOOPBACK: '0' })
-    const ana = await nuevaPersona(entorno)
+    const ana = await createTestPersona(entorno)
     const respuesta = await fetch(`${url}${RUTA}/codigo`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: 'https://guias.ejemplo.com' },
@@ -140,7 +140,7 @@ describe('another process', () => {
 })
 
 it('keeps no token, code or link in the database', async () => {
-  const ana = await nuevaPersona(entorno)
+  const ana = await createTestPersona(entorno)
   const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
   const { rows } = await entorno.db.pool.query(
     `select (select json_agg(s) from sesion_persona s) s, (select json_agg(c) from codigo_de_entrada c) c,

@@ -1,8 +1,8 @@
-import type { Entorno } from '../entorno.ts'
-import { galletas } from './persona.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import { toCookieHeader } from './persona.ts'
 
 /** A browser without a program: it keeps cookies, follows redirects and sends forms. */
-export function sinPrograma({ url }: Pick<Entorno, 'url'>, cookie = '') {
+export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, cookie = '') {
   const guardadas = new Map<string, string>()
   if (cookie) guardadas.set(...(cookie.split('=') as [string, string]))
   const ir = async (
@@ -16,7 +16,7 @@ export function sinPrograma({ url }: Pick<Entorno, 'url'>, cookie = '') {
       headers: { ...(galleta && { Cookie: galleta }), ...(campos && { Origin: url }), ...cabeceras },
       ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
     })
-    for (const una of galletas(respuesta.headers).split('; ').filter(Boolean)) {
+    for (const una of toCookieHeader(respuesta.headers).split('; ').filter(Boolean)) {
       const [nombre = '', valor = ''] = una.split('=')
       if (valor === '') guardadas.delete(nombre)
       else guardadas.set(nombre, valor)

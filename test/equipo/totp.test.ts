@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { pasoDe, reencryptTotp } from '../../server/domain/equipo/totp.ts'
 import { seal } from '../../server/platform/sealing.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from './persona.ts'
-import { codigoDePaso } from './totp.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { createTestPersona } from './persona.ts'
+import { computeStepCode } from './totp.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const VIEJA = Buffer.from(MASTER_KEY, 'base64')
 
 describe('the code of an app', () => {
@@ -21,15 +21,15 @@ describe('the code of an app', () => {
     const secretos = createSecrets([VIEJA])
     const persona = 'de nadie'
     const sellado = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secreto))
-    const deps = { secretos, reloj: () => new Date(segundo * 1_000) }
+    const deps = { secretos, clock: () => new Date(segundo * 1_000) }
     expect(await pasoDe(deps, persona, sellado, codigo)).toBe(Math.floor(segundo / 30))
-    expect(codigoDePaso(secreto, Math.floor(segundo / 30))).toBe(codigo)
+    expect(computeStepCode(secreto, Math.floor(segundo / 30))).toBe(codigo)
     await expect(pasoDe(deps, 'otra persona', sellado, codigo)).rejects.toThrow()
   })
 })
 
 it('secrets are encrypted again after a change of the master keys', async () => {
-  const ana = await nuevaPersona(entorno)
+  const ana = await createTestPersona(entorno)
   const nueva = randomBytes(32)
   const leer = async () =>
     (
@@ -41,7 +41,7 @@ it('secrets are encrypted again after a change of the master keys', async () => 
   const deps = { db: entorno.db, log: { info() {}, error() {} } as never }
   await reencryptTotp({ ...deps, secretos: createSecrets([nueva, VIEJA]) })
   const { persona_id, secreto } = await leer()
-  const con = (clave: Buffer) => ({ secretos: createSecrets([clave]), reloj: entorno.reloj })
+  const con = (clave: Buffer) => ({ secretos: createSecrets([clave]), clock: entorno.clock })
   expect(await pasoDe(con(nueva), persona_id, secreto, ana.app!.de(0))).toBeDefined()
   expect(await pasoDe(con(VIEJA), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
 })

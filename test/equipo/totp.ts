@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Entorno } from '../entorno.ts'
+import type { TestEnvironment } from '../entorno.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Time step of a code, in milliseconds. */
@@ -11,7 +11,7 @@ const bytesDe = (texto: string) => {
 }
 
 /** The code of a time step, as RFC 6238 and RFC 4226 compute it. */
-export function codigoDePaso(secreto: string, paso: number): string {
+export function computeStepCode(secreto: string, paso: number): string {
   const contador = Buffer.alloc(8)
   contador.writeBigUInt64BE(BigInt(paso))
   const suma = createHmac('sha1', bytesDe(secreto)).update(contador).digest()
@@ -20,7 +20,7 @@ export function codigoDePaso(secreto: string, paso: number): string {
 }
 
 /** An app that gives codes, by the service's clock. It gives no code twice. */
-export interface AppDePrueba {
+export interface TestApp {
   secreto: string
   /** The next code that was not given: the one of now or of the next step. */
   codigo(): string
@@ -28,15 +28,15 @@ export interface AppDePrueba {
   de(pasos: number): string
 }
 
-export function nuevaApp(entorno: Pick<Entorno, 'reloj'>, secreto: string): AppDePrueba {
+export function createTestApp(entorno: Pick<TestEnvironment, 'clock'>, secreto: string): TestApp {
   let dado = 0
-  const ahora = () => Math.floor(entorno.reloj().getTime() / PASO)
+  const ahora = () => Math.floor(entorno.clock().getTime() / PASO)
   return {
     secreto,
     codigo() {
       dado = Math.max(ahora(), dado + 1)
-      return codigoDePaso(secreto, dado)
+      return computeStepCode(secreto, dado)
     },
-    de: (pasos) => codigoDePaso(secreto, ahora() + pasos),
+    de: (pasos) => computeStepCode(secreto, ahora() + pasos),
   }
 }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import {
   esFinal,
-  exigirCancelable,
-  exigirTransicion,
-  motivosDe,
+  nextUbicacionStates,
+  reasonsOf,
+  requireCancellable,
+  requireTransition,
   siguientes,
-  siguientesDeUbicacion,
 } from '../../server/domain/estados/estados.ts'
 import type { Estado, EstadoDeUbicacion } from '../../server/generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
@@ -89,7 +89,7 @@ describe('the state machine of the contract', () => {
     }
     expect(Object.keys(MOTIVOS).every((estado) => ESTADOS.includes(estado as Estado))).toBe(true)
     const motivos = schemas.Motivo!.enum as string[]
-    expect(new Set(ESTADOS.flatMap((estado) => [...motivosDe(estado)]))).toEqual(new Set(motivos))
+    expect(new Set(ESTADOS.flatMap((estado) => [...reasonsOf(estado)]))).toEqual(new Set(motivos))
   })
 
   it('reaches every state from aceptado, and a final from every state', () => {
@@ -112,8 +112,8 @@ describe('the state machine of the contract', () => {
           const legal: boolean = (MAQUINA_DE_ESTADOS.transiciones[estado] as readonly Estado[]).includes(pedido)
           let paso = true
           try {
-            if (pedido === 'cancelado') exigirCancelable(estado)
-            else exigirTransicion(estado, pedido)
+            if (pedido === 'cancelado') requireCancellable(estado)
+            else requireTransition(estado, pedido)
           } catch {
             paso = false
           }
@@ -126,7 +126,7 @@ describe('the state machine of the contract', () => {
   })
 
   it('has the decided location axis', () => {
-    expect(UBICACIONES.map((estado) => [estado, siguientesDeUbicacion(estado)])).toEqual([
+    expect(UBICACIONES.map((estado) => [estado, nextUbicacionStates(estado)])).toEqual([
       ['solicitada', ['confirmada', 'vencida', 'fallida']],
       ['confirmada', ['confirmada']],
       ['vencida', ['solicitada', 'confirmada']],

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import type { DatosDeEtiqueta } from '../../server/domain/etiquetas/label.ts'
+import type { EtiquetaData } from '../../server/domain/etiquetas/label.ts'
 
 /** Brand without a logo. */
-export const MARCA = { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null }
+export const BRAND_WITHOUT_LOGO = { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null }
 
 /** Data of a label, with changes. */
-export const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
+export const datos = (cambios: Partial<EtiquetaData> = {}): EtiquetaData => ({
   comercio: 'Zapatería El Caminante, S. A.',
   modo: 'live',
   guia: '7K3M9QX2A1B4',
@@ -50,7 +50,7 @@ export const oddText: Textos = (maxLength) =>
 const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
 const grados = fc.double({ min: -180, max: 180, noNaN: true })
 /** Data of any label, with texts of one kind. */
-export const anyLabel = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
+export const anyLabel = (texto: Textos): fc.Arbitrary<EtiquetaData> =>
   fc.record({
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),

@@ -1,29 +1,36 @@
 import { describe, expect, it } from 'vitest'
 import { createSignedLinks } from '../../server/domain/archivos/links.ts'
-import { anotarEtiquetas, leerEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
+import { leerEtiquetas, recordEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { entregada } from '../archivos/imagenes.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
-import { archivoDeLogo, dibujo } from '../marca/logos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../fabricas.ts'
+import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { puertoLibre } from '../puertos.ts'
-import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
+import {
+  createGuiaForEtiqueta,
+  downloadEtiquetas,
+  etiquetasComercio,
+  fetchRefusal,
+  guia,
+  useEtiquetas,
+} from './etiquetas.ts'
 
-const entorno = usarEtiquetas()
+const entorno = useEtiquetas()
 
 describe('GET /etiquetas/{guias}', () => {
-  it('answers every altered byte the same, and tells nothing apart', COMPLETO, async () => {
-    const otra = await nueva()
-    const { url } = await comercioDeEtiquetas.api.guias.etiquetas([guia, otra])
-    const mala = await negada(`${entorno.url}/etiquetas/${guia}`)
+  it('answers every altered byte the same, and tells nothing apart', FULL_RUN_ONLY, async () => {
+    const otra = await createGuiaForEtiqueta()
+    const { url } = await etiquetasComercio.api.guias.etiquetas([guia, otra])
+    const mala = await fetchRefusal(`${entorno.url}/etiquetas/${guia}`)
     expect([mala.status, mala.codigo]).toEqual([403, 'enlace_invalido'])
     const desde = entorno.url.length + '/etiquetas/'.length
     for (let i = desde; i < url.length; i++) {
       for (const letra of ['0', 'A', '-', '&']) {
         if (url[i] === letra) continue
         const alterado = url.slice(0, i) + letra + url.slice(i + 1)
-        expect([alterado, await negada(alterado)]).toEqual([alterado, mala])
+        expect([alterado, await fetchRefusal(alterado)]).toEqual([alterado, mala])
       }
     }
     const [base, consulta] = url.split('?')
@@ -38,17 +45,17 @@ describe('GET /etiquetas/{guias}', () => {
       url.replace('disp=inline', 'disp=attachment'),
       url.replace(/exp=\d+/, 'exp=9999999999'),
     ])
-      expect([malo, await negada(malo)]).toEqual([malo, mala])
-    expect((await bajarEtiquetas(url)).status).toBe(200)
+      expect([malo, await fetchRefusal(malo)]).toEqual([malo, mala])
+    expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
   it('opens a letter sheet with a link that was signed for it, and with no other', async () => {
-    const { guias } = comercioDeEtiquetas.api
+    const { guias } = etiquetasComercio.api
     const { url } = await guias.etiquetas([guia], { formato: 'carta' })
     const { url: normal } = await guias.etiquetas([guia])
     const { url: dicho } = await guias.etiquetas([guia], { formato: '10x15' })
     const medidas = []
-    for (const una of [url, normal, dicho]) medidas.push(leerPdf((await bajarEtiquetas(una)).pdf).medida)
+    for (const una of [url, normal, dicho]) medidas.push(leerPdf((await downloadEtiquetas(una)).pdf).measurement)
     expect(medidas).toEqual([[612, 792], medidas[1], medidas[1]])
     expect(medidas[1]![0]).toBeCloseTo(283.46, 1)
     const etiquetas = await Promise.all([url, normal].map((una) => fetch(una, { method: 'HEAD' })))
@@ -59,67 +66,67 @@ describe('GET /etiquetas/{guias}', () => {
       url.replace('formato=carta', 'formato='),
       normal.replace('&firma=', '&formato=carta&firma='),
     ])
-      expect([malo, (await negada(malo)).codigo]).toEqual([malo, 'enlace_invalido'])
+      expect([malo, (await fetchRefusal(malo)).codigo]).toEqual([malo, 'enlace_invalido'])
   })
 
   it('opens nothing with a file’s signature, nor a file with its own', async () => {
-    const { foto } = await entregada(entorno, comercioDeEtiquetas)
+    const { foto } = await createDeliveredGuia(entorno, etiquetasComercio)
     const partes = {
       secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
-      reloj: () => new Date(),
-      urlPublica: entorno.url,
-      minutos: 1,
+      clock: () => new Date(),
+      publicUrl: entorno.url,
+      minutes: 1,
     }
     const [deArchivos, deEtiquetas] = [
-      createSignedLinks({ ...partes, carpeta: 'archivos' }),
-      createSignedLinks({ ...partes, carpeta: 'etiquetas' }),
+      createSignedLinks({ ...partes, folder: 'archivos' }),
+      createSignedLinks({ ...partes, folder: 'etiquetas' }),
     ]
-    expect((await bajarEtiquetas(deEtiquetas.crear(guia, 'attachment').url)).cabeceras.get('content-disposition')).toBe(
-      `attachment; filename="etiqueta-${guia}.pdf"`,
-    )
-    expect((await bajarEtiquetas(deArchivos.crear(foto, 'inline').url)).status).toBe(200)
+    expect(
+      (await downloadEtiquetas(deEtiquetas.create(guia, 'attachment').url)).cabeceras.get('content-disposition'),
+    ).toBe(`attachment; filename="etiqueta-${guia}.pdf"`)
+    expect((await downloadEtiquetas(deArchivos.create(foto, 'inline').url)).status).toBe(200)
     for (const url of [
-      deArchivos.crear(guia, 'inline').url.replace('/archivos/', '/etiquetas/'),
-      deEtiquetas.crear(foto, 'inline').url.replace('/etiquetas/', '/archivos/'),
+      deArchivos.create(guia, 'inline').url.replace('/archivos/', '/etiquetas/'),
+      deEtiquetas.create(foto, 'inline').url.replace('/etiquetas/', '/archivos/'),
       // Well signed, and nobody's.
-      deEtiquetas.crear('000000000000', 'inline').url,
-      deEtiquetas.crear('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
-      createSignedLinks({ ...partes, carpeta: 'etiquetas', minutos: 0 }).crear(guia, 'inline').url,
+      deEtiquetas.create('000000000000', 'inline').url,
+      deEtiquetas.create('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
+      createSignedLinks({ ...partes, folder: 'etiquetas', minutes: 0 }).create(guia, 'inline').url,
     ])
-      expect([url, (await negada(url)).codigo]).toEqual([url, 'enlace_invalido'])
+      expect([url, (await fetchRefusal(url)).codigo]).toEqual([url, 'enlace_invalido'])
   })
 
   it('shows the pickup’s address, who is asked for there, and its indications', async () => {
     const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
-    const suya = await nueva({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
-    const { texto } = leerPdf((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(suya)).url)).pdf)
+    const suya = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
+    const { texto } = leerPdf((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(suya)).url)).pdf)
     for (const dicho of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
       expect(texto).toContain(dicho)
   })
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {
-    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(guia)
+    const { url } = await etiquetasComercio.api.guias.etiqueta(guia)
     for (const metodo of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const destino of [url, `${entorno.url}/etiquetas/${guia}`]) {
-        const { status, cabeceras } = await bajarEtiquetas(destino, { method: metodo })
+        const { status, cabeceras } = await downloadEtiquetas(destino, { method: metodo })
         expect([metodo, status, cabeceras.get('allow')]).toEqual([metodo, 405, 'GET, HEAD'])
       }
-    const { pdf } = await bajarEtiquetas(url)
-    const cabeza = await bajarEtiquetas(url, { method: 'HEAD' })
+    const { pdf } = await downloadEtiquetas(url)
+    const cabeza = await downloadEtiquetas(url, { method: 'HEAD' })
     expect([cabeza.status, cabeza.pdf.length, Number(cabeza.cabeceras.get('content-length'))]).toEqual([
       200,
       0,
       pdf.length,
     ])
-    entorno.adelantar(15 * 60_000 + 1_000)
-    expect((await negada(url)).codigo).toBe('enlace_invalido')
-    expect((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(guia)).url)).status).toBe(200)
+    entorno.advance(15 * 60_000 + 1_000)
+    expect((await fetchRefusal(url)).codigo).toBe('enlace_invalido')
+    expect((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(guia)).url)).status).toBe(200)
     expect(entorno.log.join('')).not.toContain(/firma=(.+)$/.exec(url)![1]!)
   })
 
   /** Links of a hundred labels, less one for each that came before. */
   const deCien = async (de: Comercio, enlaces: number) => {
-    const guias = Array.from({ length: 100 }, () => unaGuia())
+    const guias = Array.from({ length: 100 }, () => buildGuia())
     const lote = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
     const creadas = lote.resultados.map((uno) => (uno.ok ? uno.guia : ''))
     const urls = []
@@ -128,70 +135,74 @@ describe('GET /etiquetas/{guias}', () => {
   }
 
   it('is drawn once for all who open it, and not at all for HEAD', async () => {
-    const [url = ''] = await deCien(comercioDeEtiquetas, 1)
-    const cabezas = await Promise.all(Array.from({ length: 40 }, () => bajarEtiquetas(url, { method: 'HEAD' })))
+    const [url = ''] = await deCien(etiquetasComercio, 1)
+    const cabezas = await Promise.all(Array.from({ length: 40 }, () => downloadEtiquetas(url, { method: 'HEAD' })))
     for (const { status, cabeceras } of cabezas)
       expect([status, cabeceras.get('content-type'), cabeceras.get('content-length')]).toEqual([
         200,
         'application/pdf',
         null,
       ])
-    const todas = await Promise.all(Array.from({ length: 60 }, () => bajarEtiquetas(url)))
+    const todas = await Promise.all(Array.from({ length: 60 }, () => downloadEtiquetas(url)))
     const [{ pdf, cabeceras }] = todas as [(typeof todas)[0]]
     for (const una of todas) expect([una.status, una.pdf.equals(pdf)]).toEqual([200, true])
-    const cabeza = await bajarEtiquetas(url, { method: 'HEAD' })
+    const cabeza = await downloadEtiquetas(url, { method: 'HEAD' })
     expect(cabeza.cabeceras.get('content-length')).toBe(String(pdf.length))
     for (const { cabeceras: suyas } of [...cabezas, cabeza]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
   })
 
   it('writes a guide once for those who opened it together, and again after a correction', async () => {
-    const { api } = comercioDeEtiquetas
-    const codigo = await nueva()
+    const { api } = etiquetasComercio
+    const codigo = await createGuiaForEtiqueta()
     const leer = () => leerEtiquetas(entorno.db, 'todos', [codigo])
     const version = async () =>
       (await entorno.db.pool.query('select xmin::text as xmin from guia where guia = $1', [codigo])).rows[0].xmin
     const leidas = await leer()
-    await anotarEtiquetas(entorno.db, leidas, entorno.reloj())
+    await recordEtiquetas(entorno.db, leidas, entorno.clock())
     const anotada = await version()
-    await anotarEtiquetas(entorno.db, leidas, entorno.reloj())
+    await recordEtiquetas(entorno.db, leidas, entorno.clock())
     expect(await version()).toBe(anotada)
 
     await api.guias.corregir(codigo, { destinatario: 'Otra Persona' })
-    await anotarEtiquetas(entorno.db, leidas, entorno.reloj())
+    await recordEtiquetas(entorno.db, leidas, entorno.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toMatchObject([{ codigo: 'etiqueta_desactualizada' }])
-    await anotarEtiquetas(entorno.db, await leer(), entorno.reloj())
+    await recordEtiquetas(entorno.db, await leer(), entorno.clock())
     expect((await api.guias.obtener(codigo)).advertencias).toEqual([])
   })
 
-  it('tells those that are too many to come back, and lets no merchant wait behind another’s', COMPLETO, async () => {
-    const urls = await deCien(comercioDeEtiquetas, 40)
-    const otro = await entorno.nuevoComercio()
-    const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(unaGuia())).guia)
-    let negadas = 0
-    let dibujadas = 0
-    const muchas = urls.map(async (url) => {
-      const bajada = await bajarEtiquetas(url)
-      if (bajada.status === 200) dibujadas++
-      else negadas++
-      return bajada
-    })
-    // One that was refused shows that the line is full.
-    await hasta(async () => negadas > 0)
-    const antes = dibujadas
-    // On a slow machine he may be told to come back, too.
-    await hasta(async () => (await bajarEtiquetas(deOtro)).status === 200)
-    expect(dibujadas - antes).toBeLessThan(20)
-    const todas = await Promise.all(muchas)
-    const buenas = todas.filter(({ status }) => status === 200)
-    const demas = todas.filter(({ status }) => status !== 200)
-    expect(buenas.length).toBeGreaterThan(0)
-    // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
-    expect(demas.length).toBeGreaterThanOrEqual(40 - 2 - 32)
-    for (const { status, cabeceras } of demas) expect([status, cabeceras.get('retry-after')]).toEqual([503, '2'])
-  })
+  it(
+    'tells those that are too many to come back, and lets no merchant wait behind another’s',
+    FULL_RUN_ONLY,
+    async () => {
+      const urls = await deCien(etiquetasComercio, 40)
+      const otro = await entorno.nuevoComercio()
+      const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(buildGuia())).guia)
+      let negadas = 0
+      let dibujadas = 0
+      const muchas = urls.map(async (url) => {
+        const bajada = await downloadEtiquetas(url)
+        if (bajada.status === 200) dibujadas++
+        else negadas++
+        return bajada
+      })
+      // One that was refused shows that the line is full.
+      await hasta(async () => negadas > 0)
+      const antes = dibujadas
+      // On a slow machine he may be told to come back, too.
+      await hasta(async () => (await downloadEtiquetas(deOtro)).status === 200)
+      expect(dibujadas - antes).toBeLessThan(20)
+      const todas = await Promise.all(muchas)
+      const buenas = todas.filter(({ status }) => status === 200)
+      const demas = todas.filter(({ status }) => status !== 200)
+      expect(buenas.length).toBeGreaterThan(0)
+      // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
+      expect(demas.length).toBeGreaterThanOrEqual(40 - 2 - 32)
+      for (const { status, cabeceras } of demas) expect([status, cabeceras.get('retry-after')]).toEqual([503, '2'])
+    },
+  )
 
-  it('keeps no place for who went away', COMPLETO, async () => {
-    const [url = '', ...urls] = await deCien(comercioDeEtiquetas, 41)
+  it('keeps no place for who went away', FULL_RUN_ONLY, async () => {
+    const [url = '', ...urls] = await deCien(etiquetasComercio, 41)
     const control = new AbortController()
     let negadas = 0
     const idas = urls.map((una) =>
@@ -209,21 +220,21 @@ describe('GET /etiquetas/{guias}', () => {
     control.abort()
     await Promise.all(idas)
     await hasta(async () => cortadas() > antes)
-    expect((await bajarEtiquetas(url)).status).toBe(200)
+    expect((await downloadEtiquetas(url)).status).toBe(200)
   })
 
   it('has an entity tag that changes with the logo, and stays the same without one', async () => {
     // The label shows the address of the service.
     const PORT = `${await puertoLibre()}`
     const etagCon = async (BRAND_LOGO: string) => {
-      await entorno.reiniciar({ PORT, BRAND_LOGO })
-      const { llave } = comercioDeEtiquetas
-      const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
-      const { status, cabeceras } = await bajarEtiquetas(cuerpo.url, { method: 'HEAD' })
+      await entorno.reset({ PORT, BRAND_LOGO })
+      const { llave } = etiquetasComercio
+      const { cuerpo } = await entorno.request('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
+      const { status, cabeceras } = await downloadEtiquetas(cuerpo.url, { method: 'HEAD' })
       expect(status).toBe(200)
       return cabeceras.get('etag')
     }
-    const [uno, otro] = [200, 300].map((ancho) => archivoDeLogo(`${ancho}.svg`, dibujo(ancho, 90)))
+    const [uno, otro] = [200, 300].map((ancho) => writeLogoFile(`${ancho}.svg`, buildLogoSvg(ancho, 90)))
     const etags = [await etagCon(''), await etagCon(uno!), await etagCon(otro!)]
     expect(new Set(etags).size).toBe(3)
     expect(await etagCon('')).toBe(etags[0])

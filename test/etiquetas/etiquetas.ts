@@ -1,31 +1,31 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { beforeAll } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
 /** The merchant of a file's tests, and a guide of his. */
-export let comercioDeEtiquetas: Comercio
+export let etiquetasComercio: Comercio
 export let guia: string
 
-export const bajarEtiquetas = async (url: string, init?: RequestInit) => {
+export const downloadEtiquetas = async (url: string, init?: RequestInit) => {
   const respuesta = await fetch(url, init)
   return { status: respuesta.status, cabeceras: respuesta.headers, pdf: Buffer.from(await respuesta.arrayBuffer()) }
 }
 /** An answer of the link without what differs in every answer. */
-export const negada = async (url: string) => {
-  const { status, pdf } = await bajarEtiquetas(url)
+export const fetchRefusal = async (url: string) => {
+  const { status, pdf } = await downloadEtiquetas(url)
   const { id_solicitud: _1, ...resto } = JSON.parse(pdf.toString())
   return { status, ...resto }
 }
 
-export const nueva = async (cambios: Partial<GuiaIndividual> = {}, de = comercioDeEtiquetas) =>
-  (await de.api.guias.crear(unaGuia(cambios))).guia
+export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {}, de = etiquetasComercio) =>
+  (await de.api.guias.crear(buildGuia(cambios))).guia
 
-export function usarEtiquetas() {
-  const entorno = usarEntorno({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
+export function useEtiquetas() {
+  const entorno = useEnvironment({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
   beforeAll(async () => {
-    comercioDeEtiquetas = await entorno.nuevoComercio()
-    guia = await nueva()
+    etiquetasComercio = await entorno.nuevoComercio()
+    guia = await createGuiaForEtiqueta()
   })
   return entorno
 }

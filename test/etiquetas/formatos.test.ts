@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Resolution } from '../../server/platform/zpl/zpl.ts'
 import type { Comercio } from '../entorno.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { comercioDeEtiquetas, guia, nueva, usarEtiquetas } from './etiquetas.ts'
-import { barrasDibujadas, leerBarras } from './lectores.ts'
+import { createGuiaForEtiqueta, etiquetasComercio, guia, useEtiquetas } from './etiquetas.ts'
+import { readBarcode, readDrawnWidths } from './lectores.ts'
 import { print, scan, textsOf } from './printer.ts'
 
-const entorno = usarEtiquetas()
+const entorno = useEtiquetas()
 
-const request = async (ruta: string, accept?: string, init: RequestInit = {}, de: Comercio = comercioDeEtiquetas) => {
+const request = async (ruta: string, accept?: string, init: RequestInit = {}, de: Comercio = etiquetasComercio) => {
   const headers = { Authorization: `Bearer ${de.llave}`, ...(accept === undefined ? {} : { Accept: accept }) }
   const answer = await fetch(`${entorno.url}/api/v1/${ruta}`, { ...init, headers: { ...headers, ...init.headers } })
   const bytes = Buffer.from(await answer.arrayBuffer())
@@ -23,7 +23,7 @@ const create = (body: object, accept: string) =>
 
 describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('gives the PDF itself, which is the one behind the link', async () => {
-    const codigo = await nueva({ destinatario: 'María José Ajú' })
+    const codigo = await createGuiaForEtiqueta({ destinatario: 'María José Ajú' })
     const { status, headers, bytes } = await request(`guias/${codigo}/etiqueta`, 'application/pdf')
     expect(status).toBe(200)
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -35,8 +35,8 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       ratelimit: expect.stringContaining('"documentos"'),
     })
     const { texto, contenidos } = leerPdf(bytes)
-    expect([texto.includes('María José Ajú'), leerBarras(barrasDibujadas(contenidos[0]!))]).toEqual([true, codigo])
-    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(codigo)
+    expect([texto.includes('María José Ajú'), readBarcode(readDrawnWidths(contenidos[0]!))]).toEqual([true, codigo])
+    const { url } = await etiquetasComercio.api.guias.etiqueta(codigo)
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true)
   })
 
@@ -45,7 +45,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     ['?ppp=203', 203],
     ['?ppp=300', 300],
   ])('gives ZPL that a printer prints, with %j for %i dpi', async (consulta, ppp) => {
-    const codigo = await nueva({ destinatario: 'Ñandú ^XA~JR', direccion: '5a avenida norte 12' })
+    const codigo = await createGuiaForEtiqueta({ destinatario: 'Ñandú ^XA~JR', direccion: '5a avenida norte 12' })
     const { status, headers, bytes } = await request(`guias/${codigo}/etiqueta${consulta}`, 'application/zpl')
     expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
       200,
@@ -86,7 +86,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   )
 
   it('answers 304 to who has the same label, for each form, until the guide changes', async () => {
-    const codigo = await nueva({ direccion: 'Calle vieja 1' })
+    const codigo = await createGuiaForEtiqueta({ direccion: 'Calle vieja 1' })
     const etags = new Set<string>()
     for (const [accept, consulta] of [
       ['application/pdf', ''],
@@ -100,19 +100,19 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       expect([same.status, same.bytes.length, same.headers.get('etag')]).toEqual([304, 0, ETag])
     }
     expect(etags.size).toBe(3)
-    const corregida = await comercioDeEtiquetas.api.guias.corregir(codigo, { direccion: 'Calle nueva 2' })
+    const corregida = await etiquetasComercio.api.guias.corregir(codigo, { direccion: 'Calle nueva 2' })
     expect(corregida.advertencias.map((una) => una.codigo)).toContain('etiqueta_desactualizada')
     const changed = await request(`guias/${codigo}/etiqueta`, 'application/zpl', {
       headers: { 'If-None-Match': [...etags].join(', ') },
     })
     expect([changed.status, textsOf(changed.bytes).includes('Calle nueva 2')]).toEqual([200, true])
     // What was printed is current: the guide's warning is gone.
-    const { advertencias } = await comercioDeEtiquetas.api.guias.obtener(codigo)
+    const { advertencias } = await etiquetasComercio.api.guias.obtener(codigo)
     expect(advertencias.map((una) => una.codigo)).not.toContain('etiqueta_desactualizada')
   })
 
   it('gives only headers to HEAD', async () => {
-    const codigo = await nueva()
+    const codigo = await createGuiaForEtiqueta()
     const { status, bytes, headers } = await request(`guias/${codigo}/etiqueta`, 'application/pdf', { method: 'HEAD' })
     expect([status, bytes.length, headers.get('etag')]).toEqual([200, 0, expect.any(String)])
     await request(`guias/${codigo}/etiqueta`, 'application/pdf')
@@ -121,12 +121,12 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   })
 
   it('is not for a cancelled guide, nor for another merchant’s', async () => {
-    const codigo = await nueva()
+    const codigo = await createGuiaForEtiqueta()
     const otro = await entorno.nuevoComercio()
     for (const accept of ['application/pdf', 'application/zpl']) {
       expect((await request(`guias/${codigo}/etiqueta`, accept, {}, otro)).status).toBe(404)
     }
-    await comercioDeEtiquetas.api.guias.cancelar(codigo)
+    await etiquetasComercio.api.guias.cancelar(codigo)
     for (const accept of ['application/pdf', 'application/zpl', 'application/json']) {
       const { status, bytes } = await request(`guias/${codigo}/etiqueta`, accept)
       expect([status, JSON.parse(bytes.toString()).codigo]).toEqual([409, 'guia_cancelada'])
@@ -151,14 +151,14 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
 
 describe('POST /api/v1/etiquetas', () => {
   it('gives the labels of several guides in one file, in their order', async () => {
-    const guias = [await nueva(), guia, await nueva()]
+    const guias = [await createGuiaForEtiqueta(), guia, await createGuiaForEtiqueta()]
     const pdf = await create({ guias, formato: 'carta' }, 'application/pdf')
     expect([pdf.status, pdf.headers.get('content-disposition'), pdf.headers.get('vary')]).toEqual([
       200,
       'attachment; filename="etiquetas-3.pdf"',
       'Accept',
     ])
-    expect(leerPdf(pdf.bytes).medida).toEqual([612, 792])
+    expect(leerPdf(pdf.bytes).measurement).toEqual([612, 792])
     const zpl = await create({ guias, ppp: 300 }, 'application/zpl')
     expect([zpl.status, zpl.type]).toEqual([200, 'application/zpl'])
     const read = await Promise.all((await print(zpl.bytes, 300)).map(scan))

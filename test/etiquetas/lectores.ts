@@ -8,7 +8,7 @@ const PATRONES =
 const PARADA = '2331112'
 
 /** A reader of Code 128 as a scanner does it: start, check character, stop. @throws if any is wrong */
-export function leerBarras(anchos: number[]): string {
+export function readBarcode(anchos: number[]): string {
   const todo = anchos.join('')
   if (!todo.endsWith(PARADA)) throw new Error('no stop pattern')
   const valores = (todo.slice(0, -7).match(/.{6}/g) ?? []).map((patron) => PATRONES.indexOf(patron))
@@ -47,7 +47,7 @@ const MASCARAS = [
 ]
 
 /** A reader of small QR codes (ISO/IEC 18004: versions 1 to 6) that corrects nothing: the symbol must be perfect. */
-export function leerQr({ lado: n, modulos }: QrMatrix): string {
+export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
   const en = (f: number, c: number) => modulos[f * n + c]!
   const version = (n - 17) / 4
   // Level and mask: the first five bits of the format information beside the upper left finder, masked with 10101.
@@ -118,13 +118,13 @@ const rectangulos = (contenido: string) =>
   [...contenido.matchAll(/^([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+) re$/gm)].map((r) => r.slice(1, 5).map(Number))
 
 /** Bars of a label: the rectangles that are as high as they are. */
-export const barras = (contenido: string) => rectangulos(contenido).filter(([, , , alto]) => alto === 56)
+export const findBars = (contenido: string) => rectangulos(contenido).filter(([, , , alto]) => alto === 56)
 export const MODULO = (4 / 203) * 72
 
 /** Widths of a label's bars and spaces, in modules. */
-export function anchosDe(contenido: string): number[] {
+export function measureWidths(contenido: string): number[] {
   const anchos: number[] = []
-  const dibujadas = barras(contenido)
+  const dibujadas = findBars(contenido)
   for (const [i, [x, , ancho]] of dibujadas.entries()) {
     const antes = dibujadas[i - 1]
     if (antes) anchos.push((x! - antes[0]! - antes[2]!) / MODULO)
@@ -132,10 +132,10 @@ export function anchosDe(contenido: string): number[] {
   }
   return anchos
 }
-export const barrasDibujadas = (contenido: string) => anchosDe(contenido).map(Math.round)
+export const readDrawnWidths = (contenido: string) => measureWidths(contenido).map(Math.round)
 
 /** The modules of a label's QR. Its side in points is known; the rows' height says how many there are. */
-export function qrDibujado(contenido: string): QrMatrix {
+export function readDrawnQr(contenido: string): QrMatrix {
   const lado = 78
   const abajo = rectangulos(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
   const modulo = Math.min(...abajo.map(([, , , alto]) => alto!))
@@ -147,5 +147,5 @@ export function qrDibujado(contenido: string): QrMatrix {
     const [columna, fila] = [Math.round((x! - x0) / modulo), Math.round((y! - y0) / modulo)]
     modulos.fill(1, fila * n + columna, fila * n + columna + Math.round(ancho! / modulo))
   }
-  return { lado: n, modulos }
+  return { side: n, modules: modulos }
 }

@@ -1,28 +1,35 @@
 import { ErrorConflicto } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
 import { RECOGIDA } from '../fabricas.ts'
-import { problemaDe } from '../problema.ts'
+import { catchProblema } from '../problema.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
-import { barrasDibujadas, leerBarras, leerQr, qrDibujado } from './lectores.ts'
+import {
+  createGuiaForEtiqueta,
+  downloadEtiquetas,
+  etiquetasComercio,
+  fetchRefusal,
+  guia,
+  useEtiquetas,
+} from './etiquetas.ts'
+import { leerQr, readBarcode, readDrawnQr, readDrawnWidths } from './lectores.ts'
 
-const entorno = usarEtiquetas()
+const entorno = useEtiquetas()
 
 describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('links to a label whose bars and QR a scanner reads', async () => {
-    const codigo = await nueva({
+    const codigo = await createGuiaForEtiqueta({
       external_ref: 'PEDIDO-ÑANDÚ-7',
       destinatario: 'María José Ajú',
       direccion: '5a avenida norte 12, casa 3',
       indicaciones: 'Portón verde, frente a la tienda',
       contenido: '2 pares de zapatos',
     })
-    const { url, vence_en, guias } = await comercioDeEtiquetas.api.guias.etiqueta(codigo)
+    const { url, vence_en, guias } = await etiquetasComercio.api.guias.etiqueta(codigo)
     expect([guias, new URL(url).pathname]).toEqual([[codigo], `/etiquetas/${codigo}`])
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
-    const { status, cabeceras, pdf } = await bajarEtiquetas(url)
+    const { status, cabeceras, pdf } = await downloadEtiquetas(url)
     expect(status).toBe(200)
     expect(Object.fromEntries(cabeceras)).toMatchObject({
       'content-type': 'application/pdf',
@@ -35,7 +42,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',
     })
-    const { paginas, texto, medida, contenidos } = leerPdf(pdf)
+    const { paginas, texto, measurement: medida, contenidos } = leerPdf(pdf)
     expect(paginas).toBe(1)
     expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
     for (const dicho of [
@@ -54,34 +61,34 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       codigo.replace(/(.{4})(?=.)/g, '$1-'),
     ])
       expect(texto).toContain(dicho)
-    expect(leerBarras(barrasDibujadas(contenidos[0]!))).toBe(codigo)
-    const rastreo = leerQr(qrDibujado(contenidos[0]!))
+    expect(readBarcode(readDrawnWidths(contenidos[0]!))).toBe(codigo)
+    const rastreo = leerQr(readDrawnQr(contenidos[0]!))
     expect(rastreo).toBe(`${entorno.url}/r/${codigo}`)
     const pagina = await fetch(rastreo)
     expect([pagina.status, await pagina.text()]).toEqual([200, expect.stringContaining(codigo.slice(0, 4))])
   })
 
   it('is drawn when it is opened: the same bytes until the guide changes', async () => {
-    const codigo = await nueva({ direccion: 'Calle vieja 1' })
-    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(codigo.toLowerCase())
-    const primera = await bajarEtiquetas(url)
+    const codigo = await createGuiaForEtiqueta({ direccion: 'Calle vieja 1' })
+    const { url } = await etiquetasComercio.api.guias.etiqueta(codigo.toLowerCase())
+    const primera = await downloadEtiquetas(url)
     await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
-    const otra = await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(codigo)).url)
+    const otra = await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(codigo)).url)
     expect(otra.pdf.equals(primera.pdf)).toBe(true)
     const ETag = primera.cabeceras.get('etag')!
     for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const igual = await bajarEtiquetas(url, { headers: { 'If-None-Match': suyo } })
+      const igual = await downloadEtiquetas(url, { headers: { 'If-None-Match': suyo } })
       expect([suyo, igual.status, igual.pdf.length, igual.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
     }
     await entorno.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
-    const cambiada = await bajarEtiquetas(url, { headers: { 'If-None-Match': ETag } })
+    const cambiada = await downloadEtiquetas(url, { headers: { 'If-None-Match': ETag } })
     expect([cambiada.status, leerPdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
   })
 
   it('shows the corrected indications of the pickup', async () => {
-    const codigo = await nueva({ recogida: { ...RECOGIDA, indicaciones: 'Portón azul' } })
-    const { api } = comercioDeEtiquetas
-    const leer = async () => leerPdf((await bajarEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
+    const codigo = await createGuiaForEtiqueta({ recogida: { ...RECOGIDA, indicaciones: 'Portón azul' } })
+    const { api } = etiquetasComercio
+    const leer = async () => leerPdf((await downloadEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
     expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón azul')
     await api.guias.corregir(codigo, { recogida: { indicaciones: 'Portón rojo' } })
     expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón rojo')
@@ -92,27 +99,31 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
   it('of a live guide says nothing of a test, and holds whatever names are', async () => {
     const real = await entorno.nuevoComercio('live')
     await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])
-    const codigo = await nueva(
+    const codigo = await createGuiaForEtiqueta(
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
     )
     const { texto, contenidos, paginas } = leerPdf(
-      (await bajarEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
+      (await downloadEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
     )
-    expect([paginas, texto.includes('PRUEBA'), leerBarras(barrasDibujadas(contenidos[0]!))]).toEqual([1, false, codigo])
+    expect([paginas, texto.includes('PRUEBA'), readBarcode(readDrawnWidths(contenidos[0]!))]).toEqual([
+      1,
+      false,
+      codigo,
+    ])
   })
 
   it('is not for a cancelled guide, nor is a link from before', async () => {
-    const codigo = await nueva()
-    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(codigo)
-    const { url: tanda } = await comercioDeEtiquetas.api.guias.etiquetas([guia, codigo])
-    await comercioDeEtiquetas.api.guias.cancelar(codigo)
-    const error = await problemaDe(comercioDeEtiquetas.api.guias.etiqueta(codigo))
+    const codigo = await createGuiaForEtiqueta()
+    const { url } = await etiquetasComercio.api.guias.etiqueta(codigo)
+    const { url: tanda } = await etiquetasComercio.api.guias.etiquetas([guia, codigo])
+    await etiquetasComercio.api.guias.cancelar(codigo)
+    const error = await catchProblema(etiquetasComercio.api.guias.etiqueta(codigo))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.codigo, error.estado]).toEqual(['guia_cancelada', 'cancelado'])
-    for (const viejo of [url, tanda]) expect((await negada(viejo)).codigo).toBe('enlace_invalido')
+    for (const viejo of [url, tanda]) expect((await fetchRefusal(viejo)).codigo).toBe('enlace_invalido')
     // A delivered one may be printed again.
-    const { guia: entregado } = await entregada(entorno, comercioDeEtiquetas)
-    expect((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(entregado)).url)).status).toBe(200)
+    const { guia: entregado } = await createDeliveredGuia(entorno, etiquetasComercio)
+    expect((await downloadEtiquetas((await etiquetasComercio.api.guias.etiqueta(entregado)).url)).status).toBe(200)
   })
 })

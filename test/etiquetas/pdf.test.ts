@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { DatosDeEtiqueta } from '../../server/domain/etiquetas/label.ts'
-import { renderizarEtiquetas } from '../../server/domain/etiquetas/pdf.ts'
+import type { EtiquetaData } from '../../server/domain/etiquetas/label.ts'
+import { renderEtiquetas } from '../../server/domain/etiquetas/pdf.ts'
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
 import { createDocument } from '../../server/platform/pdf/document.ts'
 import { createTypography } from '../../server/platform/pdf/text.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { archivoDeLogo, dibujo } from '../marca/logos.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { anyLabel, datos, latinText, MARCA, oddText } from './datos.ts'
-import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
+import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './datos.ts'
+import { findBars, leerQr, MODULO, measureWidths, readBarcode, readDrawnQr } from './lectores.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, medida, paginas } = leerPdf(await renderizarEtiquetas(MARCA, [datos()]))
+  const { texto, measurement: medida, paginas } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()]))
   expect(paginas).toBe(1)
   expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
   for (const dicho of [
@@ -60,19 +60,19 @@ test('names and addresses in other scripts are in Latin letters, with a mark and
     const etiqueta = datos({
       destinatario: { ...base, nombre, direccion: nombre, indicaciones: nombre, municipio: nombre },
     })
-    const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [etiqueta, datos()]))
+    const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [etiqueta, datos()]))
     expect(texto.split(escrito)).toHaveLength(5)
     expect(texto.split('* Transcrito de otro alfabeto')).toHaveLength(2)
     expect(texto).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
   }
-  expect(leerPdf(await renderizarEtiquetas(MARCA, [datos()])).texto).not.toContain('Transcrito')
+  expect(leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).texto).not.toContain('Transcrito')
 })
 
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
-  const [contenido] = leerPdf(await renderizarEtiquetas(MARCA, [datos({ modo: 'test' })])).contenidos
-  const anchos = anchosDe(contenido!)
-  const dibujadas = barras(contenido!)
-  expect(leerBarras(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
+  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })])).contenidos
+  const anchos = measureWidths(contenido!)
+  const dibujadas = findBars(contenido!)
+  expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
   for (const ancho of anchos) expect(Math.abs(ancho - Math.round(ancho))).toBeLessThan(0.01)
   expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULO)
   expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULO)
@@ -85,24 +85,29 @@ const etiquetasDeHoja = (contenido: string) =>
     .slice(1)
     .map((dibujada) => {
       const [, x, y, escala] = /^1 0 0 1 ([\d.]+) ([\d.]+) cm\n([\d.]+) 0 0 \3 0 0 cm$/m.exec(dibujada)!.map(Number)
-      return { x: x!, y: y!, escala: escala!, guia: leerBarras(anchosDe(dibujada).map(Math.round)), dibujada }
+      return { x: x!, y: y!, scale: escala!, guia: readBarcode(measureWidths(dibujada).map(Math.round)), dibujada }
     })
 
 test('four labels on a letter sheet, in the places of its adhesives, and the next ones on another', async () => {
   const guias = ['7K3M9QX2A1B4', '2Q9ZT4C7XK0Y', '000000000000', 'ABCDEFGHJKMN', 'ZZZZZZZZZZZZ']
   const etiquetas = guias.map((guia, i) => datos({ guia, modo: i === 1 ? 'test' : 'live', external_ref: `P-${i}` }))
-  const { paginas, medida, contenidos, texto } = leerPdf(await renderizarEtiquetas(MARCA, etiquetas, 'carta'))
+  const {
+    paginas,
+    measurement: medida,
+    contenidos,
+    texto,
+  } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas, 'carta'))
   expect([paginas, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
   const hojas = contenidos.map(etiquetasDeHoja)
   expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
-  for (const [i, { x, y, escala, dibujada }] of hojas.flat().entries()) {
+  for (const [i, { x, y, scale: escala, dibujada }] of hojas.flat().entries()) {
     const [izquierda, arriba] = [[0.5, 4.5][i % 2]! * 72, [0.5, 5.5][(i % 4) >> 1]! * 72]
     // Within the adhesive of 3½ × 5 in, with a bar module of ten dots at 600 dpi.
     expect([x >= izquierda, y >= arriba]).toEqual([true, true])
     expect(x + 283.46 * escala).toBeLessThanOrEqual(izquierda + 3.5 * 72)
     expect(y + 425.2 * escala).toBeLessThanOrEqual(arriba + 5 * 72)
     expect((MODULO * escala * 600) / 72).toBeCloseTo(10, 2)
-    expect(leerQr(qrDibujado(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
+    expect(leerQr(readDrawnQr(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
   }
   for (const dicho of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(texto).toContain(dicho)
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
@@ -110,8 +115,8 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
 
 test('the QR that is drawn reads as the tracking address', async () => {
   const url = 'https://guias.example.gt/rastreo/7K3M9QX2A1B4'
-  const [contenido] = leerPdf(await renderizarEtiquetas(MARCA, [datos()])).contenidos
-  expect(leerQr(qrDibujado(contenido!))).toBe(url)
+  const [contenido] = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos()])).contenidos
+  expect(leerQr(readDrawnQr(contenido!))).toBe(url)
 })
 
 test('every code reads back', () => {
@@ -122,7 +127,7 @@ test('every code reads back', () => {
   })
   fc.assert(
     fc.property(codigo, (guia) => {
-      expect(leerBarras(barsOf(guia)!)).toBe(guia)
+      expect(readBarcode(barsOf(guia)!)).toBe(guia)
     }),
     { numRuns: 300 },
   )
@@ -140,30 +145,30 @@ test('every code reads back', () => {
 })
 
 test('test labels say PRUEBA across and at the top', async () => {
-  const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ modo: 'test' })]))
+  const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })]))
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
 })
 
 test(
   'a hundred labels: a page each, in time that grows with their number, in little memory, the same bytes again',
-  COMPLETO,
+  FULL_RUN_ONLY,
   async () => {
     const cien = Array.from({ length: 100 }, (_, i) =>
       datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
     )
-    await renderizarEtiquetas(MARCA, cien.slice(0, 5))
+    await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, 5))
     globalThis.gc?.()
     const rss = process.memoryUsage.rss()
-    const pdf = await renderizarEtiquetas(MARCA, cien)
+    const pdf = await renderEtiquetas(BRAND_WITHOUT_LOGO, cien)
     expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
     expect(pdf.length).toBeLessThan(1e6)
     expect(leerPdf(pdf).paginas).toBe(100)
-    expect(sha256(await renderizarEtiquetas(MARCA, cien))).toBe(sha256(pdf))
+    expect(sha256(await renderEtiquetas(BRAND_WITHOUT_LOGO, cien))).toBe(sha256(pdf))
     const costo = async (cuantas: number) => {
       const veces: number[] = []
       for (let vez = 0; vez < 3; vez++) {
         const desde = process.cpuUsage()
-        await renderizarEtiquetas(MARCA, cien.slice(0, cuantas))
+        await renderEtiquetas(BRAND_WITHOUT_LOGO, cien.slice(0, cuantas))
         const { user, system } = process.cpuUsage(desde)
         veces.push(user + system)
       }
@@ -180,16 +185,16 @@ test('the telephone of a pickup is whole, however long its contact and its addre
     contacto: 'María Guadalupe '.repeat(7),
     direccion: 'Kilómetro 22.5, '.repeat(18),
   }
-  const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ recogida })]))
+  const { texto } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
   expect(texto.replaceAll(/\s/g, '')).toContain('Tel.55551234')
 })
 
 const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)
 
 test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
-  const con = async (cambios: Partial<DatosDeEtiqueta['recogida']>) => {
+  const con = async (cambios: Partial<EtiquetaData['recogida']>) => {
     const recogida = { ...datos().recogida, ...cambios }
-    const { texto, trozos } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ recogida })]))
+    const { texto, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, [datos({ recogida })]))
     return { texto, destino: trozos.find((uno) => uno.texto === 'ENTREGAR A')!.y }
   }
   const [sin, largas] = [await con({ indicaciones: null }), await con({ indicaciones: LARGAS })]
@@ -214,7 +219,7 @@ const dentro = (numRuns: number) =>
     fc.asyncProperty(
       fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
-        const { paginas, trozos } = leerPdf(await renderizarEtiquetas(MARCA, etiquetas))
+        const { paginas, chunks: trozos } = leerPdf(await renderEtiquetas(BRAND_WITHOUT_LOGO, etiquetas))
         expect(paginas).toBe(etiquetas.length)
         for (const { texto, x, y } of trozos) {
           if (texto === 'PRUEBA') continue
@@ -229,18 +234,18 @@ const dentro = (numRuns: number) =>
     { numRuns },
   )
 test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(10))
-test('the same with five hundred data', COMPLETO, () => dentro(500))
+test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))
 
 test('a text that is cut keeps within its width, with its ellipsis', () => {
   const { doc } = createDocument({
     titulo: '',
     autor: '',
-    asunto: '',
+    subject: '',
     creado_en: '2026-11-12T15:12:00.000Z',
-    tamano: [283, 425],
-    etiquetado: false,
+    size: [283, 425],
+    tagged: false,
   })
-  const { partir, medir } = createTypography(doc)
+  const { split: partir, measure: medir } = createTypography(doc)
   const estilo = { cuerpo: 10 }
   for (let ancho = 40; ancho < 200; ancho++) {
     const [linea = ''] = partir('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, ancho, 1)
@@ -251,13 +256,13 @@ test('a text that is cut keeps within its width, with its ellipsis', () => {
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
   const [ancho, alto] = await Promise.all([
-    prepareLogo(archivoDeLogo('ancho.svg', dibujo(500, 90))),
-    prepareLogo(archivoDeLogo('alto.svg', dibujo(90, 160))),
+    prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90))),
+    prepareLogo(writeLogoFile('alto.svg', buildLogoSvg(90, 160))),
   ])
-  const con = (logo: Logo) => ({ ...MARCA, logo: { color: logo, negro: logo.negro } })
-  const [uno, diez] = await Promise.all([1, 10].map((n) => renderizarEtiquetas(con(ancho), Array(n).fill(datos()))))
-  expect(leerPdf(uno!).texto).not.toContain(MARCA.nombre)
+  const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, negro: logo.negro } })
+  const [uno, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(ancho), Array(n).fill(datos()))))
+  expect(leerPdf(uno!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   expect(uno!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
   expect(diez!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
-  expect(leerPdf(await renderizarEtiquetas(con(alto), [datos()])).texto).toContain(MARCA.nombre)
+  expect(leerPdf(await renderEtiquetas(con(alto), [datos()])).texto).toContain(BRAND_WITHOUT_LOGO.nombre)
 })

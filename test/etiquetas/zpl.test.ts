@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { renderZpl } from '../../server/domain/etiquetas/zpl.ts'
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { DOTS_PER_MM, fieldData, modulesOfQr, type Resolution } from '../../server/platform/zpl/zpl.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { archivoDeLogo, dibujo } from '../marca/logos.ts'
-import { anyLabel, datos, latinText, MARCA, oddText } from './datos.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
+import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './datos.ts'
 import { inkOf, print, scan, textsOf } from './printer.ts'
 
 const RESOLUTIONS: Resolution[] = [203, 300]
@@ -27,7 +27,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
   const dots = DOTS_PER_MM[ppp]
 
   it('is 10 × 15 cm, and a scanner reads its bars and its QR', async () => {
-    const [png, ...others] = await print(await renderZpl(MARCA, [datos()], ppp), ppp)
+    const [png, ...others] = await print(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], ppp), ppp)
     expect(others).toEqual([])
     expect(await scan(png!)).toEqual({ Code128: '7K3M9QX2A1B4', QRCode: datos().url_rastreo })
     const { width, height, ...edges } = await inkOf(png!)
@@ -60,7 +60,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
       },
       contenido: largo('2 pares de zapatos ñ, ', 300),
     })
-    const [png] = await print(await renderZpl(MARCA, [lleno], ppp), ppp)
+    const [png] = await print(await renderZpl(BRAND_WITHOUT_LOGO, [lleno], ppp), ppp)
     expect(await scan(png!)).toEqual({ Code128: lleno.guia, QRCode: lleno.url_rastreo })
     const { width, height, ...edges } = await inkOf(png!)
     for (const free of [edges.left, edges.top, width - edges.right, height - edges.bottom])
@@ -70,7 +70,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
   it('follows another in one file, in their order', async () => {
     const codigos = ['7K3M9QX2A1B4', '2Q9ZT4C7XK0Y', '000000000000']
     const zpl = await renderZpl(
-      MARCA,
+      BRAND_WITHOUT_LOGO,
       codigos.map((guia) => datos({ guia })),
       ppp,
     )
@@ -80,7 +80,7 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
 })
 
 it('has the texts of the label on paper, with their accents', async () => {
-  const textos = textsOf(await renderZpl(MARCA, [datos()], 203)).join('\n')
+  const textos = textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos()], 203)).join('\n')
   for (const dicho of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
@@ -101,12 +101,12 @@ it('has the texts of the label on paper, with their accents', async () => {
   ])
     expect(textos).toContain(dicho)
   expect(textos).not.toContain('PRUEBA')
-  expect(textsOf(await renderZpl(MARCA, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
+  expect(textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
 })
 
 it('writes other scripts in Latin letters, with a mark, and other quotation marks without one', async () => {
   const de = async (nombre: string) =>
-    textsOf(await renderZpl(MARCA, [datos({ destinatario: { ...datos().destinatario, nombre } })], 203))
+    textsOf(await renderZpl(BRAND_WITHOUT_LOGO, [datos({ destinatario: { ...datos().destinatario, nombre } })], 203))
   for (const [nombre, escrito] of [
     ['김민수', 'GimMinSu*'],
     ['Дмитрий Иванов', 'Dmitriy Ivanov*'],
@@ -139,7 +139,7 @@ describe('texts that look like commands', () => {
         indicaciones: hostil,
       },
     })
-    const zpl = await renderZpl({ ...MARCA, nombre: hostil }, [etiqueta], 203)
+    const zpl = await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: hostil }, [etiqueta], 203)
     for (const linea of zpl.toString('ascii').split('\n')) expect(linea).toMatch(COMMANDS)
     const pictures = await print(zpl, 203)
     expect(pictures).toHaveLength(1)
@@ -150,7 +150,7 @@ describe('texts that look like commands', () => {
 
   it('are no commands before they are escaped either: unescaped, the printer obeys them', async () => {
     const [hostil] = HOSTILE
-    const zpl = (await renderZpl(MARCA, [datos({ contenido: 'AQUI' })], 203)).toString('ascii')
+    const zpl = (await renderZpl(BRAND_WITHOUT_LOGO, [datos({ contenido: 'AQUI' })], 203)).toString('ascii')
     const [obeyed] = await print(Buffer.from(zpl.replace('^FH^FDAQUI', `^FD${hostil}`)), 203)
     expect((await inkOf(obeyed!)).share).toBeGreaterThan(0.5)
   })
@@ -162,7 +162,7 @@ const onlyCommands = (numRuns: number) =>
       fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       fc.constantFrom(...RESOLUTIONS),
       async (etiquetas, ppp) => {
-        const zpl = (await renderZpl(MARCA, etiquetas, ppp)).toString('latin1')
+        const zpl = (await renderZpl(BRAND_WITHOUT_LOGO, etiquetas, ppp)).toString('latin1')
         for (const linea of zpl.split('\n')) expect(linea).toMatch(COMMANDS)
         expect(zpl.match(/\^XA/g)).toHaveLength(etiquetas.length)
         for (const [, x, y] of zpl.matchAll(/\^FO(\d+),(\d+)/g)) {
@@ -174,7 +174,7 @@ const onlyCommands = (numRuns: number) =>
     { numRuns },
   )
 it('whatever the data, has no command but its own, and no field beyond the edges', () => onlyCommands(20))
-it('the same with five hundred data', COMPLETO, () => onlyCommands(500))
+it('the same with five hundred data', FULL_RUN_ONLY, () => onlyCommands(500))
 
 it('field data decodes to its text', () => {
   fc.assert(
@@ -187,14 +187,16 @@ it('field data decodes to its text', () => {
 })
 
 it('prints the logo in its place, once for each label, and no QR of a text that is too long', async () => {
-  const logo: Logo = await prepareLogo(archivoDeLogo('ancho.svg', dibujo(500, 90)))
-  const marca = { ...MARCA, logo: { color: logo, negro: logo.negro } }
+  const logo: Logo = await prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90)))
+  const marca = { ...BRAND_WITHOUT_LOGO, logo: { color: logo, negro: logo.negro } }
   const zpl = await renderZpl(marca, [datos(), datos()], 203)
   expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
-  expect(textsOf(zpl)).not.toContain(MARCA.nombre)
+  expect(textsOf(zpl)).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   const [con] = await print(zpl, 203)
-  const [sin] = await print(await renderZpl({ ...MARCA, nombre: ' ' }, [datos()], 203), 203)
+  const [sin] = await print(await renderZpl({ ...BRAND_WITHOUT_LOGO, nombre: ' ' }, [datos()], 203), 203)
   expect((await inkOf(con!)).share).toBeGreaterThan((await inkOf(sin!)).share)
   expect(modulesOfQr('x'.repeat(400))).toBeUndefined()
-  expect((await renderZpl(MARCA, [datos({ url_rastreo: 'x'.repeat(400) })], 203)).includes('^BQ')).toBe(false)
+  expect((await renderZpl(BRAND_WITHOUT_LOGO, [datos({ url_rastreo: 'x'.repeat(400) })], 203)).includes('^BQ')).toBe(
+    false,
+  )
 })

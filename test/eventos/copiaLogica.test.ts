@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { takeOrder } from '../../server/data/order.ts'
 import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
-import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
+import { verifyChains } from '../../server/domain/bitacora/verificar.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { encadenarTodo } from '../bitacora/cadenas.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
+import { chainAll } from '../bitacora/cadenas.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES, hasta, readTestSettings } from '../fabricas.ts'
 
 // Its own jobs do nothing meanwhile.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Makes the database one whose server has that many transactions more than this one. */
 const adelantar = async (transacciones: bigint) => {
   const cliente = await entorno.db.pool.connect()
@@ -21,7 +21,7 @@ const adelantar = async (transacciones: bigint) => {
 async function unLector() {
   const { llave } = await entorno.nuevoComercio()
   const leer = async (donde: string) => {
-    const { datos, cursor_siguiente } = (await entorno.pedir('GET', `/api/v1/eventos?limite=100${donde}`, { llave }))
+    const { datos, cursor_siguiente } = (await entorno.request('GET', `/api/v1/eventos?limite=100${donde}`, { llave }))
       .cuerpo
     return { guias: (datos as { guia: string }[]).map(({ guia }) => guia), cursor: cursor_siguiente as string }
   }
@@ -33,13 +33,13 @@ async function unLector() {
         return pagina.guias.length === cuantos && pagina
       }),
     final: async () => (await leer('&desde=ahora')).cursor,
-    crear: async (): Promise<string> =>
-      (await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })).cuerpo.guia,
+    create: async (): Promise<string> =>
+      (await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia,
   }
 }
 
 it('the feed goes on after a logical copy, from the cursors that the other server gave', EN_POSTGRES, async () => {
-  const { seguir, final, crear } = await unLector()
+  const { seguir, final, create: crear } = await unLector()
   await adelantar(5_000_000_000n)
   const [una, otra] = [await crear(), await crear()]
   const { guias, cursor } = await seguir(null, 2)
@@ -47,7 +47,7 @@ it('the feed goes on after a logical copy, from the cursors that the other serve
   const ultimo = await final()
 
   await adelantar(0n)
-  await entorno.reiniciar()
+  await entorno.reset()
   const [tercera, cuarta] = [await crear(), await crear()]
   expect((await seguir(null, 4)).guias).toEqual([una, otra, tercera, cuarta])
   expect((await seguir(cursor, 2)).guias).toEqual([tercera, cuarta])
@@ -59,10 +59,10 @@ it('the feed goes on after a logical copy, from the cursors that the other serve
       'select xid::text as xid from evento where secuencia > 0 order by evento.xid',
     )
   const antes = (await lugares()).rows.length
-  await entorno.reiniciar()
+  await entorno.reset()
   const quinta = await crear()
   await adelantar(0n)
-  await entorno.reiniciar()
+  await entorno.reset()
   const sexta = await crear()
   expect((await seguir(null, 6)).guias.slice(4)).toEqual([quinta, sexta])
   const pasos = (await lugares()).rows.slice(antes).map(({ xid }) => BigInt(xid) >> 40n)
@@ -70,7 +70,7 @@ it('the feed goes on after a logical copy, from the cursors that the other serve
 })
 
 it('the feed goes on after a restore, from cursors of after the restored instant', EN_POSTGRES, async () => {
-  const { seguir, final, crear } = await unLector()
+  const { seguir, final, create: crear } = await unLector()
   const una = await crear()
   await seguir(null, 1)
   // Nothing is left of the transactions after that instant, except the cursor.
@@ -88,7 +88,7 @@ it('the feed goes on after a restore, from cursors of after the restored instant
     await entorno.db.pool.query(
       `create or replace function flujo_servidor() returns text stable language sql return '${anterior}'`,
     )
-    await entorno.reiniciar()
+    await entorno.reset()
     expect(await conocido()).toBe(`${identificador}/${linea}`)
   }
   const otra = await crear()
@@ -97,19 +97,21 @@ it('the feed goes on after a restore, from cursors of after the restored instant
 })
 
 it('the audit record goes on after a logical copy', EN_POSTGRES, async () => {
-  const { db, reloj } = entorno
+  const { db, clock: reloj } = entorno
   const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
   const encadenar = () =>
-    encadenarTodo(db, () => linkChains({ db, reloj, log: createLog('silent'), secretos, ajustes: ajustesCon() }))
+    chainAll(db, () =>
+      linkChains({ db, clock: reloj, log: createLog('silent'), secretos, settings: readTestSettings() }),
+    )
   await adelantar(9_000_000_000_000n)
   await entorno.operar('POST', '/repartidores', { nombre: 'Antes de la copia' })
   await encadenar()
   await adelantar(0n)
-  await entorno.reiniciar()
+  await entorno.reset()
   await entorno.operar('POST', '/repartidores', { nombre: 'Después de la copia' })
   await encadenar()
   const todo = { desde: new Date(0), hasta: new Date('9999-01-01') }
-  expect(await verificarCadenas({ db, secretos, reloj }, todo)).toMatchObject({ faltas: [] })
+  expect(await verifyChains({ db, secretos, clock: reloj }, todo)).toMatchObject({ faltas: [] })
   const { rows } = await db.pool.query<{ xid: string }>(
     `select xid::text as xid from bitacora where accion = 'crearRepartidor' order by bitacora.xid`,
   )

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
-import { DESDE, formaCon, quitarNuevos } from '../../server/domain/eventos/forma.ts'
-import { type AdvertenciaGuardada, presentarAdvertencias } from '../../server/domain/guias/advertencias.ts'
+import { formaCon, MEMBERS_SINCE, removeNewMembers } from '../../server/domain/eventos/forma.ts'
+import { presentAdvertencias, type StoredAdvertencia } from '../../server/domain/guias/advertencias.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../server/generado/contrato/vocabulario.ts'
 
 /** Members of the first version of a body's `datos`, by path. They never change. */
@@ -62,7 +62,7 @@ function rutas(esquema: Esquema, prefijo: string): string[] {
 describe('members of webhook bodies', () => {
   it('are those of the first version, and those that DESDE gives a later one', () => {
     const hay = new Set([...rutas(schemas.GuiaDeAviso!, 'guia'), ...rutas(schemas.Evento!, 'evento')])
-    expect([...hay].sort()).toEqual([...DE_LA_PRIMERA, ...Object.keys(DESDE)].sort())
+    expect([...hay].sort()).toEqual([...DE_LA_PRIMERA, ...Object.keys(MEMBERS_SINCE)].sort())
   })
 
   it('are removed from an older body if they are newer, at any depth', () => {
@@ -85,7 +85,7 @@ describe('members of webhook bodies', () => {
     })
     const version = (guardada: number | null) => {
       const suyos = datos()
-      quitarNuevos(suyos, guardada, desde)
+      removeNewMembers(suyos, guardada, desde)
       return suyos.guia
     }
     const { decision: _, ...segunda } = datos().guia
@@ -111,12 +111,12 @@ describe('texts of webhook bodies', () => {
       ubicacion_extra: { distancia_km: 12.5 },
       advertencias: schemas
         .CodigoDeAdvertencia!.enum!.filter((codigo) => !NOT_IN_BODIES.includes(codigo))
-        .map((codigo) => ({ codigo, campo: '/ubicacion' }) as AdvertenciaGuardada),
+        .map((codigo) => ({ codigo, campo: '/ubicacion' }) as StoredAdvertencia),
     }
     const textos = {
       ...DESCRIPCIONES_DE_ESTADO,
       ...DESCRIPCIONES_DE_EVENTO,
-      ...Object.fromEntries(presentarAdvertencias(guia).map(({ codigo, mensaje }) => [codigo, mensaje])),
+      ...Object.fromEntries(presentAdvertencias(guia).map(({ codigo, mensaje }) => [codigo, mensaje])),
     }
     const huellas = Object.entries(textos).map(([de, texto]) => `${de} ${hash('sha256', texto).slice(0, 8)}`)
     expect(huellas.sort()).toEqual(DE_SIEMPRE)

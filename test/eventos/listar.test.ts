@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS } from '../../server/data/db.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarGuias } from '../guias/mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../fabricas.ts'
+import { useGuias } from '../guias/mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 describe('GET /api/v1/eventos', () => {
   it('gives every event once, in order per guide, and a cursor to come back with', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const otra = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuia())
+    const otra = await api.guias.crear(buildGuiaWithoutDestino())
     await hasta(async () => (await api.guias.obtener(otra.guia)).secuencia === 2)
     await mover(guia, 'recolectado', 'en_ruta')
     const vistos: string[] = []
@@ -37,7 +37,7 @@ describe('GET /api/v1/eventos', () => {
 
   it('never skips what commits late', EN_POSTGRES, async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const tardia = await api.guias.crear(unaGuia())
+    const tardia = await api.guias.crear(buildGuia())
     const { cursor_siguiente: antes } = await hasta(async () => {
       const pagina = await api.eventos.listar()
       return pagina.datos.length === 1 && pagina
@@ -51,7 +51,7 @@ describe('GET /api/v1/eventos', () => {
          select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
         [tardia.guia],
       )
-      const despues = await api.guias.crear(unaGuia())
+      const despues = await api.guias.crear(buildGuia())
       const mientras = await api.eventos.listar({ cursor: antes })
       expect(mientras.datos).toEqual([])
       await lento.query('commit')
@@ -71,15 +71,15 @@ describe('GET /api/v1/eventos', () => {
     const lento = await entorno.db.pool.connect()
     try {
       await lento.query('begin')
-      const tardia = await api.guias.crear(unaGuia())
+      const tardia = await api.guias.crear(buildGuia())
       await lento.query(
         `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
          select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
         [tardia.guia],
       )
-      const vieja = await api.guias.crear(unaGuia())
+      const vieja = await api.guias.crear(buildGuia())
       const { cursor_siguiente: ahora } = await api.eventos.listar({ desde: 'ahora', limite: 1 })
-      const nuevas = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+      const nuevas = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
       await lento.query('commit')
       // What was there is left out, what was committed afterwards is not, page by page.
       const ids: string[] = []
@@ -100,8 +100,8 @@ describe('GET /api/v1/eventos', () => {
 
   it('gives some types, families or one guide, and the same cursor serves every filter', async () => {
     const { api } = await entorno.nuevoComercio()
-    const uno = await api.guias.crear(unaGuia())
-    const otro = await api.guias.crear(unaGuia())
+    const uno = await api.guias.crear(buildGuia())
+    const otro = await api.guias.crear(buildGuia())
     await mover(uno.guia, 'recolectado', 'en_ruta')
     await mover(otro.guia, 'recolectado')
     await hasta(async () => (await api.eventos.listar()).datos.length === 5)
@@ -119,7 +119,7 @@ describe('GET /api/v1/eventos', () => {
     expect(await ids({ tipo: ['guia.*'] })).toEqual(await ids({}))
     expect(await ids({ guia: uno.guia.toLowerCase() })).toEqual([1, 2, 3].map((n) => `evt_${uno.guia}_${n}`))
     expect(await ids({ guia: uno.guia, tipo: ['guia.aceptado'] })).toEqual([`evt_${uno.guia}_1`])
-    const ajeno = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const ajeno = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
     expect(await ids({ guia: ajeno.guia })).toEqual([])
     const { cursor_siguiente } = await api.eventos.listar({ limite: 1, tipo: ['guia.en_ruta'] })
     expect(await ids({ cursor: cursor_siguiente })).toEqual([`evt_${otro.guia}_2`])
@@ -131,7 +131,7 @@ describe('GET /api/v1/eventos', () => {
 
   it('refuses a reference where a code belongs, also beside a cursor, and names external_ref', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { external_ref } = await api.guias.crear(unaGuia())
+    const { external_ref } = await api.guias.crear(buildGuia())
     const { cursor_siguiente } = await api.eventos.listar()
     for (const filtros of [{}, { cursor: cursor_siguiente }])
       await expect(api.eventos.listar({ guia: external_ref!, ...filtros })).rejects.toMatchObject({
@@ -144,8 +144,8 @@ describe('GET /api/v1/eventos', () => {
   it('begins now or at an instant, and a cursor goes before that', async () => {
     const { api } = await entorno.nuevoComercio()
     expect((await api.eventos.listar({ desde: 'ahora' })).datos).toEqual([])
-    const vieja = await api.guias.crear(unaGuia())
-    const nueva = await api.guias.crear(unaGuia())
+    const vieja = await api.guias.crear(buildGuia())
+    const nueva = await api.guias.crear(buildGuia())
     const { datos } = await hasta(async () => {
       const pagina = await api.eventos.listar()
       return pagina.datos.length === 2 && pagina
@@ -166,7 +166,7 @@ describe('GET /api/v1/eventos', () => {
 
     const ahora = await api.eventos.listar({ desde: 'ahora' })
     expect(ahora.datos).toEqual([])
-    const ultima = await api.guias.crear(unaGuia())
+    const ultima = await api.guias.crear(buildGuia())
     const luego = await hasta(async () => {
       const mas = await api.eventos.listar({ desde: 'ahora', cursor: ahora.cursor_siguiente })
       return mas.datos.length > 0 && mas
@@ -180,8 +180,8 @@ describe('GET /api/v1/eventos', () => {
 
   it('begins with an event whose process has a clock ahead of the others', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    for (let i = 0; i < 3; i++) await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
+    for (let i = 0; i < 3; i++) await api.guias.crear(buildGuia())
     await hasta(async () => (await api.eventos.listar()).datos.length === 4)
     const hora = Date.now() - 3_600_000
     await entorno.db.pool.query(
@@ -194,22 +194,22 @@ describe('GET /api/v1/eventos', () => {
 
   it('reads a rare type, one guide and the beginning without walking over the others', EN_POSTGRES, async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ external_ref: `FLUJO-${process.pid}` }))
+    const { guia } = await api.guias.crear(buildGuia({ external_ref: `FLUJO-${process.pid}` }))
     await entorno.db.pool.query(
       `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
        select comercio_id, modo, id, n, guia, case n when 15000 then 'guia.extraviado' else 'guia.nota' end, estado, '{}',
          creado_en, creado_en from guia, generate_series(2, 20000) n where guia = $1`,
       [guia],
     )
-    const otra = await api.guias.crear(unaGuia())
+    const otra = await api.guias.crear(buildGuia())
     // What autovacuum does within a minute; PostgreSQL 15 takes another index until it knows that a merchant has many.
     await entorno.db.pool.query('analyze evento')
     const extraviado = await hasta(async () => (await api.eventos.listar({ tipo: ['guia.extraviado'] })).datos[0])
     expect(extraviado.id).toBe(`evt_${guia}_15000`)
     const { rows } = await entorno.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
-    const valores = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, cuantos: 25 }
+    const valores = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, count: 25 }
     const leidas = async (nombre: string, mas: Record<string, unknown>) => {
-      const { text, parametros } = STATEMENTS.get(nombre)!
+      const { text, parameters: parametros } = STATEMENTS.get(nombre)!
       const dados: Record<string, unknown> = { ...valores, desde: new Date(0), ...mas }
       const plan = await entorno.db.pool.query(
         `explain (analyze, buffers, format json) ${text}`,
@@ -226,7 +226,7 @@ describe('GET /api/v1/eventos', () => {
 
   it('shows a merchant its own events only', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    await uno.api.guias.crear(unaGuia())
+    await uno.api.guias.crear(buildGuia())
     expect((await otro.api.eventos.listar()).datos).toEqual([])
   })
 })

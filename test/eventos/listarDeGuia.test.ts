@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /api/v1/guias/{guia}/eventos', () => {
   it('gives a guide’s history, oldest first, in pages that its guide’s own cursor goes on with', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(guia, { razon: 'Ya no' })
     const { datos, cursor_siguiente } = await api.guias.eventos(guia, { limite: 1 })
     expect(datos).toMatchObject([{ id: `evt_${guia}_1`, tipo: 'guia.aceptado', secuencia: 1 }])
@@ -18,7 +18,7 @@ describe('GET /api/v1/guias/{guia}/eventos', () => {
 
   it('is its merchant’s alone', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const { guia } = await uno.api.guias.crear(unaGuia())
+    const { guia } = await uno.api.guias.crear(buildGuia())
     await expect(otro.api.guias.eventos(guia)).rejects.toMatchObject({ status: 404, codigo: 'guia_desconocida' })
   })
 })

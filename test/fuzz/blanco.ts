@@ -1,20 +1,20 @@
 /** Something that reads what strangers send, and what must hold whatever they send. */
-export interface Blanco {
+export interface FuzzTarget {
   /** What mutation begins with. */
   readonly semillas: readonly (string | Uint8Array)[]
   /** What mutation puts in. */
-  readonly palabras: readonly string[]
+  readonly words: readonly string[]
   /** Throws if something doesn't hold that must. */
   probar(entrada: Buffer): void | Promise<void>
 }
 
 /** Throws unless it holds; says what doesn't. */
-export function exigir(cierto: unknown, que: string): asserts cierto {
+export function requireHolds(cierto: unknown, que: string): asserts cierto {
   if (!cierto) throw new Error(`doesn't hold: ${que}`)
 }
 
 /** What a function gives, or the error of its own class that it throws; any other error goes on. */
-export function intentar<T, E extends Error>(hacer: () => T, suyo: abstract new (...args: never[]) => E): T | E {
+export function catchExpected<T, E extends Error>(hacer: () => T, suyo: abstract new (...args: never[]) => E): T | E {
   try {
     return hacer()
   } catch (error) {

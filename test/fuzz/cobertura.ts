@@ -16,42 +16,42 @@ type Lugar = readonly [vistos: Uint8Array, caracter: number]
 export class Cobertura {
   readonly #sesion = new Session()
   readonly #de: RegExp
-  readonly #vistos = new Map<string, Uint8Array>()
+  readonly #seenHeartbeats = new Map<string, Uint8Array>()
 
   /** @param de the addresses of the modules that count */
   constructor(de: RegExp) {
     this.#de = de
     this.#sesion.connect()
-    this.#pedir('Profiler.enable')
-    this.#pedir('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+    this.#request('Profiler.enable')
+    this.#request('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
   /** How many characters have run so far, of how many. */
   get cuanta(): string {
-    const todos = [...this.#vistos.values()]
+    const todos = [...this.#seenHeartbeats.values()]
     const suma = (de: (vistos: Uint8Array) => number) => todos.reduce((cuantos, vistos) => cuantos + de(vistos), 0)
     return `${suma((vistos) => vistos.filter(Boolean).length)}/${suma(({ length }) => length)}`
   }
 
-  /** What ran since it was last asked and had never run before: places that {@link anotar} makes old. */
+  /** What ran since it was last asked and had never run before: places that {@link record} makes old. */
   nuevo(): Lugar[] {
     const nuevo: Lugar[] = []
-    for (const { url, functions } of this.#pedir<Perfil>('Profiler.takePreciseCoverage').result) {
+    for (const { url, functions } of this.#request<Perfil>('Profiler.takePreciseCoverage').result) {
       if (!this.#de.test(url)) continue
       const corridos = pintar(functions)
-      const vistos = this.#vistos.get(url) ?? new Uint8Array(corridos.length)
-      this.#vistos.set(url, vistos)
+      const vistos = this.#seenHeartbeats.get(url) ?? new Uint8Array(corridos.length)
+      this.#seenHeartbeats.set(url, vistos)
       for (let i = 0; i < corridos.length; i++) if (corridos[i] === 1 && vistos[i] === 0) nuevo.push([vistos, i])
     }
     return nuevo
   }
 
-  anotar(lugares: readonly Lugar[]): void {
+  record(lugares: readonly Lugar[]): void {
     for (const [vistos, i] of lugares) vistos[i] = 1
   }
 
   // An inspector of one's own thread answers before it returns.
-  #pedir<T = unknown>(metodo: string, parametros: object = {}): T {
+  #request<T = unknown>(metodo: string, parametros: object = {}): T {
     let respuesta: T | undefined
     this.#sesion.post(metodo, parametros, (error, dada) => {
       if (error) throw error

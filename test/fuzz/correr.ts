@@ -4,31 +4,31 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { azarDe } from '../azar.ts'
-import type { Blanco } from './blanco.ts'
+import { createRandom } from '../azar.ts'
+import type { FuzzTarget } from './blanco.ts'
 import { Cobertura } from './cobertura.ts'
-import { fuzzear } from './motor.ts'
+import { runFuzz } from './motor.ts'
 
-const BLANCOS: Record<string, { de: RegExp; cargar: () => Promise<{ blanco: Blanco }> }> = {
-  json: { de: /http\/strictJson/, cargar: () => import('./blancos/json.ts') },
-  enlacesDeMapas: { de: /maps\/links/, cargar: () => import('./blancos/enlacesDeMapas.ts') },
-  telefonos: { de: /platform\/telephones\//, cargar: () => import('./blancos/telefonos.ts') },
-  cursores: { de: /lists\/cursor/, cargar: () => import('./blancos/cursores.ts') },
-  enlacesFirmados: { de: /archivos\/links|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
-  jws: { de: /signing\/jws|jose\/|verificar|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
-  imagenes: { de: /images\/readImage|exifr/, cargar: () => import('./blancos/imagenes.ts') },
-  csv: { de: /src\/csv/, cargar: () => import('./blancos/csv.ts') },
+const BLANCOS: Record<string, { de: RegExp; load: () => Promise<{ blanco: FuzzTarget }> }> = {
+  json: { de: /http\/strictJson/, load: () => import('./blancos/json.ts') },
+  enlacesDeMapas: { de: /maps\/links/, load: () => import('./blancos/enlacesDeMapas.ts') },
+  telefonos: { de: /platform\/telephones\//, load: () => import('./blancos/telefonos.ts') },
+  cursores: { de: /lists\/cursor/, load: () => import('./blancos/cursores.ts') },
+  enlacesFirmados: { de: /archivos\/links|llaves\/llave/, load: () => import('./blancos/enlacesFirmados.ts') },
+  jws: { de: /signing\/jws|jose\/|verificar|sdk\/dist/, load: () => import('./blancos/jws.ts') },
+  imagenes: { de: /images\/readImage|exifr/, load: () => import('./blancos/imagenes.ts') },
+  csv: { de: /src\/csv/, load: () => import('./blancos/csv.ts') },
 }
 const [cual = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 
 /** One target, in a process of its own. */
 async function uno(nombre: string): Promise<number> {
-  const { de, cargar } = BLANCOS[nombre]!
+  const { de, load: cargar } = BLANCOS[nombre]!
   const cobertura = new Cobertura(de)
   const { blanco } = await cargar()
-  const siguiente = azarDe(Number(semilla))
+  const siguiente = createRandom(Number(semilla))
   const fin = performance.now() + Number(segundos) * 1_000
-  const vuelta = await fuzzear(
+  const vuelta = await runFuzz(
     blanco,
     cobertura,
     (n) => Math.floor(siguiente() * n),

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 
 // In a process of its own: what it counts with is what measures the tests' coverage, too.
 const PROGRAMA = `
   const { Cobertura } = await import('./test/fuzz/cobertura.ts')
-  const { azarDe } = await import('./test/azar.ts')
-  const { fuzzear } = await import('./test/fuzz/motor.ts')
+  const { createRandom } = await import('./test/azar.ts')
+  const { runFuzz } = await import('./test/fuzz/motor.ts')
   const cobertura = new Cobertura(process.argv[1] === 'led' ? /fuzz.plantado/ : /nothing/)
   const { blanco } = await import('./test/fuzz/plantado.ts')
-  const siguiente = azarDe(1)
+  const siguiente = createRandom(1)
   let tandas = 0
-  const { entradas, hallazgo } = await fuzzear(blanco, cobertura, (n) => Math.floor(siguiente() * n), () => tandas++ < Number(process.argv[2]))
+  const { entradas, hallazgo } = await runFuzz(blanco, cobertura, (n) => Math.floor(siguiente() * n), () => tandas++ < Number(process.argv[2]))
   console.log(JSON.stringify({ entradas, error: hallazgo?.error.message, entrada: hallazgo?.entrada.toString('latin1') }))
 `
 const fuzzearPlantado = async (modo: 'led' | 'blind', tandas: string) => {
@@ -20,7 +20,7 @@ const fuzzearPlantado = async (modo: 'led' | 'blind', tandas: string) => {
   return JSON.parse(stdout) as { entradas: number; error?: string; entrada?: string }
 }
 
-it('is led by what runs to what breaks, and says it as short as it gets', COMPLETO, async () => {
+it('is led by what runs to what breaks, and says it as short as it gets', FULL_RUN_ONLY, async () => {
   expect(await fuzzearPlantado('led', '5000')).toMatchObject({ error: 'planted', entrada: 'guía' })
 })
 

@@ -1,21 +1,21 @@
 import { Script } from 'node:vm'
-import type { Blanco } from './blanco.ts'
+import type { FuzzTarget } from './blanco.ts'
 import type { Cobertura } from './cobertura.ts'
-import { type Azar, mutar } from './mutar.ts'
+import { mutateInput, type RandomBelow } from './mutar.ts'
 
 /** An input that breaks what must hold, made as short as it could be. */
-export interface Hallazgo {
+export interface Finding {
   entrada: Buffer
   error: Error
 }
 
 /** What feeding one target came to. */
-export interface Vuelta {
+export interface FuzzRun {
   entradas: number
   /** How much of the code ran. */
   cobertura: string
   corpus: number
-  hallazgo: Hallazgo | undefined
+  hallazgo: Finding | undefined
 }
 
 /** Milliseconds after which inputs are said to hang: a thousand times what they take. */
@@ -26,7 +26,7 @@ const LLAMAR = new Script('__alimentar()')
 
 /** The first of some inputs that fails; one that keeps the thread for too long fails, too, even within a regular expression. */
 async function probar(
-  blanco: Blanco,
+  blanco: FuzzTarget,
   entradas: readonly Buffer[],
 ): Promise<{ cual: number; error: Error } | undefined> {
   let cual = 0
@@ -47,7 +47,7 @@ async function probar(
 }
 
 /** Takes away whatever isn't needed for the same kind of failure. */
-async function acortar(blanco: Blanco, entrada: Buffer, error: Error): Promise<Hallazgo> {
+async function acortar(blanco: FuzzTarget, entrada: Buffer, error: Error): Promise<Finding> {
   let corta = { entrada, error }
   for (let largo = entrada.length >> 1; largo > 0; largo >>= 1) {
     for (let i = 0; i + largo <= corta.entrada.length; ) {
@@ -61,19 +61,24 @@ async function acortar(blanco: Blanco, entrada: Buffer, error: Error): Promise<H
 }
 
 /** Those of some inputs that lead where none before them did. */
-async function losQueLlegan(blanco: Blanco, cobertura: Cobertura, entradas: readonly Buffer[]): Promise<Buffer[]> {
+async function losQueLlegan(blanco: FuzzTarget, cobertura: Cobertura, entradas: readonly Buffer[]): Promise<Buffer[]> {
   const llegan: Buffer[] = []
   for (const entrada of entradas) {
     await probar(blanco, [entrada])
     const suyo = cobertura.nuevo()
-    cobertura.anotar(suyo)
+    cobertura.record(suyo)
     if (suyo.length > 0) llegan.push(entrada)
   }
   return llegan
 }
 
 /** Feeds mutations of whatever led somewhere new, until something breaks or it is time to stop. */
-export async function fuzzear(blanco: Blanco, cobertura: Cobertura, azar: Azar, sigue: () => boolean): Promise<Vuelta> {
+export async function runFuzz(
+  blanco: FuzzTarget,
+  cobertura: Cobertura,
+  azar: RandomBelow,
+  sigue: () => boolean,
+): Promise<FuzzRun> {
   const corpus: Buffer[] = blanco.semillas.map((semilla) => Buffer.from(semilla as Uint8Array))
   let entradas = 0
   let tanda: readonly Buffer[] = corpus
@@ -87,9 +92,9 @@ export async function fuzzear(blanco: Blanco, cobertura: Cobertura, azar: Azar, 
     const nuevo = cobertura.nuevo()
     if (nuevo.length > 0) corpus.push(...(await losQueLlegan(blanco, cobertura, tanda)))
     // What only ran once, since something is remembered, isn't looked for again.
-    cobertura.anotar(nuevo)
+    cobertura.record(nuevo)
     const tomar = () => corpus[azar(corpus.length)]!
-    tanda = Array.from({ length: TANDA }, () => mutar(tomar(), azar, tomar(), blanco.palabras))
+    tanda = Array.from({ length: TANDA }, () => mutateInput(tomar(), azar, tomar(), blanco.words))
   } while (sigue())
   return { entradas, cobertura: cobertura.cuanta, corpus: corpus.length, hallazgo: undefined }
 }

@@ -1,17 +1,17 @@
 /** A number from 0 to below n. */
-export type Azar = (n: number) => number
+export type RandomBelow = (n: number) => number
 
 /** Longer inputs take longer and find no more. */
 const LARGO = 4_096
 const NOTABLES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x2b, 0x2c, 0x2d, 0x2e, 0x30, 0x39, 0x5c, 0x7f, 0x80, 0xff]
 
-type Mutacion = (de: Buffer, azar: Azar, otra: Buffer, palabras: readonly string[]) => Buffer
+type Mutacion = (de: Buffer, azar: RandomBelow, otra: Buffer, palabras: readonly string[]) => Buffer
 
 const cambiar = (de: Buffer, desde: number, hasta: number, por: Uint8Array) =>
   Buffer.concat([de.subarray(0, desde), por, de.subarray(hasta)])
 
 /** A stretch of an input: mostly short ones. */
-function tramo(de: Uint8Array, azar: Azar): [desde: number, hasta: number] {
+function tramo(de: Uint8Array, azar: RandomBelow): [desde: number, hasta: number] {
   const desde = azar(de.length + 1)
   const largo = azar(azar(4) === 0 ? de.length + 1 : 8)
   return [desde, Math.min(de.length, desde + largo)]
@@ -66,7 +66,7 @@ const MUTACIONES: readonly Mutacion[] = [
 ]
 
 /** An input made of one by a few small changes, some of which take pieces of another one. */
-export function mutar(de: Buffer, azar: Azar, otra: Buffer, palabras: readonly string[]): Buffer {
+export function mutateInput(de: Buffer, azar: RandomBelow, otra: Buffer, palabras: readonly string[]): Buffer {
   let hecho = de
   for (let veces = 1 + azar(azar(3) === 0 ? 8 : 3); veces > 0; veces--)
     hecho = MUTACIONES[azar(MUTACIONES.length)]!(hecho, azar, otra, palabras).subarray(0, LARGO)

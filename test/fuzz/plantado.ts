@@ -1,9 +1,9 @@
-import type { Blanco } from './blanco.ts'
+import type { FuzzTarget } from './blanco.ts'
 
 /** Breaks on one word alone, which nobody guesses who isn't led to it letter by letter. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   semillas: ['....'],
-  palabras: [],
+  words: [],
   probar(entrada) {
     if (entrada[0] !== 0x67) return
     if (entrada[1] !== 0x75) return

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 /** Where the guides of these tests go. */
 const A = { lat: 14.71889, lng: -90.64417 }
 const SIN_COORDENADAS = 'https://maps.app.goo.gl/aBcD1234'
 /** Everything there is to warn of at once, but a place far from a municipality that is unknown. */
 const dudosa = () => ({
-  ...sinDestino(),
+  ...buildGuiaWithoutDestino(),
   telefono: '+50211111111',
   departamento: 'Guatemala',
   municipio: 'Vila Nueva',
@@ -46,7 +46,7 @@ describe('warnings of a guide', () => {
     const { eventos: _eventos, ...detalle } = await api.guias.obtener(creada.guia)
     expect(detalle).toEqual(creada)
     expect((await api.guias.listar()).datos).toEqual([creada])
-    const { resultados } = await api.guias.crearLote({ guias: [dudosa(), unaGuia()] })
+    const { resultados } = await api.guias.crearLote({ guias: [dudosa(), buildGuia()] })
     expect(resultados).toMatchObject([{ advertencias: creada.advertencias }, { advertencias: [] }])
   })
 
@@ -120,7 +120,7 @@ describe('warnings of a guide', () => {
     'tell of %s, %s what is wrong',
     async (departamento, municipio, campo, mensaje, departamentos, municipios) => {
       const { api } = await entorno.nuevoComercio()
-      const { advertencias } = await api.guias.crear({ ...sinDestino(), departamento, municipio })
+      const { advertencias } = await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento, municipio })
       expect(advertencias).toEqual([
         {
           codigo: 'destino_desconocido',
@@ -132,19 +132,29 @@ describe('warnings of a guide', () => {
       // The suggestion is a destination of the catalogue.
       const [suyo = departamento] = departamentos
       const [otro = municipio] = municipios
-      expect((await api.guias.crear({ ...sinDestino(), departamento: suyo, municipio: otro })).advertencias).toEqual([])
+      expect(
+        (await api.guias.crear({ ...buildGuiaWithoutDestino(), departamento: suyo, municipio: otro })).advertencias,
+      ).toEqual([])
     },
   )
 
   it('say of a short Plus Code that it is no point, and nothing of a full one, whose cell is the place', async () => {
     const { api } = await entorno.nuevoComercio()
     const destino = { departamento: 'Guatemala', municipio: 'Guatemala' }
-    const entera = await api.guias.crear({ ...sinDestino(), ...destino, maps_url: 'https://plus.codes/766FHFV7+2R' })
+    const entera = await api.guias.crear({
+      ...buildGuiaWithoutDestino(),
+      ...destino,
+      maps_url: 'https://plus.codes/766FHFV7+2R',
+    })
     expect(entera).toMatchObject({
       advertencias: [],
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.592563, lng: -90.535437 },
     })
-    const corta = await api.guias.crear({ ...sinDestino(), ...destino, maps_url: 'https://plus.codes/HFV7+2R' })
+    const corta = await api.guias.crear({
+      ...buildGuiaWithoutDestino(),
+      ...destino,
+      maps_url: 'https://plus.codes/HFV7+2R',
+    })
     expect(corta).toMatchObject({
       advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null },
@@ -157,14 +167,14 @@ describe('warnings of a guide', () => {
 
   it('name a member of the guide, and one of a place said later, too', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))
+    const { guia } = await api.guias.crear(buildGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))
     const confirmada = await api.guias.confirmarUbicacion(guia, { maps_url: SIN_COORDENADAS })
     expect(confirmada.advertencias).toMatchObject([
       { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' },
       { codigo: 'destino_desconocido', campo: '/municipio' },
     ])
     const { lat, lng } = { lat: 16.93, lng: -89.89 }
-    const lejana = await api.guias.crear(unaGuia({ lat, lng }))
+    const lejana = await api.guias.crear(buildGuia({ lat, lng }))
     for (const una of [confirmada, lejana, await api.guias.crear(dudosa())]) {
       expect(una.advertencias).not.toEqual([])
       for (const { campo } of una.advertencias) {
@@ -197,7 +207,7 @@ describe('warnings of a guide', () => {
     'tell an implausible place, %o, which is confirmed all the same, without a message',
     async (lugar, codigo, mensaje, sugerencia) => {
       const { api, id } = await entorno.nuevoComercio()
-      const creada = await api.guias.crear({ ...sinDestino(), ...lugar })
+      const creada = await api.guias.crear({ ...buildGuiaWithoutDestino(), ...lugar })
       const suya = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
       expect([creada.ubicacion.estado, creada.advertencias]).toEqual(['confirmada', [suya]])
       expect((await api.guias.obtener(creada.guia)).advertencias).toEqual([suya])
@@ -210,7 +220,11 @@ describe('warnings of a guide', () => {
 
   it('tell latitude and longitude that are swapped, in the place and where they are out of range', async () => {
     const { api, llave } = await entorno.nuevoComercio()
-    const guia = { ...sinDestino({ departamento: 'San Salvador', municipio: 'Soyapango' }), lat: -89.14, lng: 13.71 }
+    const guia = {
+      ...buildGuiaWithoutDestino({ departamento: 'San Salvador', municipio: 'Soyapango' }),
+      lat: -89.14,
+      lng: 13.71,
+    }
     const { advertencias } = await api.guias.crear(guia)
     const mensaje = expect.stringMatching(/km de Soyapango: ¿lat y lng al revés\?/)
     expect(advertencias).toEqual([
@@ -219,25 +233,25 @@ describe('warnings of a guide', () => {
     // West of -90°, the swapped latitude is out of range, so that the guide is refused with the same suggestion.
     const invertidas = { lat: -90.64417, lng: 14.71889 }
     const casos: [ruta: string, cuerpo: object, campo: string][] = [
-      ['/api/v1/guias', { ...unaGuia(), ...invertidas }, '/lat'],
-      ['/api/v1/guias', { ...unaGuia(), recogida: { ...invertidas } }, '/recogida/lat'],
-      ['/api/v1/guias', { ...unaGuia(), lat: 90.64417, lng: 14.71889 }, '/lat'],
+      ['/api/v1/guias', { ...buildGuia(), ...invertidas }, '/lat'],
+      ['/api/v1/guias', { ...buildGuia(), recogida: { ...invertidas } }, '/recogida/lat'],
+      ['/api/v1/guias', { ...buildGuia(), lat: 90.64417, lng: 14.71889 }, '/lat'],
     ]
     for (const [ruta, cuerpo, campo] of casos) {
-      const fuera = await entorno.pedir('POST', ruta, { llave, cuerpo })
+      const fuera = await entorno.request('POST', ruta, { llave, cuerpo })
       const dicho = expect.stringMatching(/¿lat y lng al revés\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
       const falla = { campo, codigo: 'fuera_de_rango', mensaje: dicho, sugerencia: A }
       expect([fuera.status, fuera.cuerpo.errores]).toEqual([422, [falla]])
     }
-    const lote = { guias: [{ ...unaGuia(), ...invertidas }] }
-    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
+    const lote = { guias: [{ ...buildGuia(), ...invertidas }] }
+    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
     expect(cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/lat', sugerencia: A }])
     // Exchanged or not, these are nowhere near.
     for (const lejos of [
       { lat: 120, lng: 50 },
       { lat: 91, lng: 91 },
     ]) {
-      const nada = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: { ...unaGuia(), ...lejos } })
+      const nada = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...lejos } })
       expect(nada.cuerpo.errores).toEqual([
         { campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringMatching(/por ejemplo 14\.6349$/) },
       ])
@@ -246,7 +260,7 @@ describe('warnings of a guide', () => {
 
   it('tell a landline that would get the message, until the place is known without it', async () => {
     const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear(sinDestino({ telefono: '2222 2222' }))
+    const creada = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '2222 2222' }))
     expect([creada.ubicacion.estado, creada.advertencias]).toEqual([
       'solicitada',
       [
@@ -258,12 +272,12 @@ describe('warnings of a guide', () => {
         },
       ],
     ])
-    const { lat, lng } = unaGuia()
+    const { lat, lng } = buildGuia()
     expect((await api.guias.confirmarUbicacion(creada.guia, { lat: lat!, lng: lng! })).advertencias).toEqual([])
     const codigos = async (telefono: string, conLugar: boolean) =>
-      (await api.guias.crear(conLugar ? unaGuia({ telefono }) : sinDestino({ telefono }))).advertencias.map(
-        ({ codigo }) => codigo,
-      )
+      (
+        await api.guias.crear(conLugar ? buildGuia({ telefono }) : buildGuiaWithoutDestino({ telefono }))
+      ).advertencias.map(({ codigo }) => codigo)
     expect(await codigos('2222 2222', true)).toEqual([])
     expect(await codigos('3148 1676', false)).toEqual([])
     expect(await codigos('+34 912 345 678', false)).toEqual(['telefono_fijo'])

@@ -1,31 +1,35 @@
 import { expect, it } from 'vitest'
-import { CAMPOS, derivar } from '../../server/domain/guias/campos.ts'
-import { huellasDe } from '../../server/domain/guias/huellas.ts'
+import { CAMPOS, derive } from '../../server/domain/guias/campos.ts'
+import { digestsOf } from '../../server/domain/guias/huellas.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 it('derives every list from the table, also for a field that is added', () => {
-  const antes = derivar(CAMPOS)
+  const antes = derive(CAMPOS)
   const notas = {
     tipo: 'text',
     escribe: 'correccion',
     nuevo: true,
-    digerido: true,
-    mostrado: true,
+    digested: true,
+    shown: true,
     personal: true,
   } as const
-  const despues = derivar({ ...CAMPOS, notas })
+  const despues = derive({ ...CAMPOS, notas })
   expect(despues).toEqual({
-    nuevos: [...antes.nuevos, 'notas'],
+    newColumns: [...antes.newColumns, 'notas'],
     recordset: `${antes.recordset}, notas text`,
-    digeridos: [...antes.digeridos, 'notas'],
-    mostrados: [...antes.mostrados, 'notas'],
-    deCuerpo: [...antes.deCuerpo, 'notas'],
-    enFoto: antes.enFoto,
-    borrados: `${antes.borrados}, notas = null`,
-    corregibles: [...antes.corregibles, 'notas'],
+    digestedColumns: [...antes.digestedColumns, 'notas'],
+    shownColumns: [...antes.shownColumns, 'notas'],
+    bodyColumns: [...antes.bodyColumns, 'notas'],
+    fotoColumns: antes.fotoColumns,
+    erasures: `${antes.erasures}, notas = null`,
+    correctableColumns: [...antes.correctableColumns, 'notas'],
   })
-  const enFoto = derivar({ ...CAMPOS, turno: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' } })
-  expect(enFoto).toEqual({ ...antes, mostrados: [...antes.mostrados, 'turno'], enFoto: [...antes.enFoto, 'turno'] })
+  const enFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'foto' } })
+  expect(enFoto).toEqual({
+    ...antes,
+    shownColumns: [...antes.shownColumns, 'turno'],
+    fotoColumns: [...antes.fotoColumns, 'turno'],
+  })
   const secretos = createSecrets([Buffer.alloc(32, 7)])
-  expect(huellasDe({ notas: 'Frágil' }, secretos, despues.digeridos)).toMatch(/^[0-9a-f]{8} notas:[\w-]{16}$/)
+  expect(digestsOf({ notas: 'Frágil' }, secretos, despues.digestedColumns)).toMatch(/^[0-9a-f]{8} notas:[\w-]{16}$/)
 })

@@ -1,16 +1,16 @@
 import { ErrorConflicto } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from './mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from './mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 describe('POST /api/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide, once, with the merchant’s words', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     expect(await api.guias.cancelar(guia, { razon: 'El cliente canceló el pedido' })).toMatchObject({
       estado: 'cancelado',
       secuencia: 2,
@@ -27,7 +27,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
 
   it('refuses once the courier has it, and offers no state that only the courier can ask for', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const rechazo = async () => {
       const error = (await api.guias.cancelar(guia).catch((e: unknown) => e)) as ErrorConflicto
       expect(error).toBeInstanceOf(ErrorConflicto)
@@ -48,15 +48,15 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
 
   it('refuses an unknown field of its body', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     expect(
-      (await entorno.pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: { motivo: 'x' } })).status,
+      (await entorno.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: { motivo: 'x' } })).status,
     ).toBe(422)
   })
 
   it('has one winner against a collection, 100 times', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     for (const { guia } of resultados as { guia: string }[]) {
       const [cancelada, recolectada] = await Promise.all([
         api.guias.cancelar(guia).then(

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CORREGIBLES, type FilaGuia } from '../../server/domain/guias/campos.ts'
+import { CORRECTABLE_COLUMNS, type FilaGuia } from '../../server/domain/guias/campos.ts'
 import {
   antesDe,
-  type Cambios,
-  type CorreccionLeida,
-  cifrarCambios,
-  descifrarCambios,
+  type CorrectionChanges,
+  decryptChanges,
+  encryptChanges,
+  type ReadCorreccion,
 } from '../../server/domain/guias/correcciones.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
@@ -15,21 +15,23 @@ const GUIA_ID = '01990000-0000-7000-8000-000000000001'
 
 const valor = fc.oneof(fc.constant(null), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 /** Corrections of a guide: new values of some columns, one correction after the other. */
-const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORREGIBLES), valor, { minKeys: 1 }), { maxLength: 6 })
+const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORRECTABLE_COLUMNS), valor, { minKeys: 1 }), {
+  maxLength: 6,
+})
 
 describe('a guide before its corrections', () => {
   it('has the values of any time, whatever was corrected since', () => {
     fc.assert(
       fc.property(correcciones, (todas) => {
-        const momentos = [Object.fromEntries(CORREGIBLES.map((columna) => [columna, `first ${columna}`]))]
-        const leidas: CorreccionLeida[] = []
+        const momentos = [Object.fromEntries(CORRECTABLE_COLUMNS.map((columna) => [columna, `first ${columna}`]))]
+        const leidas: ReadCorreccion[] = []
         for (const [i, nuevos] of todas.entries()) {
           const antes = momentos.at(-1)!
           const cambios = Object.fromEntries(
             Object.entries(nuevos).map(([columna, despues]) => [columna, { antes: antes[columna], despues }]),
-          ) as Cambios
+          ) as CorrectionChanges
           const secuencia = 2 * i + 5
-          const cifrado = cifrarCambios(secretos, { guia_id: GUIA_ID, secuencia }, cambios)
+          const cifrado = encryptChanges(secretos, { guia_id: GUIA_ID, secuencia }, cambios)
           leidas.push([secuencia, cifrado.toString('base64')])
           momentos.push({ ...antes, ...(nuevos as Record<string, string>) })
         }
@@ -42,17 +44,17 @@ describe('a guide before its corrections', () => {
 })
 
 /** Compared as JSON, because a body is JSON: it does not tell -0 from 0. */
-const enJson = (guia: object): string => JSON.stringify(guia, [...CORREGIBLES].sort())
+const enJson = (guia: object): string => JSON.stringify(guia, [...CORRECTABLE_COLUMNS].sort())
 
 describe('the values of a correction', () => {
   const evento = { guia_id: GUIA_ID, secuencia: 3 }
-  const cambios: Cambios = { telefono: { antes: '+50255550001', despues: '+50255550002' } }
+  const cambios: CorrectionChanges = { telefono: { antes: '+50255550001', despues: '+50255550002' } }
 
   it('are encrypted, each time differently', () => {
-    const [uno, otro] = [1, 2].map(() => cifrarCambios(secretos, evento, cambios))
+    const [uno, otro] = [1, 2].map(() => encryptChanges(secretos, evento, cambios))
     expect(uno!.includes('+50255550001') || uno!.includes('telefono')).toBe(false)
     expect(uno).not.toEqual(otro)
-    expect(descifrarCambios(secretos, evento, uno!)).toEqual(cambios)
+    expect(decryptChanges(secretos, evento, uno!)).toEqual(cambios)
   })
 
   it.each([
@@ -60,15 +62,15 @@ describe('the values of a correction', () => {
     ['another event', { ...evento, secuencia: 4 }, secretos],
     ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
   ])('cannot be read with %s', (_que, donde, con) => {
-    expect(() => descifrarCambios(con, donde, cifrarCambios(secretos, evento, cambios))).toThrow()
+    expect(() => decryptChanges(con, donde, encryptChanges(secretos, evento, cambios))).toThrow()
   })
 
   it('cannot be read after a change', () => {
-    const cifrado = cifrarCambios(secretos, evento, cambios)
+    const cifrado = encryptChanges(secretos, evento, cambios)
     for (const i of [4, 20, cifrado.length - 1]) {
       const otro = Buffer.from(cifrado)
       otro[i]! ^= 1
-      expect(() => descifrarCambios(secretos, evento, otro)).toThrow()
+      expect(() => decryptChanges(secretos, evento, otro)).toThrow()
     }
   })
 })

@@ -1,13 +1,13 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { RECOGIDA, RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VISTA } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const LUGAR = { lat: 14.72013, lng: -90.64125 }
 
-async function nueva(cuerpo = unaGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
+async function nueva(cuerpo = buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
   const comercio = await entorno.nuevoComercio()
   const { api } = comercio
   const creada = await api.guias.crear(cuerpo)
@@ -110,7 +110,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('judges the guide as it becomes: unknown municipality, place far away, landline', async () => {
-    const { api, guia } = await nueva(unaGuia())
+    const { api, guia } = await nueva(buildGuia())
     const codigos = async (correccion: CorreccionDeGuia) =>
       (await api.guias.corregir(guia, correccion)).advertencias.map(({ codigo }) => codigo)
     expect(await codigos({ municipio: 'San Juan Sacatepeques' })).toEqual(['lugar_por_revisar', 'destino_desconocido'])
@@ -119,13 +119,13 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       'fuera_del_departamento',
     ])
     expect(await codigos({ departamento: 'Guatemala', municipio: 'Mixco' })).toEqual(['lugar_por_revisar'])
-    const { api: otra, guia: pedida } = await nueva(sinDestino() as never)
+    const { api: otra, guia: pedida } = await nueva(buildGuiaWithoutDestino() as never)
     const fija = await otra.guias.corregir(pedida, { telefono: '2232 1234' })
     expect(fija.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_fijo'])
   })
 
   it('rejects an implausible place if it is strict, and names the field that made it so', async () => {
-    const { api, guia } = await nueva(unaGuia())
+    const { api, guia } = await nueva(buildGuia())
     const faltas = async (correccion: CorreccionDeGuia) =>
       (await fallaDeApi(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
         ({ campo, codigo }: { campo: string; codigo: string }) => `${campo} ${codigo}`,
@@ -236,7 +236,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     ['invisible characters', { destinatario: '\u200b' }, '/destinatario formato_invalido'],
   ])('rejects %s and names the field', async (_que, cuerpo, faltas) => {
     const { comercio, guia } = await nueva()
-    const respuesta = await entorno.pedir('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
+    const respuesta = await entorno.request('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
     const dichas = respuesta.cuerpo.errores.map(
       (una: { campo: string; codigo: string }) => `${una.campo} ${una.codigo}`,
     )
@@ -252,7 +252,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   })
 
   it('returns the guide when its creation is repeated with the data before the correction', async () => {
-    const cuerpo = unaGuia({ destinatario: 'Ana Pérez' })
+    const cuerpo = buildGuia({ destinatario: 'Ana Pérez' })
     const { api, guia } = await nueva(cuerpo)
     await api.guias.corregir(guia, { destinatario: 'Luis Ajú', telefono: '5987 1234' })
     const repetida = await api.guias.crear(cuerpo).conRespuesta()

@@ -1,6 +1,10 @@
 import type { Db } from '../../server/data/db.ts'
 import type { FilaGuia } from '../../server/domain/guias/campos.ts'
-import { type Cambios, type Corregible, cifrarCambios } from '../../server/domain/guias/correcciones.ts'
+import {
+  type CorrectableColumn,
+  type CorrectionChanges,
+  encryptChanges,
+} from '../../server/domain/guias/correcciones.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { MASTER_KEY } from '../entorno.ts'
 
@@ -8,20 +12,20 @@ import { MASTER_KEY } from '../entorno.ts'
  * Corrects columns of a guide as the service will: in the guide's row, with an event of its own.
  * @param maestra the service's master key, in base64
  */
-export async function corregir(
+export async function correctColumns(
   { pool }: Pick<Db, 'pool'>,
   guia: string,
-  nuevos: Partial<Pick<FilaGuia, Corregible>>,
+  nuevos: Partial<Pick<FilaGuia, CorrectableColumn>>,
   maestra = MASTER_KEY,
 ): Promise<void> {
   const secretos = createSecrets([Buffer.from(maestra, 'base64')])
   const { rows } = await pool.query<FilaGuia>('select * from guia where guia = $1', [guia])
   const antes = rows[0]!
   const secuencia = antes.secuencia + 1
-  const columnas = Object.keys(nuevos) as Corregible[]
+  const columnas = Object.keys(nuevos) as CorrectableColumn[]
   const cambios = Object.fromEntries(
     columnas.map((columna) => [columna, { antes: antes[columna], despues: nuevos[columna] }]),
-  ) as Cambios
+  ) as CorrectionChanges
   const asignadas = columnas.map((columna, i) => `${columna} = $${i + 5}`).join(', ')
   const clave = [antes.comercio_id, antes.modo, antes.id, secuencia]
   await pool.query(
@@ -34,6 +38,6 @@ export async function corregir(
        registrado_en)
      select comercio_id, modo, guia_id, $4, guia, external_ref, 'guia.nota', estado, foto, $5, ocurrido_en, registrado_en
      from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia = $4 - 1`,
-    [...clave, cifrarCambios(secretos, { guia_id: antes.id, secuencia }, cambios)],
+    [...clave, encryptChanges(secretos, { guia_id: antes.id, secuencia }, cambios)],
   )
 }

@@ -1,14 +1,14 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, RECOGIDA, RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarGuias } from './mover.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VISTA } from '../fabricas.ts'
+import { useGuias } from './mover.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined
-const entorno = usarEntorno({
-  nuevoCodigo: (primero) => {
+const entorno = useEnvironment({
+  newCode: (primero) => {
     const codigo = repetido ?? newGuideCode(primero)
     repetido = undefined
     return codigo
@@ -19,7 +19,7 @@ describe('POST /api/v1/guias', () => {
   it('creates a guide, confirmed by its coordinates, with its Location and one event', async () => {
     const { api } = await entorno.nuevoComercio()
     const { datos, status, cabeceras } = await api.guias
-      .crear(unaGuia({ destinatario: 'María José Ajú' }))
+      .crear(buildGuia({ destinatario: 'María José Ajú' }))
       .conRespuesta()
     expect(status).toBe(201)
     expect(cabeceras.get('location')).toBe(`/api/v1/guias/${datos.guia}`)
@@ -50,16 +50,16 @@ describe('POST /api/v1/guias', () => {
   it('reads the place from a link; coordinates win over it, and the link is kept', async () => {
     const { api } = await entorno.nuevoComercio()
     const maps_url = 'https://www.google.com/maps?q=14.6349,-90.5069'
-    const conEnlace = await api.guias.crear({ ...sinDestino(), maps_url })
+    const conEnlace = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url })
     expect(conEnlace).toMatchObject({
       lat: null,
       lng: null,
       maps_url,
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.5069 },
     })
-    const conAmbos = await api.guias.crear(unaGuia({ maps_url }))
+    const conAmbos = await api.guias.crear(buildGuia({ maps_url }))
     expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889, maps_url: null } })
-    const corto = await api.guias.crear({ ...sinDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
+    const corto = await api.guias.crear({ ...buildGuiaWithoutDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
     expect(corto).toMatchObject({
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null },
       advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }],
@@ -68,7 +68,7 @@ describe('POST /api/v1/guias', () => {
 
   it('asks the recipient once, and only when there is no place', async () => {
     const { api } = await entorno.nuevoComercio()
-    const cuerpo = sinDestino()
+    const cuerpo = buildGuiaWithoutDestino()
     const guia = await api.guias.crear(cuerpo)
     expect(guia.ubicacion).toMatchObject({
       estado: 'solicitada',
@@ -96,7 +96,7 @@ describe('POST /api/v1/guias', () => {
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
     expect(ahora.secuencia).toBe(2)
 
-    const confirmada = await api.guias.crear(unaGuia())
+    const confirmada = await api.guias.crear(buildGuia())
     expect((await entorno.operar('GET', `/mensajes?guia=${confirmada.guia}`)).cuerpo.datos).toEqual([])
   })
 
@@ -106,19 +106,19 @@ describe('POST /api/v1/guias', () => {
     ['+50211111111', '+50211111111', [{ codigo: 'telefono_dudoso', campo: '/telefono' }]],
   ])('normalises the phone %s', async (telefono, e164, advertencias) => {
     const { api } = await entorno.nuevoComercio()
-    expect(await api.guias.crear(unaGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
+    expect(await api.guias.crear(buildGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
   })
 
   it('keeps the contact of the pickup; its phone is of the account’s country, whatever the guide’s', async () => {
     const { api } = await entorno.nuevoComercio()
     const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
     const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
-    const pedida = unaGuia({ telefono: '7012 3456', pais: 'SV', recogida })
+    const pedida = buildGuia({ telefono: '7012 3456', pais: 'SV', recogida })
     const vista = { ...RECOGIDA_VISTA, ...contacto, telefono: '+50255551234' }
     const creada = await api.guias.crear(pedida)
     expect(creada).toMatchObject({ telefono: '+50370123456', recogida: vista })
     expect((await api.guias.obtener(creada.guia)).recogida).toEqual(vista)
-    const { guias } = { guias: [unaGuia({ recogida: undefined })] } as never as { guias: never[] }
+    const { guias } = { guias: [buildGuia({ recogida: undefined })] } as never as { guias: never[] }
     const { resultados } = await api.guias.crearLote({ recogida, guias })
     expect((await api.guias.obtener((resultados[0] as { guia: string }).guia)).recogida).toEqual(vista)
     expect((await api.guias.crear({ ...pedida, recogida: { ...recogida, telefono: '+502 5555-1234' } })).guia).toBe(
@@ -176,9 +176,9 @@ describe('POST /api/v1/guias', () => {
     ['an unknown pickup field', { recogida: { lat: 1, lng: 2, nonbre: 'x' } }, '/recogida/nonbre'],
   ])('refuses %s', async (_que, cambios, campo) => {
     const { llave } = await entorno.nuevoComercio()
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', {
       llave,
-      cuerpo: { ...unaGuia(), ...cambios },
+      cuerpo: { ...buildGuia(), ...cambios },
     })
     expect(status).toBe(422)
     expect(cuerpo.codigo).toBe('validacion')
@@ -193,8 +193,8 @@ describe('POST /api/v1/guias', () => {
     [true, 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
   ])('says what %j is where a number belongs', async (lat, mensaje) => {
     const { llave } = await entorno.nuevoComercio()
-    const cuerpo = { ...unaGuia(), lat }
-    expect((await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
+    const cuerpo = { ...buildGuia(), lat }
+    expect((await entorno.request('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
       { campo: '/lat', codigo: 'tipo_invalido', mensaje },
     ])
   })
@@ -202,7 +202,7 @@ describe('POST /api/v1/guias', () => {
   it('keeps at most 50 faults and says how many more there are', async () => {
     const { llave } = await entorno.nuevoComercio()
     const sobran = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: sobran })
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: sobran })
     expect([status, cuerpo.errores.length, cuerpo.errores_omitidos]).toEqual([422, 50, 14])
   })
 })
@@ -214,10 +214,10 @@ describe('external_ref', () => {
   ])('of a guide in $estado is answered with the warning $codigo, which no other answer has', async (ended) => {
     const { codigo, estado, path } = ended
     const { api } = await entorno.nuevoComercio()
-    const order = unaGuia()
+    const order = buildGuia()
     const { guia } = await api.guias.crear(order)
     if (path.length === 0) await api.guias.cancelar(guia)
-    else await usarGuias(entorno).mover(guia, ...path)
+    else await useGuias(entorno).mover(guia, ...path)
     const warning = { codigo, campo: '/external_ref', mensaje: expect.stringContaining('use otra external_ref') }
     expect(await api.guias.crear(order)).toMatchObject({ guia, estado, advertencias: [warning] })
     const { resultados } = await api.guias.crearLote({ guias: [order] })
@@ -227,7 +227,7 @@ describe('external_ref', () => {
 
   it('makes creation idempotent: the same guide, 200, no second event or message', async () => {
     const { api } = await entorno.nuevoComercio()
-    const cuerpo = sinDestino()
+    const cuerpo = buildGuiaWithoutDestino()
     const primera = await api.guias.crear(cuerpo).conRespuesta()
     const segunda = await api.guias.crear({ ...cuerpo, telefono: '+502 3148 1676' }).conRespuesta()
     expect([primera.status, primera.repetida, segunda.status, segunda.repetida]).toEqual([201, false, 200, true])
@@ -240,8 +240,8 @@ describe('external_ref', () => {
 
   it('is one in NFC and NFD', async () => {
     const { api } = await entorno.nuevoComercio()
-    const primera = await api.guias.crear(unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
-    const cuerpo = unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
+    const primera = await api.guias.crear(buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
+    const cuerpo = buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
     expect((await api.guias.crear(cuerpo)).guia).toBe(primera.guia)
   })
 
@@ -263,7 +263,7 @@ describe('external_ref', () => {
     'refuses the same reference with another %s, and names the field and the guide',
     async (campo, cambio) => {
       const { api } = await entorno.nuevoComercio()
-      const cuerpo = unaGuia()
+      const cuerpo = buildGuia()
       const { guia } = await api.guias.crear(cuerpo)
       const error = (await api.guias.crear({ ...cuerpo, ...cambio }).catch((e: unknown) => e)) as ErrorConflicto
       expect(error).toBeInstanceOf(ErrorConflicto)
@@ -277,7 +277,7 @@ describe('external_ref', () => {
 
   it('stays a replay after the guide moved, and a cancelled guide keeps it', async () => {
     const { api } = await entorno.nuevoComercio()
-    const cuerpo = unaGuia()
+    const cuerpo = buildGuia()
     const { guia } = await api.guias.crear(cuerpo)
     await api.guias.cancelar(guia)
     const { datos, status } = await api.guias.crear(cuerpo).conRespuesta()
@@ -287,8 +287,8 @@ describe('external_ref', () => {
   it('belongs to one merchant and one mode', async () => {
     const comercio = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()
-    const cuerpo = unaGuia()
-    const enVivo = await entorno.pedir('POST', '/api/v1/guias', {
+    const cuerpo = buildGuia()
+    const enVivo = await entorno.request('POST', '/api/v1/guias', {
       llave: await entorno.nuevaLlave(comercio, { modo: 'live' }),
       cuerpo,
     })
@@ -303,7 +303,7 @@ describe('external_ref', () => {
 
   it('survives 100 concurrent equal creations of each of 5 references: one 201, the rest replays', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const cuerpos = Array.from({ length: 5 }, () => sinDestino())
+    const cuerpos = Array.from({ length: 5 }, () => buildGuiaWithoutDestino())
     const respuestas = await Promise.all(
       cuerpos.flatMap((cuerpo) => Array.from({ length: 100 }, () => api.guias.crear(cuerpo).conRespuesta())),
     )
@@ -325,8 +325,8 @@ describe('external_ref', () => {
   it('answers with the guide of each mode when one reference is repeated in both at once', async () => {
     const comercio = await entorno.nuevoComercio()
     const live = await entorno.nuevaLlave(comercio, { modo: 'live' })
-    const cuerpo = unaGuia()
-    const pedir = (llave: string) => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })
+    const cuerpo = buildGuia()
+    const pedir = (llave: string) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo })
     const llaves = [comercio.llave, live]
     const primeras = await Promise.all(llaves.map(pedir))
     expect(primeras.map(({ status, cuerpo }) => [status, cuerpo.modo])).toEqual([
@@ -341,7 +341,7 @@ describe('external_ref', () => {
 
   it('answers 409 to a repeated reference when the master key of its digests is lost', async () => {
     const { api } = await entorno.nuevoComercio()
-    const pedida = unaGuia()
+    const pedida = buildGuia()
     const { guia } = await api.guias.crear(pedida)
     await entorno.db.pool.query(
       `update guia set huellas = regexp_replace(huellas, '^\\S+', '00000000') where guia = $1`,
@@ -352,9 +352,9 @@ describe('external_ref', () => {
 
   it('draws another code when one is taken', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     repetido = guia
-    const otra = await api.guias.crear(unaGuia())
+    const otra = await api.guias.crear(buildGuia())
     expect(otra.guia).not.toBe(guia)
     expect((await api.guias.listar()).datos).toHaveLength(2)
   })
@@ -364,13 +364,13 @@ describe('a merchant whose rows are locked', () => {
   it('holds up no other merchant that creates a guide at the same time', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
     // The keys are known from here on, so that the next two requests reach the database together.
-    for (const { api } of [uno, otro]) await api.guias.crear(unaGuia())
+    for (const { api } of [uno, otro]) await api.guias.crear(buildGuia())
     const cliente = await entorno.db.pool.connect()
     try {
       await cliente.query('begin')
       await cliente.query('select from comercio where id = $1 for update', [uno.id])
-      const suya = uno.api.guias.crear(unaGuia())
-      const ajena = otro.api.guias.crear(unaGuia())
+      const suya = uno.api.guias.crear(buildGuia())
+      const ajena = otro.api.guias.crear(buildGuia())
       expect(await ajena).toMatchObject({ estado: 'aceptado' })
       await cliente.query('commit')
       expect(await suya).toMatchObject({ estado: 'aceptado' })
@@ -384,7 +384,7 @@ describe('the message to the recipient', () => {
   it('is not sent for a guide that was cancelled before it left', async () => {
     const { api } = await entorno.nuevoComercio()
     // Straight into the tables: a message that waits while its guide is cancelled, as after a stop of the workers.
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(guia)
     await entorno.db.pool.query(`update guia set ubicacion_estado = 'solicitada' where guia = $1`, [guia])
     await entorno.db.pool.query(

@@ -1,12 +1,12 @@
 import { ErrorValidacion, type ResultadoFallido } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { lote100, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, lote100, RECOGIDA } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const sinRecogida = () => {
-  const { recogida, ...resto } = unaGuia()
+  const { recogida, ...resto } = buildGuia()
   return resto
 }
 
@@ -39,7 +39,7 @@ describe('POST /api/v1/guias/bulk', () => {
     )
     expect(nombres).toEqual(['Bodega Zona 12', 'Tienda Antigua'])
 
-    const sinNinguna = await api.guias.crearLote({ guias: [sinRecogida(), unaGuia()] })
+    const sinNinguna = await api.guias.crearLote({ guias: [sinRecogida(), buildGuia()] })
     expect(sinNinguna).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
     expect((sinNinguna.resultados[0] as ResultadoFallido).error.errores).toMatchObject([
       { campo: '/recogida', codigo: 'requerido' },
@@ -54,15 +54,15 @@ describe('POST /api/v1/guias/bulk', () => {
       ['guia', ''],
       [[], ''],
       [{}, '/telefono'],
-      [{ ...unaGuia(), telefono: '5555123' }, '/telefono'],
-      [{ ...unaGuia(), lat: 91 }, '/lat'],
-      [{ ...unaGuia(), externalRef: 'X' }, '/externalRef'],
-      [{ ...unaGuia(), recogida: {} }, '/recogida'],
-      [{ ...unaGuia(), maps_url: 'ftp://x' }, '/maps_url'],
-      [{ ...unaGuia(), municipio: '   ' }, '/municipio'],
+      [{ ...buildGuia(), telefono: '5555123' }, '/telefono'],
+      [{ ...buildGuia(), lat: 91 }, '/lat'],
+      [{ ...buildGuia(), externalRef: 'X' }, '/externalRef'],
+      [{ ...buildGuia(), recogida: {} }, '/recogida'],
+      [{ ...buildGuia(), maps_url: 'ftp://x' }, '/maps_url'],
+      [{ ...buildGuia(), municipio: '   ' }, '/municipio'],
     ]
-    const guias = faltas.flatMap(([mala]) => [unaGuia(), mala])
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
+    const guias = faltas.flatMap(([mala]) => [buildGuia(), mala])
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
     expect([status, cuerpo.ok, cuerpo.creadas, cuerpo.fallidas, cuerpo.resultados.length]).toEqual([
       200,
       false,
@@ -81,17 +81,17 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('gives an element the error that the single creation would have answered', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const mala = { ...unaGuia(), telefono: 'x', departamento: 7 }
-    const sola = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: mala })
-    const lote = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [mala] } })
+    const mala = { ...buildGuia(), telefono: 'x', departamento: 7 }
+    const sola = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: mala })
+    const lote = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [mala] } })
     expect(lote.cuerpo.resultados[0].error).toEqual({ ...sola.cuerpo, id_solicitud: expect.any(String) })
   })
 
   it('tells new, repeated, conflicting and doubled entries apart; the lower index goes first', async () => {
     const { api } = await entorno.nuevoComercio()
-    const antigua = unaGuia()
+    const antigua = buildGuia()
     const { guia } = await api.guias.crear(antigua)
-    const nueva = unaGuia()
+    const nueva = buildGuia()
     const { resultados, ...cuentas } = await api.guias.crearLote({
       guias: [antigua, { ...antigua, municipio: 'Mixco' }, nueva, nueva, { ...nueva, lat: 1, lng: nueva.lng }],
     })
@@ -111,12 +111,12 @@ describe('POST /api/v1/guias/bulk', () => {
     ['an empty list', { guias: [] }, '/guias'],
     ['101 guides', { guias: Array.from({ length: 101 }, () => ({})) }, '/guias'],
     ['guides that are no list', { guias: {} }, '/guias'],
-    ['nothing that is known', { lote: [unaGuia()] }, '/guias'],
+    ['nothing that is known', { lote: [buildGuia()] }, '/guias'],
     ['a list', [], ''],
     ['a text', 'guias', ''],
   ])('refuses a body with %s, and creates nothing', async (_que, cuerpo, campo) => {
     const { llave, api } = await entorno.nuevoComercio()
-    const respuesta = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const respuesta = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
     expect(respuesta.status).toBe(422)
     expect(respuesta.cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
     expect((await api.guias.listar()).datos).toEqual([])
@@ -124,7 +124,7 @@ describe('POST /api/v1/guias/bulk', () => {
 
   describe('a pickup of the batch that isn’t valid', () => {
     const lote = (cuerpo: object) =>
-      entorno.nuevoComercio().then(({ llave }) => entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo }))
+      entorno.nuevoComercio().then(({ llave }) => entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo }))
 
     it.each<[string, unknown, string, RegExp]>([
       ['lacks half of its point', { lat: 1 }, '/recogida/lng', /^en la recogida del lote, falta/],
@@ -134,7 +134,7 @@ describe('POST /api/v1/guias/bulk', () => {
       ['is a list', [], '/recogida', /^en la recogida del lote, debe llevar/],
       ['is a text', 'bodega', '/recogida', /^en la recogida del lote, debe llevar/],
     ])('fails exactly the guides that need it: it %s', async (_que, recogida, campo, mensaje) => {
-      const guias = [unaGuia(), sinRecogida(), { ...sinRecogida(), recogida: null }, unaGuia()]
+      const guias = [buildGuia(), sinRecogida(), { ...sinRecogida(), recogida: null }, buildGuia()]
       const { status, cuerpo } = await lote({ guias, recogida })
       expect(status).toBe(200)
       const { resultados, ...cuentas } = cuerpo
@@ -149,7 +149,7 @@ describe('POST /api/v1/guias/bulk', () => {
     })
 
     it('is none when it is null', async () => {
-      const { cuerpo } = await lote({ guias: [unaGuia(), sinRecogida()], recogida: null })
+      const { cuerpo } = await lote({ guias: [buildGuia(), sinRecogida()], recogida: null })
       expect(cuerpo).toMatchObject({ creadas: 1, fallidas: 1 })
       const [falla] = cuerpo.resultados[1].error.errores
       expect(falla).toMatchObject({ campo: '/recogida', codigo: 'requerido' })
@@ -159,7 +159,7 @@ describe('POST /api/v1/guias/bulk', () => {
     it('does not hide what else is wrong with a guide, nor is blamed for a guide’s own pickup', async () => {
       const guias = [
         { ...sinRecogida(), telefono: 'x' },
-        { ...unaGuia(), recogida: { lat: 1 } },
+        { ...buildGuia(), recogida: { lat: 1 } },
       ]
       const { cuerpo } = await lote({ guias, recogida: { lng: 1 } })
       const [una, otra] = cuerpo.resultados.map(({ error }: ResultadoFallido) =>
@@ -180,19 +180,19 @@ describe('POST /api/v1/guias/bulk', () => {
   it('takes a null pickup of a guide for the batch’s', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const guias = [{ ...sinRecogida(), recogida: null }]
-    const con = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias, recogida: RECOGIDA } })
+    const con = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias, recogida: RECOGIDA } })
     expect(con.cuerpo).toMatchObject({ ok: true, creadas: 1 })
     expect((await api.guias.obtener(con.cuerpo.resultados[0].guia)).recogida).toMatchObject(RECOGIDA)
-    const sin = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
+    const sin = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
     expect(sin.cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/recogida', codigo: 'requerido' }])
-    const sola = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: guias[0] })
+    const sola = await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: guias[0] })
     expect([sola.status, sola.cuerpo.errores[0].campo]).toEqual([422, '/recogida'])
   })
 
   it('tells an unknown member of the batch as a warning, and creates its guides', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const cuerpo = { recojida: RECOGIDA, guias: [unaGuia(), sinRecogida()], 'a/b~c': 1 }
-    const respuesta = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const cuerpo = { recojida: RECOGIDA, guias: [buildGuia(), sinRecogida()], 'a/b~c': 1 }
+    const respuesta = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
     expect(respuesta.status).toBe(200)
     expect(respuesta.cuerpo).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
     expect(respuesta.cuerpo.advertencias).toEqual([
@@ -214,16 +214,16 @@ describe('POST /api/v1/guias/bulk', () => {
   it('tells fifty warnings and no more', async () => {
     const { llave } = await entorno.nuevoComercio()
     const otros = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`otro${i}`, i]))
-    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+    const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [unaGuia()], ...otros },
+      cuerpo: { guias: [buildGuia()], ...otros },
     })
     expect([status, cuerpo.ok, cuerpo.advertencias.length]).toEqual([200, true, 50])
   })
 
   it('says a guide’s error in Spanish whatever Accept names', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { cabeceras, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+    const { cabeceras, cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,
       cuerpo: { guias: [{}] },
       cabeceras: { Accept: 'application/problem+json' },
@@ -242,7 +242,7 @@ describe('POST /api/v1/guias/bulk', () => {
   it('caps the faults of a batch, but tells at least one of each guide', async () => {
     const { llave } = await entorno.nuevoComercio()
     const mala = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
-    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+    const { cuerpo } = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,
       cuerpo: { guias: Array.from({ length: 100 }, () => mala) },
     })
@@ -259,7 +259,7 @@ describe('POST /api/v1/guias/bulk', () => {
 
   it('takes concurrent equal batches without doubling or deadlock', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const guias = Array.from({ length: 50 }, () => sinDestino())
+    const guias = Array.from({ length: 50 }, () => buildGuiaWithoutDestino())
     const alReves = [...guias].reverse()
     const lotes = await Promise.all(
       [guias, alReves, guias, alReves, guias].map((g) => api.guias.crearLote({ guias: g })),
@@ -275,11 +275,13 @@ describe('POST /api/v1/guias/bulk', () => {
     const { llave } = await entorno.nuevoComercio()
     const grande = (bytes: number) => ({
       cabeceras: { 'Content-Type': 'application/json' },
-      crudo: `{"guias":[{}]${' '.repeat(bytes - 14)}}`,
+      raw: `{"guias":[{}]${' '.repeat(bytes - 14)}}`,
     })
-    expect((await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024) })).status).toBe(200)
-    expect((await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024 + 1) })).status).toBe(
-      413,
+    expect((await entorno.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024) })).status).toBe(
+      200,
     )
+    expect(
+      (await entorno.request('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024 + 1) })).status,
+    ).toBe(413)
   })
 })

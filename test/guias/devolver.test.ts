@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { usarIntentos } from '../decisiones/mover.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useIntentos } from '../decisiones/mover.ts'
+import { useEnvironment } from '../entorno.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = usarEntorno()
-const { nueva, conIntento } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const RAZON = { razon: 'El cliente ya no lo quiere' }

@@ -1,12 +1,12 @@
 import { ErrorValidacion, type GuiaIndividual, type LoteParaCrear } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const SIN_SIGNO = { lat: 14.71889, lng: 90.64417 }
-const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => unaGuia({ ...SIN_SIGNO, ...cambios })
+const enAfrica = (cambios: Partial<GuiaIndividual> = {}) => buildGuia({ ...SIN_SIGNO, ...cambios })
 
 /** What a creation is refused for, as [field, code, sentence]. */
 const rechazo = async (creacion: PromiseLike<unknown>) => {
@@ -33,7 +33,7 @@ describe('estricto', () => {
     expect(await rechazo(api.guias.crear(enAfrica({ estricto: true })))).toEqual([FALLA])
     expect((await api.guias.listar()).datos).toEqual([])
     expect((await api.guias.crear(enAfrica({ estricto: false }))).advertencias).toHaveLength(1)
-    expect((await api.guias.crear(unaGuia({ estricto: true }))).advertencias).toEqual([])
+    expect((await api.guias.crear(buildGuia({ estricto: true }))).advertencias).toEqual([])
   })
 
   it.each<[Partial<GuiaIndividual>, string]>([
@@ -44,16 +44,16 @@ describe('estricto', () => {
     [{ lat: -89.14, lng: 13.71, departamento: 'San Salvador', municipio: 'Soyapango' }, '/lat'],
   ])('names where the place of %o was said', async (lugar, campo) => {
     const { api } = await entorno.nuevoComercio()
-    const guia = { ...sinDestino(), ...lugar, estricto: true } as GuiaIndividual
+    const guia = { ...buildGuiaWithoutDestino(), ...lugar, estricto: true } as GuiaIndividual
     expect(await rechazo(api.guias.crear(guia))).toEqual([[campo, 'lugar_inverosimil', expect.any(String)]])
   })
 
   it('refuses nothing else that a guide is warned of', async () => {
     const { api } = await comercioEstricto()
-    const dudosa = sinDestino({ telefono: '1111 1111', municipio: 'Vila Nueva' })
+    const dudosa = buildGuiaWithoutDestino({ telefono: '1111 1111', municipio: 'Vila Nueva' })
     expect((await api.guias.crear(dudosa)).advertencias).toHaveLength(2)
     // Far from the municipality and still in Petén.
-    const lejana = unaGuia({ departamento: 'Petén', municipio: 'Flores', lat: 17.755, lng: -89.92 })
+    const lejana = buildGuia({ departamento: 'Petén', municipio: 'Flores', lat: 17.755, lng: -89.92 })
     expect((await api.guias.crear(lejana)).advertencias).toMatchObject([{ codigo: 'ubicacion_lejana' }])
   })
 
@@ -64,7 +64,7 @@ describe('estricto', () => {
   })
 
   it('is in a batch the entry’s, else the batch’s, else the account’s, and fails that entry alone', async () => {
-    const guias = [enAfrica(), enAfrica({ estricto: false }), enAfrica({ estricto: true }), unaGuia()]
+    const guias = [enAfrica(), enAfrica({ estricto: false }), enAfrica({ estricto: true }), buildGuia()]
     const crear = async (api: Awaited<ReturnType<typeof comercioEstricto>>['api'], lote: Partial<LoteParaCrear>) => {
       const { resultados } = await api.guias.crearLote({ guias: guias.map((una) => ({ ...una })), ...lote })
       return resultados.map(({ ok }) => ok)
@@ -85,9 +85,9 @@ describe('estricto', () => {
 
   it('of a batch that is neither true nor false is a fault of the entries that need it', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { recogida: _, ...sinRecogida } = unaGuia()
-    const cuerpo = { recogida: RECOGIDA, estricto: 'si', guias: [sinRecogida, { ...unaGuia(), estricto: true }] }
-    const lote = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    const { recogida: _, ...sinRecogida } = buildGuia()
+    const cuerpo = { recogida: RECOGIDA, estricto: 'si', guias: [sinRecogida, { ...buildGuia(), estricto: true }] }
+    const lote = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
     expect([lote.status, lote.cuerpo.resultados]).toMatchObject([
       200,
       [
@@ -102,7 +102,7 @@ describe('estricto', () => {
 
   it('of the account holds for a place that is confirmed later, too', async () => {
     const { api } = await comercioEstricto()
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     expect(await rechazo(api.guias.confirmarUbicacion(guia, SIN_SIGNO))).toEqual([FALLA])
     const maps_url = 'https://www.google.com/maps?q=14.71889,90.64417'
     expect(await rechazo(api.guias.confirmarUbicacion(guia, { maps_url }))).toMatchObject([

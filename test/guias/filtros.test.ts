@@ -1,12 +1,12 @@
 import { ErrorApi, type FiltrosDeGuias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { fallida } from '../archivos/imagenes.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarGuias } from './mover.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { useGuias } from './mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 const codigos = async ({ api }: Comercio, filtros: FiltrosDeGuias) =>
   (await api.guias.listar(filtros)).datos.map(({ guia }) => guia)
@@ -14,7 +14,7 @@ const codigos = async ({ api }: Comercio, filtros: FiltrosDeGuias) =>
 /** Faults of a list with this query string, by parameter. */
 async function fallasDe(consulta: string) {
   const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias?${consulta}`, { llave })
+  const { status, cuerpo } = await entorno.request('GET', `/api/v1/guias?${consulta}`, { llave })
   expect([status, cuerpo.codigo]).toEqual([400, 'parametro_invalido'])
   return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
 }
@@ -24,22 +24,22 @@ describe('the list of guides by telephone', () => {
     'reads %s with the country of the account',
     async (telefono) => {
       const comercio = await entorno.nuevoComercio()
-      const { guia } = await comercio.api.guias.crear(unaGuia({ telefono: '+50232963352' }))
-      await comercio.api.guias.crear(unaGuia())
+      const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
+      await comercio.api.guias.crear(buildGuia())
       expect(await codigos(comercio, { telefono })).toEqual([guia])
     },
   )
 
   it('reads a raw plus sign, which a query string turns into a space', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia({ telefono: '+50232963352' }))
-    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias?telefono=+50232963352', { llave: comercio.llave })
+    const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
+    const { cuerpo } = await entorno.request('GET', '/api/v1/guias?telefono=+50232963352', { llave: comercio.llave })
     expect(cuerpo.datos.map((una: { guia: string }) => una.guia)).toEqual([guia])
   })
 
   it('finds the guides whose telephone was corrected to it, and no longer those corrected from it', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia({ telefono: '+50232963352' }))
+    const { guia } = await comercio.api.guias.crear(buildGuia({ telefono: '+50232963352' }))
     await comercio.api.guias.corregir(guia, { telefono: '5987 1234' })
     expect(await codigos(comercio, { telefono: '3296 3352' })).toEqual([])
     expect(await codigos(comercio, { telefono: '5987 1234' })).toEqual([guia])
@@ -49,11 +49,11 @@ describe('the list of guides by telephone', () => {
     const { id, llave } = await entorno.nuevoComercio()
     await entorno.db.pool.query('update comercio set pais = null where id = $1', [id])
     const nueva = await hasta(async () => {
-      const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/guias?telefono=32963352', { llave })
+      const { status, cuerpo } = await entorno.request('GET', '/api/v1/guias?telefono=32963352', { llave })
       return status === 400 && cuerpo
     })
     expect(nueva.errores[0]).toMatchObject({ campo: 'telefono', mensaje: expect.stringContaining('%2B50255551234') })
-    expect((await entorno.pedir('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
+    expect((await entorno.request('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
   })
 
   it('refuses what is no telephone, and says why', async () => {
@@ -77,7 +77,7 @@ describe('the list of guides by decision', () => {
     await api.guias.devolver(aplicada, { razon: 'No lo quiere' })
     const superada = await fallida(entorno, comercio)
     await mover(superada, 'en_ruta')
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     await fallida(entorno, await entorno.nuevoComercio())
     for (const [estado, guia] of Object.entries({ pendiente, tomada, aplicada, superada }))
       expect(await codigos(comercio, { decision: [estado as 'tomada'] })).toEqual([guia])
@@ -95,10 +95,10 @@ describe('the list of guides by metadata', () => {
   it('finds the exact text of a key, also in Unicode and NFD, and all keys must match', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const uno = await api.guias.crear(unaGuia({ metadatos: { canal: 'web', 'campaña [1]': 'Día & noche' } }))
-    const otro = await api.guias.crear(unaGuia({ metadatos: { canal: 'web', 'campaña [1]': 'día & noche' } }))
-    await api.guias.crear(unaGuia({ metadatos: { canal: 'web ' } }))
-    await api.guias.crear(unaGuia())
+    const uno = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'Día & noche' } }))
+    const otro = await api.guias.crear(buildGuia({ metadatos: { canal: 'web', 'campaña [1]': 'día & noche' } }))
+    await api.guias.crear(buildGuia({ metadatos: { canal: 'web ' } }))
+    await api.guias.crear(buildGuia())
     expect(await codigos(comercio, { metadatos: { canal: 'web' } })).toEqual([otro.guia, uno.guia])
     const nfd = { ['campaña [1]'.normalize('NFD')]: 'Día & noche'.normalize('NFD') }
     expect(await codigos(comercio, { metadatos: nfd })).toEqual([uno.guia])
@@ -110,8 +110,8 @@ describe('the list of guides by metadata', () => {
 
   it('reads brackets that are not escaped', async () => {
     const { api, llave } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ metadatos: { canal: 'web' } }))
-    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
+    const { guia } = await api.guias.crear(buildGuia({ metadatos: { canal: 'web' } }))
+    const { cuerpo } = await entorno.request('GET', '/api/v1/guias?metadatos[canal]=web&estado=aceptado', { llave })
     expect(cuerpo.datos.map((una: { guia: string }) => una.guia)).toEqual([guia])
   })
 
@@ -145,10 +145,10 @@ describe('the list of guides by metadata', () => {
 describe('the list of guides by location and by change', () => {
   it('finds the states of the location', async () => {
     const comercio = await entorno.nuevoComercio()
-    const confirmada = await comercio.api.guias.crear(unaGuia())
+    const confirmada = await comercio.api.guias.crear(buildGuia())
     const [solicitada, vencida] = [
-      await comercio.api.guias.crear(sinDestino() as ReturnType<typeof unaGuia>),
-      await comercio.api.guias.crear(sinDestino() as ReturnType<typeof unaGuia>),
+      await comercio.api.guias.crear(buildGuiaWithoutDestino() as ReturnType<typeof buildGuia>),
+      await comercio.api.guias.crear(buildGuiaWithoutDestino() as ReturnType<typeof buildGuia>),
     ]
     await comercio.api.simulador.confirmarUbicacion(vencida.guia, { resultado: 'vencida' })
     expect(await codigos(comercio, { ubicacion: ['confirmada'] })).toEqual([confirmada.guia])
@@ -160,7 +160,7 @@ describe('the list of guides by location and by change', () => {
 
   it('includes the guide that changed at that very instant, newest guide first', async () => {
     const comercio = await entorno.nuevoComercio()
-    const [una, otra] = [await comercio.api.guias.crear(unaGuia()), await comercio.api.guias.crear(unaGuia())]
+    const [una, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
     await mover(una.guia, 'recolectado')
     const { actualizado_en } = await comercio.api.guias.obtener(una.guia)
     expect(await codigos(comercio, { actualizado_desde: otra.creado_en })).toEqual([otra.guia, una.guia])
@@ -178,9 +178,9 @@ describe('filters of the list', () => {
     const creadas: string[] = []
     for (let i = 0; i < 7; i++) {
       const { guia } = await api.guias.crear(
-        unaGuia({ telefono: '+50232963352', metadatos: { canal: i % 2 ? 'web' : 'app' } }),
+        buildGuia({ telefono: '+50232963352', metadatos: { canal: i % 2 ? 'web' : 'app' } }),
       )
-      await api.guias.crear(unaGuia({ telefono: '+50232963352', metadatos: { canal: 'x' } }))
+      await api.guias.crear(buildGuia({ telefono: '+50232963352', metadatos: { canal: 'x' } }))
       if (i % 2) creadas.unshift(guia)
     }
     await mover(creadas[0]!, 'recolectado')
@@ -205,7 +205,7 @@ describe('filters of the list', () => {
   })
 
   it('find no guide of another merchant or of the other mode', async () => {
-    const una = unaGuia({ telefono: '+50255667788', metadatos: { canal: 'ajeno' } })
+    const una = buildGuia({ telefono: '+50255667788', metadatos: { canal: 'ajeno' } })
     const dueno = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()
     const { guia } = await dueno.api.guias.crear(una)
@@ -219,7 +219,7 @@ describe('filters of the list', () => {
     ]) {
       const [suyas, ajenas, deOtroModo] = await Promise.all(
         [dueno.llave, otro.llave, llave].map(async (llave) => {
-          const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias?${consulta}`, { llave })
+          const { cuerpo } = await entorno.request('GET', `/api/v1/guias?${consulta}`, { llave })
           return cuerpo.datos.map((vista: { guia: string }) => vista.guia)
         }),
       )
@@ -230,9 +230,9 @@ describe('filters of the list', () => {
   it('read 2,000 guides a page at most: the short page says that it is partial, and its cursor goes on', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const vieja = await api.guias.crear(unaGuia({ metadatos: { canal: 'raro' } }))
-    for (let i = 0; i < 21; i++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
-    const nueva = await api.guias.crear(unaGuia({ metadatos: { canal: 'raro' } }))
+    const vieja = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
+    for (let i = 0; i < 21; i++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
+    const nueva = await api.guias.crear(buildGuia({ metadatos: { canal: 'raro' } }))
     for (const filtros of [
       { metadatos: { canal: 'raro' } },
       { metadatos: { canal: 'raro' }, estado: ['aceptado', 'cancelado', 'entregado'] },

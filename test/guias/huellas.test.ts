@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DIGERIDOS } from '../../server/domain/guias/campos.ts'
-import { diferencias, huellasDe } from '../../server/domain/guias/huellas.ts'
+import { DIGESTED_COLUMNS } from '../../server/domain/guias/campos.ts'
+import { digestsOf, findDifferences } from '../../server/domain/guias/huellas.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secretos = createSecrets([Buffer.alloc(32, 7)])
@@ -25,9 +25,9 @@ const OTRA = {
   lng: null,
   recogida: { nombre: null, lat: 14.58, lng: -90.5, maps_url: null },
 }
-const DE_UNA = huellasDe(UNA, secretos)
-const DE_OTRA = huellasDe(OTRA, secretos)
-const campos = (...fallas: Parameters<typeof diferencias>) => diferencias(...fallas).map(({ campo }) => campo)
+const DE_UNA = digestsOf(UNA, secretos)
+const DE_OTRA = digestsOf(OTRA, secretos)
+const campos = (...fallas: Parameters<typeof findDifferences>) => findDifferences(...fallas).map(({ campo }) => campo)
 
 describe('digests of a request', () => {
   it('recognise the same request', () => {
@@ -36,7 +36,7 @@ describe('digests of a request', () => {
   })
 
   it('tell which fields differ, also where one of the two is absent', () => {
-    for (const campo of DIGERIDOS) {
+    for (const campo of DIGESTED_COLUMNS) {
       const valor = UNA[campo]
       const cambiada = { ...UNA, [campo]: typeof valor === 'number' ? valor + 1 : 'otro' }
       expect(campos(DE_UNA, campo === 'recogida' ? { ...UNA, recogida: OTRA.recogida } : cambiada, secretos)).toEqual([
@@ -48,7 +48,7 @@ describe('digests of a request', () => {
   })
 
   it('recognise an older request after the contract has got a field', () => {
-    const conNotas = [...DIGERIDOS, 'notas']
+    const conNotas = [...DIGESTED_COLUMNS, 'notas']
     expect(campos(DE_UNA, { ...UNA, notas: null }, secretos, conNotas)).toEqual([])
     expect(campos(DE_UNA, { ...UNA, notas: 'Frágil' }, secretos, conNotas)).toEqual(['/notas'])
   })
@@ -62,14 +62,14 @@ describe('digests of a request', () => {
   it('count every field as different without the master key', () => {
     const otras = createSecrets([Buffer.alloc(32, 8)])
     expect(campos(DE_UNA, UNA, otras)).toEqual(
-      DIGERIDOS.filter((campo) => UNA[campo] !== null).map((campo) => `/${campo}`),
+      DIGESTED_COLUMNS.filter((campo) => UNA[campo] !== null).map((campo) => `/${campo}`),
     )
   })
 })
 
 it('digests a field that was added like any other', () => {
-  const conNotas = [...DIGERIDOS, 'notas']
-  const primera = huellasDe({ ...UNA, notas: 'Frágil' }, secretos, conNotas)
+  const conNotas = [...DIGESTED_COLUMNS, 'notas']
+  const primera = digestsOf({ ...UNA, notas: 'Frágil' }, secretos, conNotas)
   expect(campos(primera, { ...UNA, notas: 'Frágil' }, secretos, conNotas)).toEqual([])
   expect(campos(primera, { ...UNA, notas: null }, secretos, conNotas)).toEqual(['/notas'])
 })

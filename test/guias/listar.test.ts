@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from './mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from './mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 describe('GET /api/v1/guias', () => {
   it('pages newest first, without doubles or gaps while guides are created', async () => {
     const { api } = await entorno.nuevoComercio()
     const creadas: string[] = []
-    for (let i = 0; i < 25; i++) creadas.push((await api.guias.crear(unaGuia())).guia)
+    for (let i = 0; i < 25; i++) creadas.push((await api.guias.crear(buildGuia())).guia)
     const leidas: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const pagina = await api.guias.listar({ limite: leidas.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
       leidas.push(...pagina.datos.map(({ guia }) => guia))
       cursor = pagina.cursor_siguiente
-      await api.guias.crear(unaGuia())
+      await api.guias.crear(buildGuia())
     }
     expect(leidas).toEqual(creadas.reverse())
   })
@@ -24,9 +24,9 @@ describe('GET /api/v1/guias', () => {
   it('filters by states, reference and dates, which add up', async () => {
     const { api } = await entorno.nuevoComercio()
     const [a, b, c] = [
-      await api.guias.crear(unaGuia()),
-      await api.guias.crear(unaGuia()),
-      await api.guias.crear(unaGuia()),
+      await api.guias.crear(buildGuia()),
+      await api.guias.crear(buildGuia()),
+      await api.guias.crear(buildGuia()),
     ]
     await mover(b.guia, 'recolectado')
     await api.guias.cancelar(c.guia)
@@ -49,7 +49,7 @@ describe('GET /api/v1/guias', () => {
 
   it('finds a guide by its reference in NFD', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
+    const { guia } = await api.guias.crear(buildGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
     const { datos } = await api.guias.listar({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
     expect(datos.map((una) => una.guia)).toEqual([guia])
   })
@@ -58,7 +58,7 @@ describe('GET /api/v1/guias', () => {
     'refuses limite=%s',
     async (limite) => {
       const { llave } = await entorno.nuevoComercio()
-      const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias?limite=${encodeURIComponent(limite)}`, {
+      const { status, cuerpo } = await entorno.request('GET', `/api/v1/guias?limite=${encodeURIComponent(limite)}`, {
         llave,
       })
       expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
@@ -67,13 +67,13 @@ describe('GET /api/v1/guias', () => {
 
   it('takes no brackets for arrays', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/guias?estado[]=aceptado', { llave })
+    const { status, cuerpo } = await entorno.request('GET', '/api/v1/guias?estado[]=aceptado', { llave })
     expect([status, cuerpo.errores[0].campo]).toEqual([400, 'estado[]'])
   })
 
   it('names every fault of its parameters', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { status, cuerpo } = await entorno.pedir(
+    const { status, cuerpo } = await entorno.request(
       'GET',
       '/api/v1/guias?limite=0&estado=volando&creado_desde=ayer&pagina=2',
       { llave },

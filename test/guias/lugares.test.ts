@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
-import { sospechar } from '../../server/domain/guias/lugares.ts'
+import { departamentos, municipiosOf } from '../../server/domain/catalogo/catalogo.ts'
+import { findSuspicion } from '../../server/domain/guias/lugares.ts'
 import { findExchanged, isInRegion } from '../../server/platform/maps/exchanged.ts'
 import { distanceKm } from '../../server/platform/maps/point.ts'
 
@@ -22,49 +22,50 @@ describe('an implausible place', () => {
     ['Guatemala', { lat: 40.4, lng: -3.7 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 14.63, lng: 0 }, 'fuera_del_departamento', null],
   ])('%s at %o is %s', (departamento, punto, codigo, corregido) =>
-    expect(sospechar(departamento, punto)).toMatchObject({ codigo, corregido }),
+    expect(findSuspicion(departamento, punto)).toMatchObject({ codigo, corrected: corregido }),
   )
 
   it('says how far it is from the department', () => {
-    expect(sospechar('Guatemala', { lat: 14.63077, lng: 90.60711 })!.km).toBeCloseTo(16_741, -2)
-    expect(sospechar('Nadie sabe', { lat: 14.63077, lng: 90.60711 })!.km).toBeNull()
+    expect(findSuspicion('Guatemala', { lat: 14.63077, lng: 90.60711 })!.km).toBeCloseTo(16_741, -2)
+    expect(findSuspicion('Nadie sabe', { lat: 14.63077, lng: 90.60711 })!.km).toBeNull()
   })
 
   it('is none in an unknown department, where no correction brings it near any', () => {
     for (const punto of [MIXCO, { lat: 40.4, lng: -3.7 }, { lat: 52.5, lng: 13.4 }])
-      expect(sospechar('Nadie sabe', punto)).toBeUndefined()
+      expect(findSuspicion('Nadie sabe', punto)).toBeUndefined()
   })
 
   it('is none of the catalogue’s own, nor what lies deep in a large department', () => {
     for (const { codigo } of departamentos())
-      for (const { lat, lng } of municipiosDe(codigo)) expect(sospechar(codigo, { lat, lng }), codigo).toBeUndefined()
+      for (const { lat, lng } of municipiosOf(codigo))
+        expect(findSuspicion(codigo, { lat, lng }), codigo).toBeUndefined()
     // Uaxactún and El Mirador, Petén, in municipalities whose centres are 54 and 95 km off.
     for (const punto of [
       { lat: 17.393, lng: -89.634 },
       { lat: 17.755, lng: -89.92 },
     ])
-      expect(sospechar('Petén', punto)).toBeUndefined()
+      expect(findSuspicion('Petén', punto)).toBeUndefined()
   })
 
   it('is found wherever a sign is lost or the two are swapped, of each municipality', () => {
     for (const { codigo } of departamentos())
-      for (const { nombre, lat, lng } of municipiosDe(codigo)) {
+      for (const { nombre, lat, lng } of municipiosOf(codigo)) {
         // South of the equator and near it, the other sign is another place of the same country.
         if (Math.abs(lat) < 3) continue
-        const sinSigno = sospechar(codigo, { lat, lng: -lng })
-        expect(sinSigno, nombre).toMatchObject({ codigo: 'coordenadas_sin_signo', corregido: { lat, lng } })
+        const sinSigno = findSuspicion(codigo, { lat, lng: -lng })
+        expect(sinSigno, nombre).toMatchObject({ codigo: 'coordenadas_sin_signo', corrected: { lat, lng } })
         if (Math.abs(lng) > 90) {
           expect(findExchanged({ lat: lng, lng: lat }), nombre).toEqual({ lat, lng })
           continue
         }
-        const alReves = sospechar(codigo, { lat: lng, lng: lat })!
+        const alReves = findSuspicion(codigo, { lat: lng, lng: lat })!
         expect(alReves.codigo, nombre).toBe('coordenadas_invertidas')
-        expect(distanceKm(alReves.corregido!, { lat, lng }), nombre).toBe(0)
+        expect(distanceKm(alReves.corrected!, { lat, lng }), nombre).toBe(0)
       }
   })
 
   it('has bounds of its region around every municipality', () => {
     for (const { codigo } of departamentos())
-      for (const municipio of municipiosDe(codigo)) expect(isInRegion(municipio), municipio.nombre).toBe(true)
+      for (const municipio of municipiosOf(codigo)) expect(isInRegion(municipio), municipio.nombre).toBe(true)
   })
 })

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const METADATOS = { tienda: 'Miraflores', canal: 'web', 'campaña 🎄': 'Nochebuena\nzona 1' }
 
 /** Faults of a creation with these metadata, by field. */
 async function fallasDe(metadatos: unknown) {
   const { llave } = await entorno.nuevoComercio()
-  const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+  const { status, cuerpo } = await entorno.request('POST', '/api/v1/guias', {
     llave,
-    cuerpo: { ...unaGuia(), metadatos },
+    cuerpo: { ...buildGuia(), metadatos },
   })
   expect([status, cuerpo.codigo]).toEqual([422, 'validacion'])
   return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
@@ -23,10 +23,10 @@ const muchas = (cuantas: number, clave: (i: number) => string, texto: string) =>
 describe('metadata of a guide', () => {
   it('are in the answer, the detail, the list and the operators’ view, and empty without any', async () => {
     const { api } = await entorno.nuevoComercio()
-    const creada = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
+    const creada = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
     const [{ resultados }, sinNada] = [
-      await api.guias.crearLote({ guias: [unaGuia({ metadatos: { canal: 'lote' } })] }),
-      await api.guias.crear(unaGuia({ metadatos: {} })),
+      await api.guias.crearLote({ guias: [buildGuia({ metadatos: { canal: 'lote' } })] }),
+      await api.guias.crear(buildGuia({ metadatos: {} })),
     ]
     expect(creada.metadatos).toEqual(METADATOS)
     expect((await api.guias.obtener(creada.guia)).metadatos).toEqual(METADATOS)
@@ -42,7 +42,7 @@ describe('metadata of a guide', () => {
   it('have keys and texts in NFC', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(
-      unaGuia({ metadatos: { ['campaña'.normalize('NFD')]: 'Cobán'.normalize('NFD') } }),
+      buildGuia({ metadatos: { ['campaña'.normalize('NFD')]: 'Cobán'.normalize('NFD') } }),
     )
     expect((await api.guias.obtener(guia)).metadatos).toEqual({
       ['campaña'.normalize('NFC')]: 'Cobán'.normalize('NFC'),
@@ -52,7 +52,7 @@ describe('metadata of a guide', () => {
   it('may be 20 keys of 40 characters with texts of 500', async () => {
     const { api } = await entorno.nuevoComercio()
     const metadatos = muchas(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
-    expect((await api.guias.crear(unaGuia({ metadatos }))).metadatos).toEqual(metadatos)
+    expect((await api.guias.crear(buildGuia({ metadatos }))).metadatos).toEqual(metadatos)
   })
 
   it('are refused beyond that, key by key, with the remedy', async () => {
@@ -79,7 +79,7 @@ describe('metadata of a guide', () => {
 
   it('cannot be corrected', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
+    const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
     expect(await fallaDeApi(api.guias.corregir(guia, { metadatos: {} } as never))).toMatchObject({
       errores: [{ campo: '/metadatos', codigo: 'desconocido' }],
     })
@@ -89,7 +89,7 @@ describe('metadata of a guide', () => {
 describe('a repeated creation with other metadata', () => {
   it('returns the guide with its own metadata and a warning, which is not stored', async () => {
     const { api } = await entorno.nuevoComercio()
-    const pedida = unaGuia({ metadatos: METADATOS })
+    const pedida = buildGuia({ metadatos: METADATOS })
     const { guia } = await api.guias.crear(pedida)
     const { datos, repetida } = await api.guias.crear({ ...pedida, metadatos: { canal: 'tienda' } }).conRespuesta()
     expect([repetida, datos.guia, datos.metadatos]).toEqual([true, guia, METADATOS])
@@ -108,7 +108,7 @@ describe('a repeated creation with other metadata', () => {
 
   it('has no warning if they are the same in another order, or if the request has none', async () => {
     const { api } = await entorno.nuevoComercio()
-    const pedida = unaGuia({ metadatos: METADATOS })
+    const pedida = buildGuia({ metadatos: METADATOS })
     const { guia } = await api.guias.crear(pedida)
     const alReves = Object.fromEntries(Object.entries(METADATOS).reverse())
     for (const metadatos of [alReves, {}, undefined]) {
@@ -123,7 +123,7 @@ describe('zona_horaria', () => {
   it('is the clock of the destination, in each answer with a guide, also after a correction', async () => {
     const { api } = await entorno.nuevoComercio()
     const aPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
-    const { guia, zona_horaria } = await api.guias.crear({ ...unaGuia(aPanama), lat: 8.98, lng: -79.52 })
+    const { guia, zona_horaria } = await api.guias.crear({ ...buildGuia(aPanama), lat: 8.98, lng: -79.52 })
     expect(zona_horaria).toBe('America/Panama')
     expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.zona_horaria).toBe('America/Panama')
     expect((await api.guias.listar()).datos.map((una) => una.zona_horaria)).toEqual(['America/Panama'])
@@ -136,7 +136,7 @@ describe('zona_horaria', () => {
 describe('url_rastreo', () => {
   it('is the address of the guide’s tracking page, in each answer with a guide', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia, url_rastreo } = await api.guias.crear(unaGuia())
+    const { guia, url_rastreo } = await api.guias.crear(buildGuia())
     expect(url_rastreo).toBe(`${entorno.url}/r/${guia}`)
     expect(await (await fetch(url_rastreo)).text()).toContain(guia.slice(0, 4))
     const deOperador = (await entorno.operar('GET', `/guias/${guia}`)).cuerpo

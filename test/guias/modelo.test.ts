@@ -2,10 +2,10 @@ import type { Estado, GuiaIndividual } from '@guias/sdk'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 /** 1,000 in full (`MODELO=1000 npx vitest run test/guias/modelo.test.ts`); CI makes fewer. */
 const CORRIDAS = Number(process.env.MODELO ?? 60)
 
@@ -28,7 +28,7 @@ class Crear implements Orden {
   }
   check = () => true
   async run(modelo: Modelo, { api }: Real) {
-    const cuerpo = this.conDestino ? unaGuia() : sinDestino()
+    const cuerpo = this.conDestino ? buildGuia() : buildGuiaWithoutDestino()
     const { guia, estado, secuencia } = await api.guias.crear(cuerpo)
     expect([estado, secuencia]).toEqual(['aceptado', 1])
     modelo.push({ cuerpo, guia, estado: 'aceptado', confirmada: this.conDestino })
@@ -51,16 +51,16 @@ class Repetir implements Orden {
 }
 
 class Lote implements Orden {
-  readonly nuevas: number
+  readonly new_failures: number
   readonly viejas: number[]
   constructor(nuevas: number, viejas: number[]) {
-    this.nuevas = nuevas
+    this.new_failures = nuevas
     this.viejas = viejas
   }
   check = () => true
   async run(modelo: Modelo, { api }: Real) {
     const repetidas = modelo.length > 0 ? this.viejas.map((i) => alguna(modelo, i)) : []
-    const nuevas = Array.from({ length: this.nuevas }, () => unaGuia())
+    const nuevas = Array.from({ length: this.new_failures }, () => buildGuia())
     const {
       creadas,
       repetidas: halladas,
@@ -81,7 +81,7 @@ class Lote implements Orden {
     }
     expect(resultados.at(-1)).toMatchObject({ ok: false })
   }
-  toString = () => `lote(${this.nuevas} nuevas, repetidas ${this.viejas})`
+  toString = () => `lote(${this.new_failures} nuevas, repetidas ${this.viejas})`
 }
 
 class Avanzar implements Orden {
@@ -96,7 +96,11 @@ class Avanzar implements Orden {
     const esperada = alguna(modelo, this.i)
     const legales: readonly Estado[] =
       MAQUINA_DE_ESTADOS.transiciones[esperada.estado as keyof typeof MAQUINA_DE_ESTADOS.transiciones]
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${esperada.guia}/eventos`, lecturaDe(this.a))
+    const { status, cuerpo } = await entorno.operar(
+      'POST',
+      `/guias/${esperada.guia}/eventos`,
+      buildEstadoReport(this.a),
+    )
     if (!legales.includes(this.a) || this.a === 'cancelado')
       expect([status, cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     else if (this.a === 'en_ruta' && !esperada.confirmada)
@@ -117,7 +121,7 @@ class Cancelar implements Orden {
   check = (modelo: Readonly<Modelo>) => modelo.length > 0
   async run(modelo: Modelo, { llave }: Real) {
     const esperada = alguna(modelo, this.i)
-    const { status } = await entorno.pedir('POST', `/api/v1/guias/${esperada.guia}/cancelar`, { llave })
+    const { status } = await entorno.request('POST', `/api/v1/guias/${esperada.guia}/cancelar`, { llave })
     const posible = ['aceptado', 'cancelado'].includes(esperada.estado)
     expect(status).toBe(posible ? 200 : 409)
     if (posible) esperada.estado = 'cancelado'

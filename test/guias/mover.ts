@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
-import type { Entorno } from '../entorno.ts'
-import { lecturaDe } from '../fabricas.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import { buildEstadoReport } from '../fabricas.ts'
 
-export function usarGuias(entorno: Entorno) {
+export function useGuias(entorno: TestEnvironment) {
   const mover = async (guia: string, ...estados: string[]) => {
     for (const estado of estados) {
-      const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe(estado))
+      const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
       expect([estado, status]).toEqual([estado, 201])
     }
   }

@@ -1,16 +1,16 @@
 import { ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from './mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from './mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 describe('GET /api/v1/guias/{guia}', () => {
   it('gives the guide and its history, oldest first, in pages', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await mover(guia, 'recolectado', 'en_bodega', 'en_ruta', 'entregado')
     const primera = await api.guias.obtener(guia, { limite: 2 })
     expect(primera).toMatchObject({ estado: 'entregado', secuencia: 5 })
@@ -30,9 +30,9 @@ describe('GET /api/v1/guias/{guia}', () => {
 
   it('is not sent again while it is the same', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const ver = (etag: string, ruta = `/api/v1/guias/${guia}?limite=1`) =>
-      entorno.pedir('GET', ruta, { llave, cabeceras: { 'If-None-Match': etag } })
+      entorno.request('GET', ruta, { llave, cabeceras: { 'If-None-Match': etag } })
     const etagDe = async (etag: string) => {
       const { status, cabeceras } = await ver(etag)
       expect(status).toBe(200)
@@ -52,24 +52,24 @@ describe('GET /api/v1/guias/{guia}', () => {
 
   it('is unknown to others, whatever they say they have of it', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const ruta = `/api/v1/guias/${guia}`
-    const etag = (await entorno.pedir('GET', ruta, { llave })).cabeceras.get('etag')!
+    const etag = (await entorno.request('GET', ruta, { llave })).cabeceras.get('etag')!
     const ajeno = await entorno.nuevoComercio()
     for (const suya of [etag, '*', '"otra"']) {
-      const { status, cuerpo, cabeceras } = await entorno.pedir('GET', ruta, {
+      const { status, cuerpo, cabeceras } = await entorno.request('GET', ruta, {
         llave: ajeno.llave,
         cabeceras: { 'If-None-Match': suya },
       })
       expect([status, cuerpo.codigo, cabeceras.get('etag')]).toEqual([404, 'guia_desconocida', null])
       expect(cabeceras.get('cache-control')).toBe('no-store')
     }
-    expect((await entorno.pedir('GET', ruta, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
+    expect((await entorno.request('GET', ruta, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
   })
 
   it('takes the code as people type it', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const escrito = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`
       .toLowerCase()
       .replaceAll('0', 'o')
@@ -89,13 +89,13 @@ describe('GET /api/v1/guias/{guia}', () => {
     const { llave } = await entorno.nuevoComercio()
     const mensaje = `Ese identificador no puede ser de una guía. ${porQue}`
     const busqueda = `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${escrito}».`
-    const vista = await entorno.pedir('GET', `/api/v1/guias/${escrito}`, { llave })
+    const vista = await entorno.request('GET', `/api/v1/guias/${escrito}`, { llave })
     expect([vista.status, vista.cuerpo.codigo, vista.cuerpo.mensaje]).toEqual([
       404,
       'guia_desconocida',
       `${mensaje} ${busqueda}`,
     ])
-    const etiquetas = await entorno.pedir('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
+    const etiquetas = await entorno.request('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
     expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
       422,
       [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje }],
@@ -105,16 +105,16 @@ describe('GET /api/v1/guias/{guia}', () => {
   it('leads from an order number to the filter that finds it', async () => {
     const { api, llave } = await entorno.nuevoComercio()
     const external_ref = 'PEDIDO 7/á+1'
-    const { guia } = await api.guias.crear(unaGuia({ external_ref }))
+    const { guia } = await api.guias.crear(buildGuia({ external_ref }))
     const pedido = encodeURIComponent(external_ref)
     for (const ruta of [pedido, `${pedido}/eventos`, `${pedido}/etiqueta`, `${pedido}/prueba-entrega`]) {
-      const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${ruta}`, { llave })
+      const { status, cuerpo } = await entorno.request('GET', `/api/v1/guias/${ruta}`, { llave })
       const [, filtro = '', valor = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(cuerpo.mensaje) ?? []
       expect([ruta, status, filtro, valor]).toEqual([ruta, 404, 'external_ref', external_ref])
       const { datos } = await api.guias.listar({ [filtro]: valor })
       expect(datos.map((una) => una.guia)).toEqual([guia])
     }
-    const larga = await entorno.pedir('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
+    const larga = await entorno.request('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
     expect(larga.cuerpo.mensaje).not.toContain('external_ref')
   })
 

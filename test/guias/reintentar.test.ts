@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { usarIntentos } from '../decisiones/mover.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useIntentos } from '../decisiones/mover.ts'
+import { useEnvironment } from '../entorno.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
-const entorno = usarEntorno()
-const { conIntento } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
-const hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const hoy = () => new Date(entorno.clock().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
 const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 
 describe('POST …/guias/{guia}/reintentar', () => {

@@ -1,11 +1,11 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { COPIADOS } from '../telefonos/escrituras.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { COPIED_TELEFONOS } from '../telefonos/escrituras.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 /** A merchant whose account has no country. */
 async function sinPais() {
@@ -15,14 +15,14 @@ async function sinPais() {
 }
 
 const crear = (llave: string, cambios: object) =>
-  entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: { ...unaGuia(), ...cambios } })
+  entorno.request('POST', '/api/v1/guias', { llave, cuerpo: { ...buildGuia(), ...cambios } })
 
 describe('a telephone as people write it', () => {
   it.each(['3148 1676', '502 31481676', '00502 3148-1676', '(502) 3148-1676', '+502 3148 1676'])(
     '%s is read with the country of the account',
     async (telefono) => {
       const { api } = await entorno.nuevoComercio()
-      const { telefono: leido, advertencias } = await api.guias.crear(unaGuia({ telefono }))
+      const { telefono: leido, advertencias } = await api.guias.crear(buildGuia({ telefono }))
       expect([leido, advertencias]).toEqual(['+50231481676', []])
     },
   )
@@ -30,30 +30,32 @@ describe('a telephone as people write it', () => {
   it('is read as programs copy it: in a batch, a pickup, a filter, a correction and a CSV file', async () => {
     const { api } = await entorno.nuevoComercio()
     const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
-    const { filas } = await leerHoja(new Blob([['telefono', ...COPIADOS].join('\n')]))
+    const { filas } = await leerHoja(new Blob([['telefono', ...COPIED_TELEFONOS].join('\n')]))
     const deArchivo = (await Array.fromAsync(filas)).map((fila) => guiaDeFila(fila).telefono)
-    expect(deArchivo).toHaveLength(COPIADOS.length)
-    const guias = [...COPIADOS, ...deArchivo].map((telefono) => unaGuia({ telefono, recogida: recogida(telefono) }))
+    expect(deArchivo).toHaveLength(COPIED_TELEFONOS.length)
+    const guias = [...COPIED_TELEFONOS, ...deArchivo].map((telefono) =>
+      buildGuia({ telefono, recogida: recogida(telefono) }),
+    )
     const { resultados } = await api.guias.crearLote({ guias })
     const creadas = resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
     expect(creadas).toHaveLength(guias.length)
-    for (const telefono of COPIADOS) {
+    for (const telefono of COPIED_TELEFONOS) {
       const { datos } = await api.guias.listar({ telefono, limite: 100 })
       expect(datos.map((una) => [una.telefono, una.recogida.telefono])).toEqual(
         creadas.map(() => ['+50231481676', '+50231481676']),
       )
     }
-    for (const telefono of COPIADOS) {
-      const { guia } = await api.guias.crear(unaGuia({ telefono: '5987 1234' }))
+    for (const telefono of COPIED_TELEFONOS) {
+      const { guia } = await api.guias.crear(buildGuia({ telefono: '5987 1234' }))
       expect((await api.guias.corregir(guia, { telefono })).telefono).toBe('+50231481676')
     }
   })
 
   it('is read with the country of the guide before that of the account', async () => {
     const { api } = await entorno.nuevoComercio()
-    expect((await api.guias.crear(unaGuia({ telefono: '7723 4567', pais: 'SV' }))).telefono).toBe('+50377234567')
+    expect((await api.guias.crear(buildGuia({ telefono: '7723 4567', pais: 'SV' }))).telefono).toBe('+50377234567')
     const { resultados } = await api.guias.crearLote({
-      guias: [unaGuia({ telefono: '7723 4567' }), unaGuia({ telefono: '310 123 4567', pais: 'CO' })],
+      guias: [buildGuia({ telefono: '7723 4567' }), buildGuia({ telefono: '310 123 4567', pais: 'CO' })],
     })
     const guias = resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
     const telefonos = await Promise.all(guias.map(async (guia) => (await api.guias.obtener(guia)).telefono))
@@ -62,7 +64,7 @@ describe('a telephone as people write it', () => {
 
   it('is read in a correction with its country before that of the account', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     expect((await api.guias.corregir(guia, { telefono: '7723 4567', pais: 'SV' })).telefono).toBe('+50377234567')
     expect((await api.guias.corregir(guia, { telefono: '7723 4567' })).telefono).toBe('+50277234567')
   })
@@ -91,9 +93,9 @@ describe('a telephone as people write it', () => {
     const falla = { campo: '/telefono', codigo, mensaje: expect.stringMatching(mensaje) }
     const { status, cuerpo } = await crear(llave, { telefono })
     expect([status, cuerpo.errores]).toEqual([422, [falla]])
-    const lote = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+    const lote = await entorno.request('POST', '/api/v1/guias/bulk', {
       llave,
-      cuerpo: { guias: [{ ...unaGuia(), telefono }] },
+      cuerpo: { guias: [{ ...buildGuia(), telefono }] },
     })
     expect([lote.status, lote.cuerpo.resultados[0].error.errores]).toEqual([200, [falla]])
   })
@@ -108,7 +110,7 @@ describe('a telephone as people write it', () => {
 
   it('is one number however it is written: the guide is there already, and no other', async () => {
     const { api, llave } = await entorno.nuevoComercio()
-    const guia = unaGuia({ telefono: '3148 1676' }) as GuiaIndividual
+    const guia = buildGuia({ telefono: '3148 1676' }) as GuiaIndividual
     const { guia: codigo } = await api.guias.crear(guia)
     for (const cambios of [{ telefono: '+50231481676' }, { telefono: '(502) 3148-1676', pais: 'GT' as const }]) {
       const { datos, repetida } = await api.guias.crear({ ...guia, ...cambios }).conRespuesta()

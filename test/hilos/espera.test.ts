@@ -4,8 +4,8 @@ import { WaitingList } from '../../server/platform/threads/waiting.ts'
 
 test('whatever comes and goes: never too many, nobody is lost, and a line is never the longest while another pays for it', () => {
   const accion = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ poner: fc.constantFrom('a', 'b', 'c', 'd') }) },
-    fc.record({ sacar: fc.constant(true) }),
+    { weight: 3, arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) },
+    fc.record({ remove: fc.constant(true) }),
     fc.record({ quitar: fc.nat(40) }),
   )
   fc.assert(
@@ -14,13 +14,13 @@ test('whatever comes and goes: never too many, nobody is lost, and a line is nev
       let dentro: string[] = []
       const largo = (dueno: string) => dentro.filter((quien) => quien[0] === dueno).length
       for (const [i, accion] of acciones.entries()) {
-        if ('poner' in accion) {
-          dentro.push(`${accion.poner}${i}`)
-          const sobra = espera.add(accion.poner, `${accion.poner}${i}`)
+        if ('add' in accion) {
+          dentro.push(`${accion.add}${i}`)
+          const sobra = espera.add(accion.add, `${accion.add}${i}`)
           expect(sobra !== undefined).toBe(dentro.length > maximo)
           if (sobra) expect(largo(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(largo)))
           dentro = dentro.filter((quien) => quien !== sobra)
-        } else if ('sacar' in accion) {
+        } else if ('remove' in accion) {
           const quien = espera.next()
           expect(quien === undefined).toBe(dentro.length === 0)
           if (quien) expect(dentro.find((otro) => otro[0] === quien[0])).toBe(quien)

@@ -2,26 +2,26 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../server/platform/log.ts'
 import { ThreadPool } from '../../server/platform/threads/threads.ts'
 import { hasta } from '../fabricas.ts'
-import { usarPlazos } from '../plazos.ts'
-import type { TareasDePrueba } from './tareas.ts'
+import { useDeadlines } from '../plazos.ts'
+import type { TestTasks } from './tareas.ts'
 
 /** Longest duration of a task, in milliseconds, that passes when a test says so. */
 const DEADLINE = 60_000
-const deadlines = usarPlazos(DEADLINE)
+const deadlines = useDeadlines(DEADLINE)
 
-let abiertos: ThreadPool<TareasDePrueba>[] = []
+let abiertos: ThreadPool<TestTasks>[] = []
 let lineas: string[] = []
 
 /** A pool of one thread that is patient, unless it is told otherwise. */
-function abrir(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TareasDePrueba> {
+function abrir(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TestTasks> {
   lineas = []
-  const hilos = new ThreadPool<TareasDePrueba>(createLog('warn', { write: (linea) => lineas.push(linea) }), {
+  const hilos = new ThreadPool<TestTasks>(createLog('warn', { write: (linea) => lineas.push(linea) }), {
     modulo: new URL('tareas.ts', import.meta.url),
-    cuantos: 1,
-    enEspera: 10,
-    paciencia: 120_000,
-    plazo: 120_000,
-    ocio: 120_000,
+    count: 1,
+    waiting: 10,
+    patience: 120_000,
+    timeout: 120_000,
+    idleMs: 120_000,
     ...reglas,
   })
   abiertos.push(hilos)
@@ -33,7 +33,7 @@ const abrirPuerta = (puerta: Int32Array) => {
   Atomics.store(puerta, 0, 1)
   Atomics.notify(puerta, 0)
 }
-const ocupado = { codigo: 'no_disponible', detalles: { cabeceras: { 'Retry-After': '2' } } }
+const ocupado = { codigo: 'no_disponible', details: { cabeceras: { 'Retry-After': '2' } } }
 
 afterEach(async () => {
   for (const hilos of abiertos) await hilos.stop()
@@ -53,9 +53,9 @@ describe('threads', () => {
   })
 
   it('work side by side, as many as there may be', async () => {
-    const hilos = abrir({ cuantos: 2 })
+    const hilos = abrir({ count: 2 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
     expect((await hilos.run('a', 'eco', 'segunda')).toString()).toBe('segunda')
     abrirPuerta(puerta)
     expect((await primera).toString()).toBe('primera')
@@ -74,7 +74,7 @@ describe('threads', () => {
   })
 
   it('a thread that never ends is replaced at the deadline: its task fails, those that wait are done', async () => {
-    const hilos = abrir({ plazo: DEADLINE })
+    const hilos = abrir({ timeout: DEADLINE })
     const puerta = nuevaPuerta()
     const mala = hilos.run('a', 'colgarse', puerta)
     const buena = hilos.run('a', 'eco', 'buena')
@@ -92,10 +92,10 @@ describe('threads', () => {
   })
 
   it('a thread without work is kept for a while, and then another is started for the next task', async () => {
-    const quien = async (hilos: ThreadPool<TareasDePrueba>) => String(await hilos.run('a', 'quien', undefined as never))
+    const quien = async (hilos: ThreadPool<TestTasks>) => String(await hilos.run('a', 'quien', undefined as never))
     const hilos = abrir()
     expect(await quien(hilos)).toBe(await quien(hilos))
-    const breves = abrir({ ocio: 1 })
+    const breves = abrir({ idleMs: 1 })
     const primera = await quien(breves)
     await hasta(async () => (await quien(breves)) !== primera)
   })
@@ -118,7 +118,7 @@ describe('who waits for a thread', () => {
     const orden: string[] = []
     const pedir = (dueno: string, texto: string) =>
       hilos.run(dueno, 'eco', texto).then((bytes) => orden.push(bytes.toString()))
-    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
     const todas = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((texto) => pedir(texto[0]!, texto))
     abrirPuerta(puerta)
     await Promise.all([primera, ...todas])
@@ -126,9 +126,9 @@ describe('who waits for a thread', () => {
   })
 
   it('is told to come back where too many wait: of the owner with most of them, the last', async () => {
-    const hilos = abrir({ enEspera: 3 })
+    const hilos = abrir({ waiting: 3 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
     const deA = ['a1', 'a2', 'a3', 'a4'].map((texto) => hilos.run('a', 'eco', texto))
     await expect(deA[3]).rejects.toMatchObject(ocupado)
     const deB = hilos.run('b', 'eco', 'b1')
@@ -138,9 +138,9 @@ describe('who waits for a thread', () => {
   })
 
   it('is told to come back when its patience ends', async () => {
-    const hilos = abrir({ paciencia: 50 })
+    const hilos = abrir({ patience: 50 })
     const puerta = nuevaPuerta()
-    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
     await expect(hilos.run('b', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
     abrirPuerta(puerta)
     // Whose turn has come is no longer waiting.
@@ -148,10 +148,10 @@ describe('who waits for a thread', () => {
   })
 
   it('gives up its place when nobody wants it any more', async () => {
-    const hilos = abrir({ enEspera: 1 })
+    const hilos = abrir({ waiting: 1 })
     const puerta = nuevaPuerta()
     const control = new AbortController()
-    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const primera = hilos.run('a', 'tras', { door: puerta, texto: 'primera' })
     const dejada = hilos.run('a', 'eco', 'dejada', control.signal)
     control.abort()
     await expect(dejada).rejects.toMatchObject(ocupado)

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import { RecentDocuments } from '../../server/platform/threads/recent.ts'
-import { usarPlazos } from '../plazos.ts'
+import { useDeadlines } from '../plazos.ts'
 
 /** Milliseconds that no other timer of the process waits. */
 const VIGENCIA = 1_013
-const plazos = usarPlazos(VIGENCIA)
+const plazos = useDeadlines(VIGENCIA)
 const nadie = new AbortController().signal
 const de = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
-const nuevos = (reglas = {}) => new RecentDocuments({ cuantos: 2, bytes: 100, vigencia: VIGENCIA, ...reglas })
+const nuevos = (reglas = {}) => new RecentDocuments({ count: 2, bytes: 100, ttl: VIGENCIA, ...reglas })
 
 describe('documents made lately', () => {
   it('are made once for all who ask, and given up when all of them went away', async () => {

@@ -6,7 +6,7 @@ const TAREAS = {
   quien: async () => Buffer.from(`${threadId}`),
   eco: async (texto: string) => Buffer.from(texto),
   /** Does nothing until its door is opened, and then what `eco` does. */
-  tras: async ({ puerta, texto }: { puerta: Int32Array; texto: string }) => {
+  tras: async ({ door: puerta, texto }: { door: Int32Array; texto: string }) => {
     Atomics.wait(puerta, 0, 0)
     return Buffer.from(texto)
   },
@@ -33,6 +33,6 @@ const TAREAS = {
   },
 }
 
-export type TareasDePrueba = typeof TAREAS
+export type TestTasks = typeof TAREAS
 
 serveTasks(TAREAS)

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { etagMatches, etagOf } from '../../server/api/http/conditional.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 let comercio: Comercio
 let ruta: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   ruta = `/api/v1/guias/${guia}`
 })
 const pedir = async (condicion?: string, metodo = 'GET') => {
@@ -84,7 +84,7 @@ describe('an answer that did not change', () => {
 
 describe('the contract', () => {
   const operaciones = readOperations(readDocument()).filter(
-    ({ metodo, ruta }) => metodo === 'get' && ruta.startsWith('/api/v1/'),
+    ({ method: metodo, path: ruta }) => metodo === 'get' && ruta.startsWith('/api/v1/'),
   )
   /** Their links are signed anew each time. */
   const CON_ENLACES = ['listarIntentosDeGuia', 'obtenerPruebaDeEntrega']
@@ -93,7 +93,7 @@ describe('the contract', () => {
 
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))(
     'says of %s whether it can be asked for so',
-    (id, { condicional, parametros }) => {
+    (id, { conditional: condicional, parameters: parametros }) => {
       expect([condicional, parametros.some(({ name }) => name === 'if-none-match')]).toEqual(
         CON_ENLACES.includes(id) ? [false, false] : [!CON_ARCHIVOS.includes(id), true],
       )

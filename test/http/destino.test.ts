@@ -2,21 +2,24 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const operaciones = readOperations(readDocument())
 /** NUL, half of a surrogate pair, a byte that begins nothing. */
 const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
 
-const pedir = (ruta: string, metodo: string, { llave }: Comercio, { seguridad }: Operation) =>
-  entorno.pedir(metodo.toUpperCase(), ruta, {
-    llave: seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : llave,
+const pedir = (ruta: string, metodo: string, { llave }: Comercio, { security: seguridad }: Operation) =>
+  entorno.request(metodo.toUpperCase(), ruta, {
+    llave: seguridad?.scheme === 'llaveDeOperacion' ? entorno.llaveDeOperacion : llave,
   })
 
 /** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
-function* ilegibles({ ruta, parametros }: Operation): Generator<readonly [campo: string, destino: string]> {
+function* ilegibles({
+  path: ruta,
+  parameters: parametros,
+}: Operation): Generator<readonly [campo: string, destino: string]> {
   for (const malo of ILEGIBLES) {
     for (const { name, in: donde } of parametros) {
       const llena = ruta.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? malo : 'x'))
@@ -28,7 +31,7 @@ function* ilegibles({ ruta, parametros }: Operation): Generator<readonly [campo:
 describe('a target with the address of the service', () => {
   it('is the same as without it, with its query', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
+    await api.guias.crearLote({ guias: [buildGuia(), buildGuia()] })
     const { port } = new URL(entorno.url)
     const ask = async (path: string) => {
       const req = request({ port, path, headers: { Authorization: `Bearer ${llave}` } }).end()
@@ -43,12 +46,12 @@ describe('a target with the address of the service', () => {
 })
 
 describe('a target that stands for no text', () => {
-  it.each(operaciones.filter(({ parametros }) => parametros.length > 0).map((o) => [o.id, o] as const))(
+  it.each(operaciones.filter(({ parameters: parametros }) => parametros.length > 0).map((o) => [o.id, o] as const))(
     '%s: 400 that names the parameter, of path and query',
     async (_id, operacion) => {
       const comercio = await entorno.nuevoComercio()
       for (const [campo, destino] of ilegibles(operacion)) {
-        const { status, cuerpo } = await pedir(destino, operacion.metodo, comercio, operacion)
+        const { status, cuerpo } = await pedir(destino, operacion.method, comercio, operacion)
         // Of what a signed link opens nothing may be told apart.
         if (operacion.rechazo)
           expect([destino, cuerpo.codigo, cuerpo.errores]).toEqual([destino, operacion.rechazo, []])
@@ -64,10 +67,10 @@ describe('a target that stands for no text', () => {
 
   it('is refused in Spanish by pages and unknown paths, too, and a lone % is none', async () => {
     for (const ruta of ['/r/', '/u/', '/d/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
-      const { status, cuerpo } = await entorno.pedir('GET', `${ruta}%00`)
+      const { status, cuerpo } = await entorno.request('GET', `${ruta}%00`)
       expect([ruta, status, cuerpo.mensaje]).toEqual([ruta, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
     }
-    const { cuerpo } = await entorno.pedir('GET', '/r?guia=%00&%00=x')
+    const { cuerpo } = await entorno.request('GET', '/r?guia=%00&%00=x')
     expect(cuerpo.errores).toEqual(
       ['guia', 'consulta'].map((campo) => ({
         campo,

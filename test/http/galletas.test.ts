@@ -13,13 +13,13 @@ describe.each([
   const sent = (header: string) => header.split(';', 1)[0]!
   /** What each kind of cookie writes, and how it is read again. */
   const kinds: readonly [header: string, text: string, read: (cookie: string) => string | undefined][] = [
-    [browser.ponerSesion(TOKEN, 60), TOKEN, (cookie) => browser.leerSesion({ headers: { cookie } })],
-    [browser.ponerDispositivo(TEXT), TEXT, browser.leerDispositivo],
-    [browser.ponerSesionDePersona(TOKEN, 60), TOKEN, (cookie) => browser.leerSesionDePersona({ headers: { cookie } })],
-    [browser.ponerEntrada(TOKEN, 60), TOKEN, browser.leerEntrada],
-    [browser.ponerReto(TOKEN, 60), TOKEN, browser.leerReto],
-    [browser.ponerEntradaAMedias(TOKEN, 60), TOKEN, browser.leerEntradaAMedias],
-    [browser.ponerConocido(TEXT), TEXT, browser.leerConocido],
+    [browser.setSesion(TOKEN, 60), TOKEN, (cookie) => browser.leerSesion({ headers: { cookie } })],
+    [browser.setDevice(TEXT), TEXT, browser.readDevice],
+    [browser.setPersonaSesion(TOKEN, 60), TOKEN, (cookie) => browser.readPersonaSesion({ headers: { cookie } })],
+    [browser.setSignIn(TOKEN, 60), TOKEN, browser.readSignIn],
+    [browser.setChallenge(TOKEN, 60), TOKEN, browser.readChallenge],
+    [browser.setPartialSignIn(TOKEN, 60), TOKEN, browser.readPartialSignIn],
+    [browser.setKnownPerson(TEXT), TEXT, browser.readKnownPerson],
   ]
 
   it('are read as they were written, among others, and not if they come twice or under another name', () => {

@@ -37,9 +37,9 @@ describe('leerJson accepts', () => {
     ['keys that differ in case or normal form', '{"a":1,"A":2,"\u00e9":3,"e\u0301":4,"":5," ":6}'],
     ['keys that look like indices', '{"2":1,"1":2,"01":3}'],
     ['brackets and colons inside texts', '{"a":"}],:{[\\"","b]":"\\\\"}'],
-    [`${JSON_LIMITS.profundidad} levels`, anidar(32)],
+    [`${JSON_LIMITS.depth} levels`, anidar(32)],
     ['depth that is not nested', `[${Array(100).fill(anidar(31)).join()}]`],
-    [`${JSON_LIMITS.propiedades} properties`, conClaves(64)],
+    [`${JSON_LIMITS.properties} properties`, conClaves(64)],
     ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
     ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
   ])('%s', (_, texto) => {
@@ -135,7 +135,7 @@ describe('leerJson refuses', () => {
     ['columns after CRLF and accents', '{\r\n "ñ😀": x}', '«x»', 2, 9, '/ñ😀'],
   ])('%s', (_, cuerpo, parte, linea, columna, campo) => {
     const falla = fallaDe(cuerpo)
-    expect(falla).toMatchObject({ linea, columna, campo })
+    expect(falla).toMatchObject({ linea, column: columna, campo })
     expect(falla.mensaje).toContain(parte)
     // Each message names the remedy after a colon, and the place.
     // The contract addresses its readers as «usted».
@@ -146,14 +146,14 @@ describe('leerJson refuses', () => {
 
 describe('leerJson against JSON.parse', () => {
   /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
-  function cumple(valor: unknown, niveles = JSON_LIMITS.profundidad): boolean {
+  function cumple(valor: unknown, niveles = JSON_LIMITS.depth): boolean {
     if (typeof valor === 'string') return valor.isWellFormed() && !valor.includes('\0')
     if (typeof valor === 'number') return Number.isFinite(valor)
     if (typeof valor !== 'object' || valor === null) return true
     if (niveles === 0) return false
     const claves = Array.isArray(valor) ? [] : Object.keys(valor)
     return (
-      claves.length <= JSON_LIMITS.propiedades &&
+      claves.length <= JSON_LIMITS.properties &&
       claves.every((clave) => clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && cumple(clave)) &&
       Object.values(valor).every((parte) => cumple(parte, niveles - 1))
     )

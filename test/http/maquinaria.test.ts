@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/llaves/llave.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
-import { enRuta, entregada, fallida, subir, unaFoto } from '../archivos/imagenes.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/imagenes.ts'
 import { whileDatabaseIsClosed } from '../closedDatabase.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
-import { abrirPersonas, CUERPOS_DE_PERSONAS, esDePersona } from './personas.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
+import { esDePersona, openPersonas, PERSONA_BODIES } from './personas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 /** A provider that nobody is asked to reach: test keys write to the mailbox. */
@@ -20,17 +20,19 @@ const WHATSAPP = {
   WHATSAPP_APP_SECRET: 'secreto',
   WHATSAPP_VERIFY_TOKEN: 'acordada',
 }
-const entorno = usarEntorno({}, () => WHATSAPP)
+const entorno = useEnvironment({}, () => WHATSAPP)
 const operaciones = readOperations(readDocument())
-const conLlave = operaciones.filter(({ seguridad }) => seguridad && !seguridad.enCookie)
-const conSesion = operaciones.filter(({ seguridad }) => seguridad?.enCookie)
+const conLlave = operaciones.filter(({ security: seguridad }) => seguridad && !seguridad.enCookie)
+const conSesion = operaciones.filter(({ security: seguridad }) => seguridad?.enCookie)
 // What wants the bytes as they came looks at their signature before anything else.
-const conCuerpo = operaciones.filter(({ tipos, enFlujo, crudo }) => tipos.length > 0 && !enFlujo && !crudo)
-const enFlujo = operaciones.filter((operacion) => operacion.enFlujo)
+const conCuerpo = operaciones.filter(
+  ({ tipos, streamed: enFlujo, raw: crudo }) => tipos.length > 0 && !enFlujo && !crudo,
+)
+const enFlujo = operaciones.filter((operacion) => operacion.streamed)
 
 let comercio: Comercio
 let movil: Movil
-let personas: Awaited<ReturnType<typeof abrirPersonas>>
+let personas: Awaited<ReturnType<typeof openPersonas>>
 /** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
 const sinUsar = new Map<Operation['id'], Movil>()
 /** Of merchants' operations: what needs the database only for the key must not find the key remembered. */
@@ -52,16 +54,16 @@ let etiquetas: string
 const guias: Partial<Record<Operation['id'], string>> = {}
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  movil = await nuevoMovil(entorno)
-  personas = await abrirPersonas(entorno, conSesion)
+  movil = await createMobile(entorno)
+  personas = await openPersonas(entorno, conSesion)
   for (const operacion of conSesion)
-    if (!esDePersona(operacion)) sinUsar.set(operacion.id, await nuevoMovil(entorno, movil))
-  for (const { id, seguridad } of conLlave)
-    if (seguridad!.esquema === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
-  guia = (await comercio.api.guias.crear(unaGuia())).guia
-  guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(sinDestino())).guia
-  guias.corregirGuiaPorOperador = (await comercio.api.guias.crear(unaGuia())).guia
-  guias.corregirGuia = (await comercio.api.guias.crear(unaGuia())).guia
+    if (!esDePersona(operacion)) sinUsar.set(operacion.id, await createMobile(entorno, movil))
+  for (const { id, security: seguridad } of conLlave)
+    if (seguridad!.scheme === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
+  guia = (await comercio.api.guias.crear(buildGuia())).guia
+  guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
+  guias.corregirGuiaPorOperador = (await comercio.api.guias.crear(buildGuia())).guia
+  guias.corregirGuia = (await comercio.api.guias.crear(buildGuia())).guia
   for (const operacion of [
     'reintentarGuia',
     'devolverGuia',
@@ -71,24 +73,24 @@ beforeAll(async () => {
     'rectificarGuia',
   ] as const)
     guias[operacion] = await fallida(entorno, comercio)
-  guias.simularAvance = (await comercio.api.guias.crear(unaGuia())).guia
-  guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
-  const conOtroTelefono = sinDestino({ telefono: '+50232000001' })
+  guias.simularAvance = (await comercio.api.guias.crear(buildGuia())).guia
+  guias.reenviarSolicitud = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
+  const conOtroTelefono = buildGuiaWithoutDestino({ telefono: '+50232000001' })
   guias.reenviarSolicitudPorOperador = (await comercio.api.guias.crear(conOtroTelefono)).guia
-  guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia
-  guias.obtenerPruebaDeEntrega = (await entregada(entorno, comercio)).guia
+  guias.simularUbicacion = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
+  guias.obtenerPruebaDeEntrega = (await createDeliveredGuia(entorno, comercio)).guia
   guias.obtenerPruebaDeEntregaPorOperador = guias.obtenerPruebaDeEntrega
-  guias.registrarEntrega = await enRuta(entorno, comercio)
-  guias.subirArchivoDeReparto = await enRuta(entorno, comercio, movil.repartidor)
-  guias.obtenerEtiqueta = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.registrarEntrega = await createGuiaOnRoute(entorno, comercio)
+  guias.subirArchivoDeReparto = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+  guias.obtenerEtiqueta = (await comercio.api.guias.crear(buildGuia())).guia
   etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(entorno.url.length)
-  foto = (await subir(entorno, guias.registrarEntrega)).cuerpo.archivo
+  foto = (await uploadArchivo(entorno, guias.registrarEntrega)).cuerpo.archivo
   llavePublica = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo.id
   operador = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
   llaveEfimera = (await entorno.operar('POST', `/operadores/${operador}/llaves`, {})).cuerpo.id
-  otroRepartidor = (await nuevoMovil(entorno)).repartidor
+  otroRepartidor = (await createMobile(entorno)).repartidor
   operadorEfimero = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
-  const { cuerpo: prueba } = await entorno.pedir(
+  const { cuerpo: prueba } = await entorno.request(
     'GET',
     `/api/v1/guias/${guias.obtenerPruebaDeEntrega}/prueba-entrega`,
     {
@@ -98,16 +100,16 @@ beforeAll(async () => {
   enlace = prueba.fotos[0].url.slice(entorno.url.length)
   ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).webhook
   efimero = (await pedirWebhook('', { url: nuevaUrl() })).webhook
-  const { guia: otra } = await comercio.api.guias.crear(unaGuia())
+  const { guia: otra } = await comercio.api.guias.crear(buildGuia())
   ids.aviso = `avi_${ids.webhook!.slice(3)}_${otra}_1`
   ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
-  (await entorno.pedir('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
+  (await entorno.request('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
 let urls = 0
 const nuevaUrl = () => `http://127.0.0.1:9/${++urls}`
 
-const rutaDe = ({ id, ruta, parametros }: Operation) => {
+const rutaDe = ({ id, path: ruta, parameters: parametros }: Operation) => {
   if (id === 'descargarArchivo') return enlace
   if (id === 'descargarEtiquetas') return etiquetas
   const consulta = parametros
@@ -128,26 +130,26 @@ const rutaDe = ({ id, ruta, parametros }: Operation) => {
     .replace(/\{(aviso|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
   return consulta.length > 0 ? `${llena}?${consulta.join('&')}` : llena
 }
-const llaveDe = ({ seguridad }: Operation) =>
-  seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : comercio.llave
-type Pedido = NonNullable<Parameters<typeof entorno.pedir>[2]>
+const llaveDe = ({ security: seguridad }: Operation) =>
+  seguridad?.scheme === 'llaveDeOperacion' ? entorno.llaveDeOperacion : comercio.llave
+type Pedido = NonNullable<Parameters<typeof entorno.request>[2]>
 /** A request with what its operation wants to know who calls. */
 const pedirA = (operacion: Operation, { cabeceras = {}, ...opciones }: Pedido = {}, mas = '', de = movil) =>
-  entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion) + mas, {
+  entorno.request(operacion.method.toUpperCase(), rutaDe(operacion) + mas, {
     llave: llaveDe(operacion),
     ...opciones,
     cabeceras: { ...propias(operacion, de), ...cabeceras },
   })
 const propias = (operacion: Operation, { cookie } = movil): Record<string, string> => ({
-  ...(operacion.seguridad?.enCookie ? { Cookie: esDePersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
-  ...(operacion.mismoOrigen ? { Origin: entorno.url } : {}),
+  ...(operacion.security?.enCookie ? { Cookie: esDePersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
+  ...(operacion.sameOrigin ? { Origin: entorno.url } : {}),
 })
 const tabla = (lista: readonly Operation[]) => lista.map((operacion) => [operacion.id, operacion] as const)
 
 describe('the machinery answers the same for every operation', () => {
   it.each(tabla(conLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
-    const { llave: ajena } = nuevaLlave('test')
-    const cruzada = operacion.seguridad?.esquema === 'llaveDeOperacion' ? comercio.llave : entorno.llaveDeOperacion
+    const { llave: ajena } = newLlave('test')
+    const cruzada = operacion.security?.scheme === 'llaveDeOperacion' ? comercio.llave : entorno.llaveDeOperacion
     const cabeceras: Record<string, string>[] = [
       {},
       { Authorization: 'Bearer' },
@@ -159,8 +161,8 @@ describe('the machinery answers the same for every operation', () => {
     ]
     for (const presentada of cabeceras) {
       // No content type and an unreadable body: authentication comes first.
-      const opciones = operacion.tipos.length > 0 ? { crudo: '{' } : {}
-      const respuesta = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+      const opciones = operacion.tipos.length > 0 ? { raw: '{' } : {}
+      const respuesta = await entorno.request(operacion.method.toUpperCase(), rutaDe(operacion), {
         cabeceras: presentada,
         ...opciones,
       })
@@ -183,19 +185,19 @@ describe('the machinery answers the same for every operation', () => {
     ]
     for (const presentada of presentadas) {
       // No content type and an unreadable body: authentication comes first.
-      const { status, cuerpo, cabeceras } = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+      const { status, cuerpo, cabeceras } = await entorno.request(operacion.method.toUpperCase(), rutaDe(operacion), {
         cabeceras: { ...origen, ...presentada },
-        ...(operacion.tipos.length > 0 ? { crudo: '{' } : {}),
+        ...(operacion.tipos.length > 0 ? { raw: '{' } : {}),
       })
       expect([presentada, status, cuerpo.codigo]).toEqual([presentada, 401, 'sesion_invalida'])
       expect(cabeceras.get('www-authenticate')).toMatch(/^Cookie/)
     }
   })
 
-  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.alcances.length > 0)))(
+  it.each(tabla(conLlave.filter(({ security: seguridad }) => seguridad!.alcances.length > 0)))(
     '%s: 403 exactly without its scope',
     async (_id, operacion) => {
-      const exigidos = operacion.seguridad!.alcances
+      const exigidos = operacion.security!.alcances
       const con = await llaveCon(operacion, (alcance) => exigidos.includes(alcance))
       const sin = await llaveCon(operacion, (alcance) => !exigidos.includes(alcance))
       const bueno = await cuerpoBueno(operacion)
@@ -206,11 +208,11 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.alcances.length > 0)))(
+  it.each(tabla(conLlave.filter(({ security: seguridad }) => seguridad!.alcances.length > 0)))(
     '%s: 403 without its scope, whatever the body and the parameters are',
     async (_id, operacion) => {
       const [tipo] = operacion.tipos
-      const json = (crudo: string): Pedido => ({ crudo, cabeceras: { 'Content-Type': tipo! } })
+      const json = (crudo: string): Pedido => ({ raw: crudo, cabeceras: { 'Content-Type': tipo! } })
       const malas: [que: string, pedido: Pedido, consulta?: string][] = [
         ['an unknown parameter', {}, `${rutaDe(operacion).includes('?') ? '&' : '?'}nadie=1`],
       ]
@@ -220,11 +222,11 @@ describe('the machinery answers the same for every operation', () => {
           ['an unknown member', json('{"__nada":1}')],
           ['a list', json('[]')],
           ['unreadable JSON', json('{')],
-          ['another type', { crudo: '{}', cabeceras: { 'Content-Type': 'text/html' } }],
-          ['a compressed body', { crudo: '{}', cabeceras: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
+          ['another type', { raw: '{}', cabeceras: { 'Content-Type': 'text/html' } }],
+          ['a compressed body', { raw: '{}', cabeceras: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
           ['a body over the limit', json(' '.repeat(operacion.limite + 1))],
         )
-      const llave = await llaveCon(operacion, (alcance) => !operacion.seguridad!.alcances.includes(alcance))
+      const llave = await llaveCon(operacion, (alcance) => !operacion.security!.alcances.includes(alcance))
       for (const [que, pedido, consulta] of malas) {
         const { status, cuerpo } = await pedirA(operacion, { llave, ...pedido }, consulta)
         expect([que, status, cuerpo.codigo]).toEqual([que, 403, 'alcance_insuficiente'])
@@ -232,10 +234,10 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.esquema === 'llaveDeOperacion')))(
+  it.each(tabla(conLlave.filter(({ security: seguridad }) => seguridad!.scheme === 'llaveDeOperacion')))(
     '%s: has one scope, and each other alone is a 403',
     async (_id, operacion) => {
-      const [exigido, ...mas] = operacion.seguridad!.alcances
+      const [exigido, ...mas] = operacion.security!.alcances
       expect([ALCANCES_DE_OPERACION, mas]).toEqual([expect.arrayContaining([exigido]), []])
       for (const uno of ALCANCES_DE_OPERACION.filter((alcance) => alcance !== exigido)) {
         const llave = await llaveCon(operacion, (alcance) => alcance === uno)
@@ -251,9 +253,11 @@ describe('the machinery answers the same for every operation', () => {
   )
 
   it.each(tabla(operaciones))('%s: 405 with Allow for other methods, HEAD on GET', async (_id, operacion) => {
-    const suyos = operaciones.filter(({ ruta }) => ruta === operacion.ruta).map(({ metodo }) => metodo.toUpperCase())
+    const suyos = operaciones
+      .filter(({ path: ruta }) => ruta === operacion.path)
+      .map(({ method: metodo }) => metodo.toUpperCase())
     for (const metodo of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !suyos.includes(m))) {
-      const { status, cuerpo, cabeceras } = await entorno.pedir(metodo, rutaDe(operacion), {
+      const { status, cuerpo, cabeceras } = await entorno.request(metodo, rutaDe(operacion), {
         llave: llaveDe(operacion),
       })
       expect([metodo, status, cuerpo.codigo]).toEqual([metodo, 405, 'metodo_no_permitido'])
@@ -265,7 +269,7 @@ describe('the machinery answers the same for every operation', () => {
           .sort(),
       ).toEqual([...suyos].sort())
     }
-    if (operacion.metodo === 'get') {
+    if (operacion.method === 'get') {
       // What nobody has opened is drawn for no HEAD, and so has no length.
       if (operacion.id === 'descargarEtiquetas') await fetch(entorno.url + etiquetas)
       const cabeza = await fetch(entorno.url + rutaDe(operacion), {
@@ -277,7 +281,7 @@ describe('the machinery answers the same for every operation', () => {
     }
   })
 
-  it.each(tabla(operaciones.filter(({ condicional }) => condicional)))(
+  it.each(tabla(operaciones.filter(({ conditional: condicional }) => condicional)))(
     '%s: 304 for whoever has it already, and the whole of it for others',
     async (_id, operacion) => {
       // A delivery may be tried in between.
@@ -298,7 +302,7 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {
       const pedir = (crudo: string, tipo = 'application/json', mas: Record<string, string> = {}) =>
-        pedirA(operacion, { crudo, cabeceras: { 'Content-Type': tipo, ...mas } })
+        pedirA(operacion, { raw: crudo, cabeceras: { 'Content-Type': tipo, ...mas } })
       expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
       for (const tipo of [
         'text/plain',
@@ -335,7 +339,7 @@ describe('the machinery answers the same for every operation', () => {
       // A decision is taken once, and the test before took it.
       if (operacion.id === 'reintentarGuia') guias.reintentarGuia = await fallida(entorno, comercio)
       const vacio = await pedirA(operacion)
-      if (operacion.cuerpoObligatorio)
+      if (operacion.bodyRequired)
         expect([vacio.status, vacio.cuerpo.errores]).toEqual([
           422,
           [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }],
@@ -344,12 +348,12 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(tabla(operaciones.filter(({ crudo }) => crudo)))(
+  it.each(tabla(operaciones.filter(({ raw: crudo }) => crudo)))(
     '%s: 413 and 415 before the signature is looked at, 403 without it, 400 for what is signed and unreadable',
     async (_id, operacion) => {
       const pedir = (crudo: string, mas: Record<string, string> = {}) =>
-        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
-          crudo,
+        entorno.request(operacion.method.toUpperCase(), rutaDe(operacion), {
+          raw: crudo,
           cabeceras: { 'Content-Type': 'application/json', ...mas },
         })
       expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
@@ -369,7 +373,7 @@ describe('the machinery answers the same for every operation', () => {
         tipo = operacion.tipos[0]!,
         mas: Record<string, string> = {},
         ruta = '',
-      ) => pedirA(operacion, { crudo, cabeceras: { 'Content-Type': tipo, ...mas } }, ruta)
+      ) => pedirA(operacion, { raw: crudo, cabeceras: { 'Content-Type': tipo, ...mas } }, ruta)
       expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
       for (const tipo of [
         'application/json',
@@ -388,7 +392,7 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo === 'get')))(
+  it.each(tabla(operaciones.filter(({ tipos, method: metodo }) => tipos.length === 0 && metodo === 'get')))(
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
       const mas = rutaDe(operacion).includes('?') ? '&' : '?'
@@ -399,7 +403,7 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo !== 'get')))(
+  it.each(tabla(operaciones.filter(({ tipos, method: metodo }) => tipos.length === 0 && metodo !== 'get')))(
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
       expect((await pedirA(operacion, {}, '?nadie=1')).status).toBe(400)
@@ -424,14 +428,14 @@ describe('the machinery answers the same for every operation', () => {
   })
 })
 
-const firmar = ({ crudo }: Operation, cuerpo: unknown): Record<string, string> => {
+const firmar = ({ raw: crudo }: Operation, cuerpo: unknown): Record<string, string> => {
   const sello = createHmac('sha256', WHATSAPP.WHATSAPP_APP_SECRET).update(JSON.stringify(cuerpo) ?? '')
   return crudo ? { 'X-Hub-Signature-256': `sha256=${sello.digest('hex')}` } : {}
 }
 
 const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
-  crearGuia: unaGuia,
-  crearLote: () => ({ guias: [unaGuia()] }),
+  crearGuia: buildGuia,
+  crearLote: () => ({ guias: [buildGuia()] }),
   corregirGuia: () => ({ contenido: 'Un libro' }),
   corregirGuiaPorOperador: () => ({ contenido: 'Un libro', razon: 'x' }),
   reintentarGuia: () => ({}),
@@ -457,7 +461,7 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   crearLlaveDeOperador: () => ({ alcances: ['administrar'] }),
   crearOperador: () => ({ nombre: 'x' }),
   crearRepartidor: () => ({ nombre: 'x' }),
-  ...CUERPOS_DE_PERSONAS,
+  ...PERSONA_BODIES,
   elegirMembresia: () => ({ membresia: personas.membresiaDe('elegirMembresia') }),
   abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
@@ -466,17 +470,17 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */
-const cuerpoDe = ({ id, tipos, enFlujo }: Operation) =>
+const cuerpoDe = ({ id, tipos, streamed: enFlujo }: Operation) =>
   CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
 
 /** That body, or a stream's. */
 const cuerpoBueno = async (operacion: Operation): Promise<Pedido> =>
-  operacion.enFlujo
-    ? { crudo: new Uint8Array(await unaFoto()), cabeceras: { 'Content-Type': 'image/jpeg' } }
+  operacion.streamed
+    ? { raw: new Uint8Array(await createFoto()), cabeceras: { 'Content-Type': 'image/jpeg' } }
     : { cuerpo: cuerpoDe(operacion) }
 
 /** A key of the operation's kind, of those scopes. */
-const llaveCon = ({ seguridad }: Operation, sirve: (alcance: string) => boolean) =>
-  seguridad!.esquema === 'llaveDeOperacion'
+const llaveCon = ({ security: seguridad }: Operation, sirve: (alcance: string) => boolean) =>
+  seguridad!.scheme === 'llaveDeOperacion'
     ? entorno.nuevaLlaveDeOperacion(ALCANCES_DE_OPERACION.filter(sirve))
     : entorno.nuevaLlave(comercio, { alcances: ALCANCES.filter(sirve) })

@@ -3,13 +3,13 @@ import { IncomingMessage, request } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressOf } from '../../server/api/http/networkGate.ts'
-import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
-import { usarEntorno } from '../entorno.ts'
+import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
 // Nothing comes back while the limits' clock stands. Each test calls from a loopback address of its own.
 let ms = 0
-const entorno = usarEntorno({ relojDeLimites: () => ms }, () => ({ REQUESTS_PER_NETWORK: '5' }))
+const entorno = useEnvironment({ limitsClock: () => ms }, () => ({ REQUESTS_PER_NETWORK: '5' }))
 const BURST = 50
 const PATH = '/r/AAAAAAAAAAAA'
 
@@ -120,8 +120,8 @@ describe('a network that has no requests left', () => {
     const withKey = (llave: string) => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
     const { llave } = await entorno.nuevoComercio()
     expect(await withKey(llave)).toBe(200)
-    for (let i = 0; i < 10; i++) expect(await withKey(i % 2 ? 'x' : nuevaLlave('test').llave)).toBe(401)
-    for (let i = 0; i < BURST; i++) expect(await withKey(nuevaLlave('test').llave)).toBe(429)
+    for (let i = 0; i < 10; i++) expect(await withKey(i % 2 ? 'x' : newLlave('test').llave)).toBe(401)
+    for (let i = 0; i < BURST; i++) expect(await withKey(newLlave('test').llave)).toBe(429)
     const lineas = entorno.log.length
     for (let i = 0; i < 20; i++) expect(await withKey('x')).toBe(429)
     expect(await withKey(llave)).toBe(200)
@@ -131,7 +131,7 @@ describe('a network that has no requests left', () => {
 
   it('pays for the requests of a revoked or expired key as for those of an unknown key', async () => {
     const { cuerpo: comercio } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
-    const vence_en = new Date(entorno.reloj().getTime() + 60_000).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 60_000).toISOString()
     const crearLlave = async (cuerpo: object) =>
       (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...cuerpo })).cuerpo
     const [revocada, vencida] = [await crearLlave({}), await crearLlave({ vence_en })]
@@ -139,7 +139,7 @@ describe('a network that has no requests left', () => {
       statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
     expect([await withKey(revocada), await withKey(vencida)]).toEqual([200, 200])
     await entorno.operar('POST', `/llaves/${revocada.id}/revocar`)
-    entorno.adelantar(61_000)
+    entorno.advance(61_000)
     try {
       for (const [i, ended] of [revocada, vencida].entries()) {
         address = `127.0.2.${i + 1}`
@@ -150,7 +150,7 @@ describe('a network that has no requests left', () => {
         expect(await statusOf(PATH)).toBe(429)
       }
     } finally {
-      entorno.adelantar(-61_000)
+      entorno.advance(-61_000)
     }
   })
 
@@ -194,7 +194,7 @@ describe('a network that has no requests left', () => {
     const before = entorno.log.length
     await exhaust('/healthz')
     for (let i = 0; i < 200; i++) expect(await statusOf('/healthz')).toBe(429)
-    await entorno.reiniciar()
+    await entorno.reset()
     const lines = entorno.log.slice(before).map((line) => JSON.parse(line))
     expect(lines.filter(({ msg, status }) => msg === 'request' && status === 429)).toEqual([])
     const refused = lines.filter(({ msg, red }) => msg === 'requests refused' && red === '127.9.9.0/24')

@@ -1,31 +1,31 @@
 import type { Operation } from '../../server/api/contract/contract.ts'
-import type { Entorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba, pedirAprobacion } from '../equipo/persona.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import { createTestPersona, requestInvitacionAprobacion, type TestPersona } from '../equipo/persona.ts'
 
 type Id = Operation['id']
 
-export const esDePersona = ({ seguridad }: Operation) => seguridad?.esquema === 'sesionDePersona'
+export const esDePersona = ({ security: seguridad }: Operation) => seguridad?.scheme === 'sesionDePersona'
 
 /**
  * The persons of `maquinaria.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
  * whose session nobody has looked at, and those who are removed.
  */
-export async function abrirPersonas(entorno: Entorno, conSesion: readonly Operation[]) {
+export async function openPersonas(entorno: TestEnvironment, conSesion: readonly Operation[]) {
   const [comun, eliminable, quitable] = [
-    await nuevaPersona(entorno),
-    await nuevaPersona(entorno),
-    await nuevaPersona(entorno),
+    await createTestPersona(entorno),
+    await createTestPersona(entorno),
+    await createTestPersona(entorno),
   ]
-  const propias = new Map<Id, PersonaDePrueba>()
-  for (const operacion of conSesion.filter(esDePersona)) propias.set(operacion.id, await nuevaPersona(entorno))
+  const propias = new Map<Id, TestPersona>()
+  for (const operacion of conSesion.filter(esDePersona)) propias.set(operacion.id, await createTestPersona(entorno))
   const removed: Partial<Record<Id, string>> = {
     eliminarPersona: eliminable.persona,
     cerrarSesionesDePersona: quitable.persona,
     restablecerSegundoFactor: quitable.persona,
   }
-  const { aprobacion } = await pedirAprobacion(comun)
+  const { aprobacion } = await requestInvitacionAprobacion(comun)
   const suya = propias.get('retirarAprobacion')
-  const retirable = suya ? (await pedirAprobacion(suya)).aprobacion : aprobacion
+  const retirable = suya ? (await requestInvitacionAprobacion(suya)).aprobacion : aprobacion
   const de = (id: Id) => propias.get(id) ?? comun
   return {
     cookie: (id: Id) => de(id).cookie,
@@ -43,7 +43,7 @@ export async function abrirPersonas(entorno: Entorno, conSesion: readonly Operat
 const FIRMA = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
 
 /** Bodies that their operation accepts. */
-export const CUERPOS_DE_PERSONAS: Partial<Record<Id, () => unknown>> = {
+export const PERSONA_BODIES: Partial<Record<Id, () => unknown>> = {
   invitarPersona: () => ({ correo: 'nadie@ejemplo.com', nombre: 'x', alcances: ['administrar'] }),
   cambiarMembresia: () => ({ alcances: ['administrar'] }),
   rechazarAprobacion: () => ({ razon: 'x' }),

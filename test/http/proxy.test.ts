@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
 const RAFAGA = 50
 const DE_CONEXIONES = 3
@@ -54,7 +54,7 @@ async function pedir(url: string, desde: string, dice?: string, agent?: Agent): 
 }
 
 describe.each([1, 2])('behind %i proxies', (cuantos) => {
-  const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => variables(cuantos))
+  const entorno = useEnvironment({ limitsClock: () => 0 }, () => variables(cuantos))
   let url: string
   beforeAll(async () => {
     url = entorno.url

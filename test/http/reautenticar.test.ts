@@ -9,22 +9,22 @@ import { Limits } from '../../server/api/limits/limits.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 
 const crearOperador = readOperations(readDocument()).find(({ id }) => id === 'crearOperador')!
-const deps = { limites: new Limits({ porOperador: 10, porRed: 10 }), ajustes: { demostracion: true } } as Pick<
+const deps = { limits: new Limits({ perOperador: 10, perNetwork: 10 }), settings: { demostracion: true } } as Pick<
   Deps,
-  'navegador' | 'limites' | 'ajustes'
+  'browser' | 'limits' | 'settings'
 >
 
 /** Runs the second check on a request that had every scope when it began, and returns the refusal's code. */
 function comprobar(ms: number, ahora: readonly string[] | undefined) {
-  const llave = { operadorId: '', operador: 'op_X', llave: 'X', rangos: [] }
+  const llave = { operadorId: '', operador: 'op_X', llave: 'X', ranges: [] }
   const autenticadores = {
-    nombrar: () => undefined,
+    identify: () => undefined,
     llaveDeOperacion: async () => ahora && { ...llave, alcances: ahora },
   } as unknown as Authenticators
   const req = {
     ip: '127.0.0.1',
     headersDistinct: { authorization: ['Bearer x'] },
-    solicitud: { inicio: performance.now() - ms, identidad: { ...llave, alcances: ['administrar'] } },
+    solicitud: { startedAt: performance.now() - ms, identity: { ...llave, alcances: ['administrar'] } },
   } as unknown as Request
   return new Promise((resolve) => {
     reauthenticate(crearOperador, autenticadores, deps)(req, {} as Response, (error?: unknown) =>
@@ -53,12 +53,12 @@ describe('a valid credential', () => {
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['2001:db8:7:1::1', '2001:db8:7:1::2'],
   ])('of %s keeps new connections of its network open, also those of %s', async (ip, neighbour) => {
-    const limites = new Limits({ porOperador: 10, porRed: 10 })
+    const limites = new Limits({ perOperador: 10, perNetwork: 10 })
     const autenticadores = {
-      llaveDeOperacion: async () => ({ operadorId: '', operador: 'op_X', llave: 'X', rangos: [], alcances: [] }),
+      llaveDeOperacion: async () => ({ operadorId: '', operador: 'op_X', llave: 'X', ranges: [], alcances: [] }),
     } as unknown as Authenticators
     const req = { ip, headersDistinct: { authorization: ['Bearer x'] }, solicitud: {} } as unknown as Request
-    const check = authenticate(crearOperador, autenticadores, { ...deps, limites })
+    const check = authenticate(crearOperador, autenticadores, { ...deps, limits: limites })
     expect(await new Promise((resolve) => void check(req, {} as Response, resolve))).toBeUndefined()
     const red = networkOf(neighbour)
     limites.ban(red)

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 let comercio: Comercio
 beforeAll(async () => {
@@ -12,8 +12,8 @@ beforeAll(async () => {
 
 describe('every answer', () => {
   it('carries its id, language and safety headers', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const { cabeceras } = await entorno.pedir('GET', `/api/v1/guias/${guia}/etiqueta`, {
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const { cabeceras } = await entorno.request('GET', `/api/v1/guias/${guia}/etiqueta`, {
       llave: comercio.llave,
       cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
     })
@@ -26,7 +26,7 @@ describe('every answer', () => {
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     })
     expect(cabeceras.get('x-powered-by')).toBeNull()
-    const malo = await entorno.pedir('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
+    const malo = await entorno.request('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
     expect(malo.cuerpo).toMatchObject({
       estado_http: 404,
       codigo: 'ruta_desconocida',
@@ -35,9 +35,9 @@ describe('every answer', () => {
     expect(malo.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  const mala = { ...unaGuia(), telefono: 'x' }
+  const mala = { ...buildGuia(), telefono: 'x' }
   const fallar = (cabeceras: Record<string, string>) =>
-    entorno.pedir('POST', '/api/v1/guias', {
+    entorno.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
       cuerpo: mala,
       cabeceras: { 'X-Request-Id': 'sol-1', ...cabeceras },
@@ -80,7 +80,7 @@ describe('every answer', () => {
 
   it('leaves the type of what is no error of ours as it is', async () => {
     const cabeceras = { Accept: 'application/problem+json' }
-    const { status, cabeceras: suyas } = await entorno.pedir('GET', '/healthz', { cabeceras })
+    const { status, cabeceras: suyas } = await entorno.request('GET', '/healthz', { cabeceras })
     expect([status, suyas.get('content-type')]).toEqual([200, 'application/json'])
   })
 
@@ -99,7 +99,7 @@ describe('every answer', () => {
       '/api/v1//guias',
       '/api/v1/guias/a%2Fb',
     ]) {
-      const { status } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+      const { status } = await entorno.request('GET', ruta, { llave: comercio.llave })
       expect([ruta, status >= 400 && status < 500]).toEqual([ruta, true])
     }
   })
@@ -118,11 +118,11 @@ describe('every answer', () => {
     ]) {
       expect([destino, (await pedir(destino, '{"descripcion":"x"}')).slice(9, 12)]).toEqual([destino, '400'])
     }
-    expect((await pedir(`${entorno.url}/api/v1/guias?x=1`, JSON.stringify(unaGuia()))).slice(9, 12)).toBe('400')
-    expect((await pedir(`${entorno.url}/api/v1/guias`, JSON.stringify(unaGuia()))).slice(9, 12)).toBe('201')
-    expect((await entorno.pedir('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: unaGuia() })).status).toBe(
-      201,
-    )
+    expect((await pedir(`${entorno.url}/api/v1/guias?x=1`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('400')
+    expect((await pedir(`${entorno.url}/api/v1/guias`, JSON.stringify(buildGuia()))).slice(9, 12)).toBe('201')
+    expect(
+      (await entorno.request('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: buildGuia() })).status,
+    ).toBe(201)
   })
 
   it('says what is wrong with a request that is no request', async () => {
@@ -144,7 +144,7 @@ describe('every answer', () => {
 
   it('looks at the key again when the body took its time', async () => {
     const { cuerpo: llave } = await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })
-    const texto = new TextEncoder().encode(JSON.stringify(unaGuia()))
+    const texto = new TextEncoder().encode(JSON.stringify(buildGuia()))
     const lento = ReadableStream.from(
       (async function* () {
         yield texto.slice(0, 10)
@@ -153,9 +153,9 @@ describe('every answer', () => {
         yield texto.slice(10)
       })(),
     )
-    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
       llave: llave.llave,
-      crudo: lento as ReadableStream,
+      raw: lento as ReadableStream,
       cabeceras: { 'Content-Type': 'application/json' },
     })
     expect(status).toBe(401)
@@ -177,11 +177,11 @@ describe('every answer', () => {
   })
 
   it('takes a body in many small pieces, with an odd content type', async () => {
-    const texto = JSON.stringify(unaGuia())
+    const texto = JSON.stringify(buildGuia())
     const trozos = ReadableStream.from([...texto].map((letra) => new TextEncoder().encode(letra)))
-    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
-      crudo: trozos as ReadableStream,
+      raw: trozos as ReadableStream,
       cabeceras: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
     })
     expect(status).toBe(201)
@@ -195,9 +195,9 @@ describe('every answer', () => {
     ['charset=latin1', 415],
     ['foo="a;b"; charset="latin1"', 415],
   ])('reads the parameters of JSON with %s as %i', async (parametros, esperado) => {
-    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+    const { status } = await entorno.request('POST', '/api/v1/guias', {
       llave: comercio.llave,
-      crudo: JSON.stringify(unaGuia()),
+      raw: JSON.stringify(buildGuia()),
       cabeceras: { 'Content-Type': `application/json; ${parametros}` },
     })
     expect(status).toBe(esperado)
@@ -205,9 +205,9 @@ describe('every answer', () => {
 
   it('keeps memory flat over thousands of content types', async () => {
     const pedir = (i: number) =>
-      entorno.pedir('POST', '/api/v1/guias', {
+      entorno.request('POST', '/api/v1/guias', {
         llave: comercio.llave,
-        crudo: '{}',
+        raw: '{}',
         cabeceras: { 'Content-Type': `application/json; q=${i}` },
       })
     for (let i = 0; i < 50; i++) await pedir(i)
@@ -220,8 +220,8 @@ describe('every answer', () => {
   })
 
   it('leaves phones and keys out of the log', async () => {
-    await comercio.api.guias.crear(unaGuia({ telefono: '+50230000007' }))
-    await entorno.pedir('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
+    await comercio.api.guias.crear(buildGuia({ telefono: '+50230000007' }))
+    await entorno.request('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
       llave: entorno.llaveDeOperacion,
     })
     const log = entorno.log.join('')

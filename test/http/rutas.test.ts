@@ -1,11 +1,11 @@
 // A path is an operation, a page or a file only as it is written: every other spelling is the 404 of an unknown path.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { enRuta, entregada } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 
 // Nothing comes back while the limits' clock stands, and a network has enough for all of this.
-const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => ({
+const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({
   REQUESTS_PER_NETWORK: '10000',
   MAILBOX: '1',
   SECURITY_CONTACT: 'mailto:seguridad@ejemplo.com',
@@ -19,11 +19,11 @@ const enlaces: Record<'etiquetas' | 'archivos', string> = { etiquetas: '', archi
 const paginas: string[] = []
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  const { guia } = await entregada(entorno, comercio)
-  const otra = await enRuta(entorno, comercio)
+  const { guia } = await createDeliveredGuia(entorno, comercio)
+  const otra = await createGuiaOnRoute(entorno, comercio)
   enlaces.etiquetas = (await comercio.api.guias.etiqueta(otra)).url.slice(entorno.url.length)
   const prueba = `/api/v1/guias/${guia}/prueba-entrega`
-  const { cuerpo } = await entorno.pedir('GET', prueba, { llave: comercio.llave })
+  const { cuerpo } = await entorno.request('GET', prueba, { llave: comercio.llave })
   enlaces.archivos = cuerpo.fotos[0].url.slice(entorno.url.length)
   paginas.push(`/r/${guia}`, `/verificar/${guia}`, '/docs', '/docs/consola', '/docs/marca.css', '/repartidor')
   paginas.push('/repartidor/manifiesto.webmanifest', '/llms.txt', '/openapi.json', '/coleccion.json')
@@ -59,8 +59,8 @@ const DESCONOCIDA = [404, 'ruta_desconocida']
 
 describe('a path in another case, or with a slash at its end', () => {
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('is not %s', async (_id, operacion) => {
-    const metodo = operacion.metodo.toUpperCase()
-    const ruta = operacion.ruta.replace(/\{\w+\}/g, '0')
+    const metodo = operacion.method.toUpperCase()
+    const ruta = operacion.path.replace(/\{\w+\}/g, '0')
     // `/guias/Bulk` is a guide's path, and `/passkeys/Reto` a passkey's.
     const escrituras = otrasEscrituras(
       ruta,
@@ -94,7 +94,7 @@ describe('a path in another case, or with a slash at its end', () => {
   })
 
   it('is told to leave the slash away', async () => {
-    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias/', { llave: comercio.llave })
+    const { cuerpo } = await entorno.request('GET', '/api/v1/guias/', { llave: comercio.llave })
     expect(cuerpo.mensaje).toContain('Quite la / del final')
   })
 })
@@ -115,7 +115,7 @@ describe('an unknown path', () => {
     [`/api/v1/guias/${G}/prueba`, `/api/v1/guias/${G}/prueba-entrega`],
     [`/api/v1/guia/${G}/reenviar`, `/api/v1/guias/${G}/reenviar-solicitud`],
   ])('%s gets the path that was probably meant, %s', async (ruta, parecida) => {
-    const { status, cuerpo } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+    const { status, cuerpo } = await entorno.request('GET', ruta, { llave: comercio.llave })
     expect([status, cuerpo.codigo]).toEqual(DESCONOCIDA)
     expect(cuerpo.mensaje).toContain(`¿Quiso decir ${parecida}?`)
   })
@@ -128,7 +128,7 @@ describe('an unknown path', () => {
     `/api/v1/guias/${G}/a/b/c/d`,
     `/api/v1/${'guias/'.repeat(400)}x`,
   ])('%s gets none, as no path is similar', async (ruta) => {
-    const { cuerpo } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+    const { cuerpo } = await entorno.request('GET', ruta, { llave: comercio.llave })
     expect([cuerpo.codigo, cuerpo.mensaje]).toEqual(['ruta_desconocida', expect.not.stringContaining('¿')])
   })
 })

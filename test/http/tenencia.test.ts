@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { entregada, fallida } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { createDeliveredGuia, fallida } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 // Every route of merchants that names something, whatever the contract adds later.
 const conId = readOperations(readDocument()).filter(
-  ({ seguridad, ruta }) => seguridad?.esquema === 'llaveDeComercio' && ruta.includes('{'),
+  ({ security: seguridad, path: ruta }) => seguridad?.scheme === 'llaveDeComercio' && ruta.includes('{'),
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
@@ -21,7 +21,7 @@ const CUERPOS: Record<string, unknown> = {
   recuperarAvisosDeWebhook: { desde: AYER, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
-conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
+conId.sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
 
 let dueno: Comercio
 let extrano: Comercio
@@ -41,19 +41,19 @@ beforeAll(async () => {
   extrano = await entorno.nuevoComercio()
   const { webhook } = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
   ids.webhook = webhook
-  const guia = await dueno.api.guias.crear(unaGuia())
+  const guia = await dueno.api.guias.crear(buildGuia())
   ids.guia = guia.guia
-  preguntada = (await dueno.api.guias.crear(sinDestino())).guia
-  probada = (await entregada(entorno, dueno)).guia
+  preguntada = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
+  probada = (await createDeliveredGuia(entorno, dueno)).guia
   porReintentar = await fallida(entorno, dueno)
   porDevolver = await fallida(entorno, dueno)
   porDecidir = await fallida(entorno, dueno)
-  simulable = (await dueno.api.guias.crear(sinDestino())).guia
+  simulable = (await dueno.api.guias.crear(buildGuiaWithoutDestino())).guia
   ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
-  (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
+  (await entorno.request(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
 
 /** Everything that is stored, so that "changes nothing" is not a figure of speech. */
 const foto = async () => {
@@ -77,13 +77,13 @@ describe('another merchant’s things', () => {
   it('has routes to try', () => {
     expect(conId.length).toBeGreaterThan(2)
     // A new kind of id needs its own thing to try here.
-    for (const { ruta } of conId)
+    for (const { path: ruta } of conId)
       for (const [, nombre] of ruta.matchAll(/\{(\w+)\}/g)) expect(ids).toHaveProperty(nombre!)
   })
 
   it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
     '%s: 404, the same as unknown, and nothing changes',
-    async (operacion, { metodo, ruta }) => {
+    async (operacion, { method: metodo, path: ruta }) => {
       const cuerpo = CUERPOS[operacion]
       const simulada = ruta.startsWith('/api/v1/simulador/')
       const suyas: Record<string, string> = {
@@ -102,7 +102,7 @@ describe('another merchant’s things', () => {
           status,
           cuerpo: respuesta,
           cabeceras,
-        } = await entorno.pedir(
+        } = await entorno.request(
           metodo.toUpperCase(),
           ruta.replace(/\{(\w+)\}/g, (_m, nombre) => id(nombre)),
           { llave, cuerpo },
@@ -111,7 +111,7 @@ describe('another merchant’s things', () => {
         const visibles = [...cabeceras.keys()]
           .filter((nombre) => !['date', 'x-request-id', 'ratelimit'].includes(nombre))
           .map((nombre) => [nombre, cabeceras.get(nombre)])
-        return { status, resto, visibles }
+        return { status, rest: resto, visibles }
       }
       const antes = await quieto()
       const desconocida = await pedir(extrano.llave, () => '000000000000')
@@ -120,15 +120,15 @@ describe('another merchant’s things', () => {
       // The owner's key of the other mode is a stranger too.
       const deVerdad = await entorno.nuevaLlave(dueno, { modo: 'live' })
       const conOtroModo = await pedir(deVerdad, suyo)
-      if (simulada) expect([conOtroModo.status, conOtroModo.resto.codigo]).toEqual([403, 'solo_en_test'])
+      if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
       expect(conOtroModo).toEqual(simulada ? await pedir(deVerdad, () => '000000000000') : desconocida)
       // The message tells how a code is written, which needs no look at what there is.
       const mala = await pedir(extrano.llave, () => 'no-es-nada')
-      expect([mala.status, mala.resto.codigo]).toEqual([404, desconocida.resto.codigo])
+      expect([mala.status, mala.rest.codigo]).toEqual([404, desconocida.rest.codigo])
       expect(await foto()).toBe(antes)
       expect(
         (
-          await entorno.pedir(
+          await entorno.request(
             metodo.toUpperCase(),
             ruta.replace(/\{(\w+)\}/g, (_m, nombre) => suyo(nombre)),
             { llave: dueno.llave, cuerpo },

@@ -24,14 +24,14 @@ describe('turns', () => {
   })
 
   it('are shared evenly: an owner with many has one at a time, and all together few', async () => {
-    const turno = createSharedTurns({ porDueno: 1, todos: 2 })
+    const turno = createSharedTurns({ perOwner: 1, todos: 2 })
     const enCurso = new Map<string, number>()
-    const visto = { suyas: 0, todas: 0 }
+    const visto = { ownItems: 0, todas: 0 }
     const hechas: string[] = []
     const pedir = (dueno: string) =>
       turno(dueno, async () => {
         enCurso.set(dueno, (enCurso.get(dueno) ?? 0) + 1)
-        visto.suyas = Math.max(visto.suyas, ...enCurso.values())
+        visto.ownItems = Math.max(visto.ownItems, ...enCurso.values())
         visto.todas = Math.max(
           visto.todas,
           [...enCurso.values()].reduce((suma, n) => suma + n, 0),
@@ -41,7 +41,7 @@ describe('turns', () => {
         hechas.push(dueno)
       })
     await Promise.all([...Array<string>(20).fill('muchas'), 'otro', 'tercero'].map(pedir))
-    expect(visto).toEqual({ suyas: 1, todas: 2 })
+    expect(visto).toEqual({ ownItems: 1, todas: 2 })
     // Who comes last waits for one of the flood's, not for all of it.
     expect(hechas.indexOf('otro')).toBeLessThan(4)
     expect(hechas.indexOf('tercero')).toBeLessThan(5)

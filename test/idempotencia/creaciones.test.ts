@@ -6,10 +6,10 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, conClave, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedirAparte, usarProcesos } from '../procesos.ts'
-import { nuevaClave } from './operaciones.ts'
+import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { listo, requestSeparately, useProcesses } from '../procesos.ts'
+import { createIdempotencyKey } from './operaciones.ts'
 
 // The generator gives one code twice when told to.
 let repetido: string | undefined
@@ -18,25 +18,25 @@ const nuevoCodigo = (primero?: string) => {
   repetido = undefined
   return codigo
 }
-const entorno = usarEntorno({ nuevoCodigo }, () => ({ WORKERS: '0' }))
-const procesos = usarProcesos()
+const entorno = useEnvironment({ newCode: nuevoCodigo }, () => ({ WORKERS: '0' }))
+const procesos = useProcesses()
 let otro: Service
 let comercio: Comercio
 beforeAll(async () => {
   entorno.detenerReloj()
   const variables = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
   const config = readConfig({ ...variables, PORT: '0', WORKERS: '0', MESSAGING: 'buzon' }, process.cwd())
-  otro = await startService(config, createLog('silent'), undefined, { reloj: entorno.reloj, despedida: 0 })
+  otro = await startService(config, createLog('silent'), undefined, { clock: entorno.clock, farewellMs: 0 })
 })
-afterAll(() => otro.detener())
+afterAll(() => otro.stop())
 beforeEach(async () => {
   comercio = await entorno.nuevoComercio()
 })
 
-const { external_ref: _, ...SIN } = unaGuia()
+const { external_ref: _, ...SIN } = buildGuia()
 type Cuerpo = Record<string, unknown>
 const pedir = (ruta: string, cuerpo: Cuerpo, clave?: string, llave = comercio.llave) =>
-  entorno.pedir('POST', `/api/v1/guias${ruta}`, { llave, cuerpo, cabeceras: conClave(clave) })
+  entorno.request('POST', `/api/v1/guias${ruta}`, { llave, cuerpo, cabeceras: conClave(clave) })
 const crear = (clave?: string, cambios: Cuerpo = {}) => pedir('', { ...SIN, ...cambios }, clave)
 const crearLote = (guias: unknown[], clave?: string, mas: Cuerpo = {}) => pedir('/bulk', { guias, ...mas }, clave)
 const cuantas = async (id = comercio.id) =>
@@ -59,7 +59,7 @@ const repetida = ({ cabeceras }: { cabeceras: Headers }) => cabeceras.get('idemp
 
 describe('a creation with Idempotency-Key', () => {
   it('is one guide for 100 requests at once, to two processes', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const urls = [entorno.url, otro.url]
     const todas = await Promise.all(
       Array.from({ length: 100 }, async (_nada, i) => {
@@ -86,13 +86,13 @@ describe('a creation with Idempotency-Key', () => {
 
   it('shares its statement with creations of others, with a key and without', async () => {
     const otroComercio = await entorno.nuevoComercio()
-    const [una, dos] = [nuevaClave(), nuevaClave()]
+    const [una, dos] = [createIdempotencyKey(), createIdempotencyKey()]
     const [a, b, sin, ajena, conReferencia, distinta] = await Promise.all([
       crear(una),
       crear(dos),
       crear(),
       pedir('', SIN, una, otroComercio.llave),
-      pedir('', unaGuia(), una),
+      pedir('', buildGuia(), una),
       crear(una, { contenido: 'Otra cosa' }),
     ])
     expect([a, b, sin, ajena, conReferencia].map(({ status }) => status)).toEqual(Array(5).fill(201))
@@ -102,7 +102,7 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('is the same guide after the process was killed between the commit and the answer', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     // Hides the database's answer to the statement with the key from the service.
     const conexiones: Socket[] = []
     const base = new URL(entorno.databaseUrl)
@@ -132,8 +132,8 @@ describe('a creation with Idempotency-Key', () => {
       MESSAGING: 'buzon',
     })
     const url = await listo(proceso)
-    const perdida = pedirAparte(`${url}/api/v1/guias`, {
-      metodo: 'POST',
+    const perdida = requestSeparately(`${url}/api/v1/guias`, {
+      method: 'POST',
       llave: comercio.llave,
       cuerpo: SIN,
       cabeceras: conClave(clave),
@@ -150,21 +150,21 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('gives way to external_ref: the key is neither looked at nor stored', async () => {
-    const clave = nuevaClave()
-    const pedido = unaGuia()
+    const clave = createIdempotencyKey()
+    const pedido = buildGuia()
     const primera = await pedir('', pedido, clave)
-    const otraVez = await pedir('', pedido, nuevaClave())
+    const otraVez = await pedir('', pedido, createIdempotencyKey())
     expect([primera.status, otraVez.status, repetida(otraVez)]).toEqual([201, 200, 'true'])
     expect(otraVez.cuerpo.guia).toBe(primera.cuerpo.guia)
     expect((await pedir('', { ...pedido, contenido: 'Otra' }, clave)).cuerpo.codigo).toBe('external_ref_en_conflicto')
-    expect((await pedir('', unaGuia(), clave)).status).toBe(201)
+    expect((await pedir('', buildGuia(), clave)).status).toBe(201)
     expect(await claves()).toEqual([])
     // A malformed key is refused all the same, because it is a mistake of the caller.
     expect((await pedir('', pedido, 'con espacio')).status).toBe(400)
   })
 
   it('answers with the guide as it is now', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const { guia } = (await crear(clave)).cuerpo
     await comercio.api.guias.cancelar(guia)
     const otra = await crear(clave)
@@ -172,11 +172,11 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('is kept for 24 hours, and then free for another guide', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const { guia } = (await crear(clave)).cuerpo
-    entorno.adelantar(24 * HORA - 1)
+    entorno.advance(24 * HORA - 1)
     expect((await crear(clave)).cuerpo.guia).toBe(guia)
-    entorno.adelantar(1)
+    entorno.advance(1)
     const otra = await crear(clave, { contenido: 'Otra cosa' })
     expect([otra.status, repetida(otra), otra.cuerpo.guia === guia]).toEqual([201, null, false])
     expect(await claves()).toEqual([{ operacion: 'crearGuia', idempotencia: clave, identificador: otra.cuerpo.guia }])
@@ -184,19 +184,19 @@ describe('a creation with Idempotency-Key', () => {
 
   it('is not used up by a rejected guide, and repeats one that is rejected now', async () => {
     const enAfrica = { lat: 0.5, lng: 25.5 }
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const rechazada = await crear(clave, { ...enAfrica, estricto: true })
     expect([rechazada.status, await claves()]).toEqual([422, []])
     const { status, cuerpo } = await crear(clave, enAfrica)
     expect(status).toBe(201)
     await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
-    await hasta(async () => (await crear(nuevaClave(), enAfrica)).status === 422)
+    await hasta(async () => (await crear(createIdempotencyKey(), enAfrica)).status === 422)
     expect((await crear(clave, enAfrica)).cuerpo.guia).toBe(cuerpo.guia)
   })
 
   it('stores the code that the guide got after a collision', async () => {
     const { guia } = (await crear()).cuerpo
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     repetido = guia
     const { cuerpo } = await crear(clave)
     expect(repetido).toBeUndefined()
@@ -205,8 +205,8 @@ describe('a creation with Idempotency-Key', () => {
   })
 
   it('is ignored by what only reads', async () => {
-    for (const clave of ['con espacio', nuevaClave()]) {
-      const leida = await entorno.pedir('GET', '/api/v1/guias', { llave: comercio.llave, cabeceras: conClave(clave) })
+    for (const clave of ['con espacio', createIdempotencyKey()]) {
+      const leida = await entorno.request('GET', '/api/v1/guias', { llave: comercio.llave, cabeceras: conClave(clave) })
       expect([leida.status, repetida(leida)]).toEqual([200, null])
     }
   })
@@ -216,8 +216,8 @@ describe('a batch with Idempotency-Key', () => {
   const MALA = { ...SIN, telefono: '1' }
 
   it('gives the guides of the first time, each in its place, and those with a reference by it', async () => {
-    const clave = nuevaClave()
-    const pedido = unaGuia()
+    const clave = createIdempotencyKey()
+    const pedido = buildGuia()
     const guias = [MALA, SIN, pedido, SIN, 7]
     const primera = await crearLote(guias, clave)
     expect([primera.status, repetida(primera), await cuantas()]).toEqual([200, null, 3])
@@ -238,7 +238,7 @@ describe('a batch with Idempotency-Key', () => {
   })
 
   it('is one batch for equal ones at once', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const todas = await Promise.all(Array.from({ length: 12 }, () => crearLote([SIN, MALA, SIN], clave)))
     expect(todas.filter((una) => repetida(una) === 'true')).toHaveLength(11)
     expect(
@@ -254,9 +254,9 @@ describe('a batch with Idempotency-Key', () => {
   })
 
   it('refuses the key of another batch, and creates none of its guides', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     await crearLote([SIN, SIN], clave)
-    for (const otras of [[SIN], [SIN, SIN, SIN], [SIN, unaGuia()]]) {
+    for (const otras of [[SIN], [SIN, SIN, SIN], [SIN, buildGuia()]]) {
       const { status, cuerpo } = await crearLote(otras, clave)
       expect([status, cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
       expect(cuerpo.mensaje).toContain(`La Idempotency-Key ${clave} ya se usó`)
@@ -265,9 +265,9 @@ describe('a batch with Idempotency-Key', () => {
   })
 
   it('needs no key if each guide has a reference', async () => {
-    const clave = nuevaClave()
-    expect((await crearLote([unaGuia(), unaGuia()], clave)).status).toBe(200)
-    expect((await crearLote([unaGuia()], clave)).status).toBe(200)
+    const clave = createIdempotencyKey()
+    expect((await crearLote([buildGuia(), buildGuia()], clave)).status).toBe(200)
+    expect((await crearLote([buildGuia()], clave)).status).toBe(200)
     expect([await claves(), await cuantas()]).toEqual([[], 3])
   })
 
@@ -275,7 +275,7 @@ describe('a batch with Idempotency-Key', () => {
     const enAfrica = { ...SIN, lat: 0.5, lng: 25.5 }
     await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
     await hasta(async () => (await pedir('', enAfrica)).status === 422)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const [una, rechazada] = resultados(await crearLote([SIN, enAfrica], clave))
     expect([una!.ok, rechazada!.ok]).toEqual([true, false])
     await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: false } })
@@ -292,7 +292,7 @@ describe('a batch with Idempotency-Key', () => {
       `alter table guia add constraint prueba_sin_contenido check (contenido is distinct from 'No cabe') not valid`,
     )
     try {
-      const clave = nuevaClave()
+      const clave = createIdempotencyKey()
       const guias = [SIN, { ...SIN, contenido: 'No cabe' }, SIN]
       const primera = resultados(await crearLote(guias, clave))
       expect(primera.map(({ ok }) => ok)).toEqual([true, false, true])

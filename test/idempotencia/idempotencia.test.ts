@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { limpiarClaves } from '../../server/domain/idempotencia/limpiar.ts'
+import { purgeKeys } from '../../server/domain/idempotencia/limpiar.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, conClave, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { type Caso, casosDe, nuevaClave, url } from './operaciones.ts'
+import { type Comercio, conClave, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { createIdempotencyCases, createIdempotencyKey, type IdempotencyCase, url } from './operaciones.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
-const entorno = usarEntorno({ resolver: async () => [{ address: '8.8.8.8', family: 4 }] }, () => ({ WORKERS: '0' }))
-const CASOS = casosDe(entorno)
+const entorno = useEnvironment({ resolver: async () => [{ address: '8.8.8.8', family: 4 }] }, () => ({ WORKERS: '0' }))
+const CASOS = createIdempotencyCases(entorno)
 const OPERACIONES = Object.entries(CASOS)
 let comercio: Comercio
 beforeAll(() => entorno.detenerReloj())
@@ -19,10 +19,13 @@ beforeEach(async () => {
 
 const filas = async (sql: string, ...valores: unknown[]) => (await entorno.db.pool.query(sql, valores)).rows
 const pedir = (ruta: string, cuerpo: object, { llave }: { llave: string } = comercio, metodo = 'POST') =>
-  entorno.pedir(metodo, ruta, { llave, cuerpo })
-type Peticion = Pick<Caso, 'metodo' | 'ruta' | 'cuerpo'>
-const primera = ({ metodo, ruta, cuerpo }: Peticion, clave: string, { llave }: { llave: string } = comercio) =>
-  entorno.pedir(metodo ?? 'POST', ruta, { llave, cuerpo, cabeceras: conClave(clave) })
+  entorno.request(metodo, ruta, { llave, cuerpo })
+type Peticion = Pick<IdempotencyCase, 'method' | 'path' | 'cuerpo'>
+const primera = (
+  { method: metodo, path: ruta, cuerpo }: Peticion,
+  clave: string,
+  { llave }: { llave: string } = comercio,
+) => entorno.request(metodo ?? 'POST', ruta, { llave, cuerpo, cabeceras: conClave(clave) })
 const repetida = (cabeceras: Headers) => cabeceras.get('idempotent-replayed')
 const codigoDe = ({ status, cuerpo }: Awaited<ReturnType<typeof pedir>>) => [status, cuerpo.codigo]
 const CONFLICTO = [409, 'idempotencia_en_conflicto']
@@ -30,14 +33,14 @@ const CONFLICTO = [409, 'idempotencia_en_conflicto']
 describe('an operation that takes Idempotency-Key', () => {
   it('is every one that the contract says', () => {
     const declaradas = readOperations(readDocument())
-      .filter(({ ruta }) => ruta.startsWith('/api/v1/'))
-      .filter(({ parametros }) => parametros.some(({ name }) => name === 'Idempotency-Key'))
+      .filter(({ path: ruta }) => ruta.startsWith('/api/v1/'))
+      .filter(({ parameters: parametros }) => parametros.some(({ name }) => name === 'Idempotency-Key'))
     expect(Object.keys(CASOS).sort()).toEqual(declaradas.map(({ id }) => id).sort())
   })
 
   it.each(OPERACIONES)('%s: does it once, and a repetition has the same answer', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const antes = await caso.efectos()
     const una = await primera(caso, clave)
     expect([una.status < 300, repetida(una.cabeceras)]).toEqual([true, null])
@@ -56,29 +59,29 @@ describe('an operation that takes Idempotency-Key', () => {
 
   it.each(OPERACIONES)('%s: is the same request with the guide’s code in lower case', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const ruta = caso.ruta.replace(/(?<=\/guias\/)\w+/, (guia) => guia.toLowerCase())
-    if (ruta === caso.ruta) return
-    const clave = nuevaClave()
+    const ruta = caso.path.replace(/(?<=\/guias\/)\w+/, (guia) => guia.toLowerCase())
+    if (ruta === caso.path) return
+    const clave = createIdempotencyKey()
     await primera(caso, clave)
-    const otra = await primera({ ...caso, ruta }, clave)
+    const otra = await primera({ ...caso, path: ruta }, clave)
     expect([otra.cuerpo.codigo, repetida(otra.cabeceras)]).toEqual([undefined, 'true'])
   })
 
   it.each(OPERACIONES)('%s: refuses the key of another request, and does nothing', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     await primera(caso, clave)
     const antes = await caso.efectos()
-    const otra = await primera(caso.otra, clave)
+    const otra = await primera(caso.other, clave)
     expect(codigoDe(otra)).toEqual(CONFLICTO)
     expect(otra.cuerpo.mensaje).toContain(clave)
     expect(await caso.efectos()).toBe(antes)
-    expect((await primera(caso.otra, nuevaClave())).status).toBeLessThan(500)
+    expect((await primera(caso.other, createIdempotencyKey())).status).toBeLessThan(500)
   })
 
   it.each(OPERACIONES)('%s: does it once for equal requests at once', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const antes = await caso.efectos()
     const todas = await Promise.all(Array.from({ length: 4 }, () => primera(caso, clave)))
     expect(todas.map(({ status }) => status)).toEqual(Array(4).fill(todas[0]!.status))
@@ -98,7 +101,7 @@ describe('an operation that takes Idempotency-Key', () => {
   ])('whose transaction dies %s', (_, disparador) => {
     it.each(OPERACIONES)('%s: leaves neither effect nor key, and can be repeated', async (_, preparar) => {
       const caso = await preparar(comercio)
-      const clave = nuevaClave()
+      const clave = createIdempotencyKey()
       const antes = await caso.efectos()
       await filas(
         `create function morir() returns trigger language plpgsql security definer as
@@ -120,15 +123,15 @@ describe('an operation that takes Idempotency-Key', () => {
 
   it.each(OPERACIONES)('%s: has the same answer after a change of the master key', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const una = await primera(caso, clave)
-    await entorno.reiniciar({ MASTER_KEYS: `${randomBytes(32).toString('base64')},${MASTER_KEY}` })
+    await entorno.reset({ MASTER_KEYS: `${randomBytes(32).toString('base64')},${MASTER_KEY}` })
     try {
       const otra = await primera(caso, clave)
       expect([otra.status, repetida(otra.cabeceras)]).toEqual([una.status, 'true'])
       expect(caso.mismo(otra.cuerpo)).toEqual(caso.mismo(una.cuerpo))
     } finally {
-      await entorno.reiniciar({ MASTER_KEYS: MASTER_KEY })
+      await entorno.reset({ MASTER_KEYS: MASTER_KEY })
     }
   })
 
@@ -137,8 +140,8 @@ describe('an operation that takes Idempotency-Key', () => {
     const guardadas = await filas('select count(*) from clave_idempotencia')
     for (let vez = 0; vez < 2; vez++) {
       const cuerpo = id === 'crearWebhook' ? { url: url() } : caso.cuerpo
-      const una = await pedir(caso.ruta, cuerpo, comercio, caso.metodo)
-      expect([una.status < 300 || (vez > 0 && una.status === caso.otraVez), repetida(una.cabeceras)]).toEqual([
+      const una = await pedir(caso.path, cuerpo, comercio, caso.method)
+      expect([una.status < 300 || (vez > 0 && una.status === caso.returningName), repetida(una.cabeceras)]).toEqual([
         true,
         null,
       ])
@@ -161,7 +164,7 @@ describe('an operation that takes Idempotency-Key', () => {
 
   it.each(OPERACIONES)('%s: reads the quotes of a structured field as the same key', async (_, preparar) => {
     const caso = await preparar(comercio)
-    const clave = `${nuevaClave()}\\"${'x'.repeat(217)}`
+    const clave = `${createIdempotencyKey()}\\"${'x'.repeat(217)}`
     expect(clave).toHaveLength(255)
     const una = await primera(caso, clave)
     const otra = await primera(caso, `"${clave.replace(/["\\]/g, '\\$&')}"`)
@@ -172,7 +175,7 @@ describe('an operation that takes Idempotency-Key', () => {
 
 describe('a key', () => {
   it('is of one merchant, one mode and one operation', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const otro = await entorno.nuevoComercio()
     for (const de of [comercio, otro]) {
       for (const [, preparar] of OPERACIONES) {
@@ -180,8 +183,8 @@ describe('a key', () => {
         expect([status < 300, repetida(cabeceras)]).toEqual([true, null])
       }
     }
-    const publica = { ruta: '/api/v1/webhooks', cuerpo: { url: 'https://tienda.ejemplo.com/avisos' } }
-    const enCadaModo = nuevaClave()
+    const publica = { path: '/api/v1/webhooks', cuerpo: { url: 'https://tienda.ejemplo.com/avisos' } }
+    const enCadaModo = createIdempotencyKey()
     const codigos = []
     for (const modo of ['test', 'live'] as const) {
       const llave = await entorno.nuevaLlave(comercio, { modo })
@@ -196,11 +199,11 @@ describe('a key', () => {
 
   it('is kept for 24 hours, and then free', async () => {
     const caso = await CASOS.rotarSecreto(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const una = await primera(caso, clave)
-    entorno.adelantar(24 * HORA - 1)
+    entorno.advance(24 * HORA - 1)
     expect((await primera(caso, clave)).cuerpo.secreto).toBe(una.cuerpo.secreto)
-    entorno.adelantar(1)
+    entorno.advance(1)
     const otra = await primera(caso, clave)
     expect([otra.status, repetida(otra.cabeceras)]).toEqual([200, null])
     expect(otra.cuerpo.secreto).not.toBe(una.cuerpo.secreto)
@@ -210,36 +213,36 @@ describe('a key', () => {
   })
 
   it('goes with the hourly cleanup after 24 hours, in batches', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const caso = await CASOS.probarWebhook(comercio)
-    entorno.adelantar(25 * HORA)
-    await limpiarClaves(entorno)
+    entorno.advance(25 * HORA)
+    await purgeKeys(entorno)
     await primera(caso, clave)
     await filas(
       `insert into clave_idempotencia select comercio_id, modo, operacion, 'vieja-' || n, huella, identificador,
          creado_en - interval '24 hours' from clave_idempotencia, generate_series(1, 2001) n where idempotencia = $1`,
       clave,
     )
-    expect(await limpiarClaves(entorno)).toBe(true)
-    expect(await limpiarClaves(entorno)).toBe(false)
+    expect(await purgeKeys(entorno)).toBe(true)
+    expect(await purgeKeys(entorno)).toBe(false)
     expect(await filas('select idempotencia from clave_idempotencia')).toEqual([{ idempotencia: clave }])
   })
 
   it('is not used up by a request that fails', async () => {
     const tomada = { url: url() }
     const { cuerpo: primero } = await pedir('/api/v1/webhooks', tomada)
-    const caso = { ruta: '/api/v1/webhooks', cuerpo: tomada }
-    const clave = nuevaClave()
+    const caso = { path: '/api/v1/webhooks', cuerpo: tomada }
+    const clave = createIdempotencyKey()
     expect(codigoDe(await primera(caso, clave))).toEqual([409, 'webhook_repetido'])
     expect(codigoDe(await primera({ ...caso, cuerpo: { url: 'nada' } }, clave))).toEqual([422, 'url_no_permitida'])
-    await entorno.pedir('DELETE', `/api/v1/webhooks/${primero.webhook}`, { llave: comercio.llave })
+    await entorno.request('DELETE', `/api/v1/webhooks/${primero.webhook}`, { llave: comercio.llave })
     const una = await primera(caso, clave)
     expect([una.status, repetida(una.cabeceras)]).toEqual([201, null])
   })
 
   it('stores nothing of the request but its digest', async () => {
     const caso = await CASOS.crearWebhook(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const { webhook } = (await primera(caso, clave)).cuerpo
     expect(await filas('select * from clave_idempotencia where idempotencia = $1', clave)).toEqual([
       {
@@ -249,37 +252,37 @@ describe('a key', () => {
         idempotencia: clave,
         huella: expect.stringMatching(/^[0-9a-f]{8}:[\w-]{16}$/),
         identificador: webhook,
-        creado_en: entorno.reloj(),
+        creado_en: entorno.clock(),
       },
     ])
   })
 
   it('does not depend on the order of the members', async () => {
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const ruta = '/api/v1/webhooks'
     const cuerpo = { url: url(), descripcion: 'Tienda' }
-    const una = await primera({ ruta, cuerpo }, clave)
-    const otra = await primera({ ruta, cuerpo: { descripcion: cuerpo.descripcion, url: cuerpo.url } }, clave)
+    const una = await primera({ path: ruta, cuerpo }, clave)
+    const otra = await primera({ path: ruta, cuerpo: { descripcion: cuerpo.descripcion, url: cuerpo.url } }, clave)
     expect([otra.status, otra.cuerpo]).toEqual([201, una.cuerpo])
   })
 
   it('of a dry run is not kept', async () => {
-    const { ruta, cuerpo } = await CASOS.recuperarAvisosDeWebhook(comercio)
-    const clave = nuevaClave()
-    expect((await primera({ ruta, cuerpo: { ...cuerpo, ensayo: true } }, clave)).status).toBe(200)
-    expect((await primera({ ruta, cuerpo }, clave)).status).toBe(202)
+    const { path: ruta, cuerpo } = await CASOS.recuperarAvisosDeWebhook(comercio)
+    const clave = createIdempotencyKey()
+    expect((await primera({ path: ruta, cuerpo: { ...cuerpo, ensayo: true } }, clave)).status).toBe(200)
+    expect((await primera({ path: ruta, cuerpo }, clave)).status).toBe(202)
   })
 })
 
 describe('the answer to a repetition', () => {
   it('has the secret that the request created, even after a rotation', async () => {
     const caso = await CASOS.crearWebhook(comercio)
-    const clave = nuevaClave()
+    const clave = createIdempotencyKey()
     const { webhook, secreto } = (await primera(caso, clave)).cuerpo
-    const rotar = { ruta: `/api/v1/webhooks/${webhook}/rotar-secreto`, cuerpo: { solapamiento_horas: 0 } }
-    const rotada = nuevaClave()
+    const rotar = { path: `/api/v1/webhooks/${webhook}/rotar-secreto`, cuerpo: { solapamiento_horas: 0 } }
+    const rotada = createIdempotencyKey()
     const nuevo = (await primera(rotar, rotada)).cuerpo.secreto
-    await primera(rotar, nuevaClave())
+    await primera(rotar, createIdempotencyKey())
     const otra = await primera(caso, clave)
     expect(otra.cuerpo.secreto).toBe(secreto)
     // The list of valid versions tells that the secret has expired.
@@ -291,9 +294,9 @@ describe('the answer to a repetition', () => {
     '%s: says that the endpoint no longer exists',
     async (_, preparar) => {
       const caso = await preparar(comercio)
-      const clave = nuevaClave()
+      const clave = createIdempotencyKey()
       const { webhook } = (await primera(caso, clave)).cuerpo
-      await entorno.pedir('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
+      await entorno.request('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
       const otra = await primera(caso, clave)
       expect(codigoDe(otra)).toEqual(CONFLICTO)
       expect(otra.cuerpo.mensaje).toContain('ya no existe')
@@ -301,11 +304,11 @@ describe('the answer to a repetition', () => {
   )
 
   it.each(['entregado', 'intento_fallido'] as const)('of the simulator: %s is registered once', async (estado) => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const uno of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado: uno })
     const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
-    const caso = { ruta: `/api/v1/simulador/guias/${guia}/avanzar`, cuerpo: { estado, ...motivo } }
-    const clave = nuevaClave()
+    const caso = { path: `/api/v1/simulador/guias/${guia}/avanzar`, cuerpo: { estado, ...motivo } }
+    const clave = createIdempotencyKey()
     const todas = await Promise.all([primera(caso, clave), primera(caso, clave)])
     expect(todas.map(({ status }) => status)).toEqual([200, 200])
     expect(todas.map(({ cabeceras }) => repetida(cabeceras)).sort()).toEqual([null, 'true'].sort())

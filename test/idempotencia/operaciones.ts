@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { enRuta, fallida } from '../archivos/imagenes.ts'
-import type { Comercio, Entorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { createGuiaOnRoute, fallida } from '../archivos/imagenes.ts'
+import type { Comercio, TestEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
 /** A request that takes a key, of a merchant who has what it needs. */
-export interface Caso {
+export interface IdempotencyCase {
   /** POST if absent. */
-  metodo?: 'PATCH'
-  ruta: string
+  method?: 'PATCH'
+  path: string
   cuerpo: Record<string, unknown>
   /** The path and body of another request of the same operation. */
-  otra: Pick<Caso, 'metodo' | 'ruta' | 'cuerpo'>
+  other: Pick<IdempotencyCase, 'method' | 'path' | 'cuerpo'>
   /** Table into which the operation writes. */
   tabla: string
   /** Counts what the operation has done. */
   efectos(): Promise<number>
   /** Status of the same request again, without a key; 200 or 201 if absent. */
-  otraVez?: 409
+  returningName?: 409
   /** Changes what the first request left, so that the same request without a key would do something again. */
   entretanto?(): Promise<unknown>
   /** The part of the answer that a repetition has in common with the first one. */
@@ -31,11 +31,11 @@ export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++ser
  * Every operation of merchants that takes a key; the service must have no workers. One function, because the cases share
  * the service and the helpers above them.
  */
-export function casosDe(entorno: Entorno) {
+export function createIdempotencyCases(entorno: TestEnvironment) {
   const contar = async (sql: string, ...valores: unknown[]) =>
     (await entorno.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number
   const crearWebhook = async ({ llave }: Comercio): Promise<string> =>
-    (await entorno.pedir('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
+    (await entorno.request('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
   const entregas = (webhook: string) =>
     entorno.db.pool.query(
       `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
@@ -53,31 +53,34 @@ export function casosDe(entorno: Entorno) {
     efectos: () => contar('select count(*) from evento where guia = $1', guia),
     mismo: laGuia,
   })
-  const nuevaGuia = async ({ api }: Comercio, datos = unaGuia()) => (await api.guias.crear(datos)).guia
+  const nuevaGuia = async ({ api }: Comercio, datos = buildGuia()) => (await api.guias.crear(datos)).guia
   /** A guide whose recipient is asked at a telephone of its own. */
   const preguntada = (comercio: Comercio) =>
-    nuevaGuia(comercio, sinDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof unaGuia>)
+    nuevaGuia(
+      comercio,
+      buildGuiaWithoutDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof buildGuia>,
+    )
 
-  const { external_ref: _, ...sinReferencia } = unaGuia()
+  const { external_ref: _, ...sinReferencia } = buildGuia()
   return {
-    async crearGuia({ id }): Promise<Caso> {
+    async crearGuia({ id }): Promise<IdempotencyCase> {
       const ruta = '/api/v1/guias'
       return {
-        ruta,
+        path: ruta,
         cuerpo: sinReferencia,
-        otra: { ruta, cuerpo: { ...sinReferencia, contenido: 'Otra cosa' } },
+        other: { path: ruta, cuerpo: { ...sinReferencia, contenido: 'Otra cosa' } },
         tabla: 'guia',
         efectos: () => contar('select count(*) from guia where comercio_id = $1', id),
         mismo: laGuia,
       }
     },
-    async crearLote({ id }): Promise<Caso> {
+    async crearLote({ id }): Promise<IdempotencyCase> {
       const ruta = '/api/v1/guias/bulk'
       const guias = [sinReferencia, { ...sinReferencia, telefono: '1' }, sinReferencia]
       return {
-        ruta,
+        path: ruta,
         cuerpo: { guias },
-        otra: { ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
+        other: { path: ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
         tabla: 'guia',
         // Two of the three guides are valid.
         efectos: () => contar('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
@@ -89,137 +92,137 @@ export function casosDe(entorno: Entorno) {
           ]),
       }
     },
-    async crearWebhook({ id }): Promise<Caso> {
+    async crearWebhook({ id }): Promise<IdempotencyCase> {
       const ruta = '/api/v1/webhooks'
       return {
-        ruta,
+        path: ruta,
         cuerpo: { url: url(), tipos: ['guia.*'] },
-        otra: { ruta, cuerpo: { url: url() } },
+        other: { path: ruta, cuerpo: { url: url() } },
         tabla: 'webhook',
         efectos: () => contar('select count(*) from webhook where comercio_id = $1', id),
         mismo: todo,
       }
     },
-    async rotarSecreto(comercio): Promise<Caso> {
+    async rotarSecreto(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       const ruta = `/api/v1/webhooks/${webhook}/rotar-secreto`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { solapamiento_horas: 3 },
-        otra: { ruta, cuerpo: { solapamiento_horas: 4 } },
+        other: { path: ruta, cuerpo: { solapamiento_horas: 4 } },
         tabla: 'webhook_secreto',
         efectos: () => contar('select max(version) from webhook_secreto where webhook = $1', webhook),
         mismo: todo,
       }
     },
-    async probarWebhook(comercio): Promise<Caso> {
+    async probarWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       return {
-        ruta: `/api/v1/webhooks/${webhook}/probar`,
+        path: `/api/v1/webhooks/${webhook}/probar`,
         cuerpo: {},
-        otra: { ruta: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
+        other: { path: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
         tabla: 'webhook_aviso',
         efectos: () => contar('select count(*) from webhook_aviso where webhook = $1', webhook),
         entretanto: () => entregas(webhook),
         mismo: ({ aviso }) => aviso,
       }
     },
-    async reenviarAvisoDeWebhook(comercio): Promise<Caso> {
+    async reenviarAvisoDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       const [una, otra] = [await nuevaGuia(comercio), await nuevaGuia(comercio)]
       const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
       await entregas(webhook)
       return {
-        ruta: rutaDe(una),
+        path: rutaDe(una),
         cuerpo: {},
-        otra: { ruta: rutaDe(otra), cuerpo: {} },
+        other: { path: rutaDe(otra), cuerpo: {} },
         tabla: 'webhook_aviso',
         efectos: () =>
           contar(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
         mismo: ({ aviso }) => aviso,
       }
     },
-    async recuperarAvisosDeWebhook(comercio): Promise<Caso> {
+    async recuperarAvisosDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
       const ruta = `/api/v1/webhooks/${webhook}/recuperar`
-      const desde = new Date(entorno.reloj().getTime() - 3_600_000).toISOString()
+      const desde = new Date(entorno.clock().getTime() - 3_600_000).toISOString()
       const terminar = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { desde },
-        otra: { ruta, cuerpo: { desde, todas: true } },
+        other: { path: ruta, cuerpo: { desde, todas: true } },
         tabla: 'recuperacion',
         efectos: () => contar('select count(*) from recuperacion where webhook = $1', webhook),
         entretanto: () => entorno.db.pool.query(terminar, [webhook]),
         mismo: ({ recuperacion }) => recuperacion,
       }
     },
-    async reenviarSolicitud(comercio): Promise<Caso> {
+    async reenviarSolicitud(comercio): Promise<IdempotencyCase> {
       const guia = await preguntada(comercio)
       return {
-        ruta: `/api/v1/guias/${guia}/reenviar-solicitud`,
+        path: `/api/v1/guias/${guia}/reenviar-solicitud`,
         cuerpo: {},
-        otra: { ruta: `/api/v1/guias/${await preguntada(comercio)}/reenviar-solicitud`, cuerpo: {} },
+        other: { path: `/api/v1/guias/${await preguntada(comercio)}/reenviar-solicitud`, cuerpo: {} },
         tabla: 'mensaje',
         efectos: () => contar('select count(*) from mensaje where guia = $1', guia),
         mismo: ({ guia, secuencia }) => [guia, secuencia],
       }
     },
-    async simularAvance(comercio): Promise<Caso> {
+    async simularAvance(comercio): Promise<IdempotencyCase> {
       const guia = await nuevaGuia(comercio)
       const ruta = `/api/v1/simulador/guias/${guia}/avanzar`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
-        otra: { ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
+        other: { path: ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
         ...escribeEventosDe(guia),
       }
     },
-    async simularDecision(comercio): Promise<Caso> {
+    async simularDecision(comercio): Promise<IdempotencyCase> {
       const guia = await fallida(entorno, comercio)
       const ruta = `/api/v1/simulador/guias/${guia}/decidir`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { eleccion: 'otro_dia' },
-        otraVez: 409,
-        otra: { ruta, cuerpo: { eleccion: 'rechazo' } },
+        returningName: 409,
+        other: { path: ruta, cuerpo: { eleccion: 'rechazo' } },
         ...escribeEventosDe(guia),
       }
     },
-    async corregirGuia(comercio): Promise<Caso> {
+    async corregirGuia(comercio): Promise<IdempotencyCase> {
       const guia = await nuevaGuia(comercio)
-      const peticion = { metodo: 'PATCH', ruta: `/api/v1/guias/${guia}` } as const
+      const peticion = { method: 'PATCH', path: `/api/v1/guias/${guia}` } as const
       return {
         ...peticion,
         cuerpo: { contenido: 'Un libro' },
-        otra: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
+        other: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
         ...escribeEventosDe(guia),
       }
     },
-    async reintentarGuia(comercio): Promise<Caso> {
+    async reintentarGuia(comercio): Promise<IdempotencyCase> {
       const guia = await fallida(entorno, comercio)
       const ruta = `/api/v1/guias/${guia}/reintentar`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
-        otraVez: 409,
-        otra: { ruta, cuerpo: {} },
+        returningName: 409,
+        other: { path: ruta, cuerpo: {} },
         ...escribeEventosDe(guia),
       }
     },
-    async devolverGuia(comercio): Promise<Caso> {
+    async devolverGuia(comercio): Promise<IdempotencyCase> {
       // On its way, it returns later: the decision is all that is written.
-      const guia = await enRuta(entorno, comercio)
+      const guia = await createGuiaOnRoute(entorno, comercio)
       const ruta = `/api/v1/guias/${guia}/devolver`
       return {
-        ruta,
+        path: ruta,
         cuerpo: { razon: 'No lo quiere' },
-        otraVez: 409,
-        otra: { ruta, cuerpo: { razon: 'Se arrepintió' } },
+        returningName: 409,
+        other: { path: ruta, cuerpo: { razon: 'Se arrepintió' } },
         ...escribeEventosDe(guia),
       }
     },
-  } satisfies Record<string, (comercio: Comercio) => Promise<Caso>>
+  } satisfies Record<string, (comercio: Comercio) => Promise<IdempotencyCase>>
 }
 
-export const nuevaClave = () => randomUUID()
+export const createIdempotencyKey = () => randomUUID()

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Buckets, MEMORY_FACTOR } from '../../server/api/limits/buckets.ts'
 
-const RITMO = { porSegundo: 2, rafaga: 10 }
+const RITMO = { perSecond: 2, burst: 10 }
 
 function conReloj(procesos = 1, maximo?: number) {
-  const estado = { ms: 0, procesos }
+  const estado = { ms: 0, processes: procesos }
   const cubos = new Buckets({
-    reloj: () => estado.ms,
-    procesos: () => estado.procesos,
-    ...(maximo ? { maximo } : {}),
+    clock: () => estado.ms,
+    processes: () => estado.processes,
+    ...(maximo ? { max: maximo } : {}),
   })
   return { estado, cubos }
 }
@@ -23,26 +23,26 @@ describe('a token bucket', () => {
     estado.ms += 1_000
     expect(veces(3, () => cubos.take('a', RITMO))).toEqual([0, 0, 1])
     estado.ms += 60_000
-    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 10, enteroEn: 0 })
+    expect(cubos.remaining('a', RITMO)).toEqual({ remaining: 10, fullIn: 0 })
   })
 
   it('lets what costs more than is left go, and makes whoever took it wait for all of it', () => {
     const { cubos } = conReloj()
     expect(cubos.take('a', RITMO, 100)).toBe(0)
     expect(cubos.take('a', RITMO)).toBe(46)
-    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 0, enteroEn: 50 })
+    expect(cubos.remaining('a', RITMO)).toEqual({ remaining: 0, fullIn: 50 })
     cubos.giveBack('a', 95)
-    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 5, enteroEn: 3 })
+    expect(cubos.remaining('a', RITMO)).toEqual({ remaining: 5, fullIn: 3 })
   })
 
   it('is divided among the processes of this moment, and nobody is left without', () => {
     const { cubos, estado } = conReloj(2)
     expect(veces(6, () => cubos.take('a', RITMO))).toEqual([...Array(5).fill(0), 1])
-    estado.procesos = 100
-    expect(cubos.parte(RITMO)).toEqual({ porSegundo: 0.02, rafaga: 1 })
-    estado.procesos = 1
+    estado.processes = 100
+    expect(cubos.parte(RITMO)).toEqual({ perSecond: 0.02, burst: 1 })
+    estado.processes = 1
     estado.ms += 5_000
-    expect(cubos.remaining('a', RITMO).quedan).toBe(10)
+    expect(cubos.remaining('a', RITMO).remaining).toBe(10)
   })
 
   it('gives no tokens to a key that has itself pushed out by others', () => {
@@ -62,18 +62,18 @@ describe('a token bucket', () => {
       ms: fc.oneof(fc.nat(30), fc.nat(8_000)),
       // Twenty come again and again, any number of others once.
       clave: fc.option(fc.nat(19)),
-      costo: fc.integer({ min: 1, max: 4 }),
+      cost: fc.integer({ min: 1, max: 4 }),
     })
     fc.assert(
       fc.property(fc.array(PASO, { size: 'large' }), (pasos) => {
         const [poco, todo] = [conReloj(1, 8), conReloj(1, Number.POSITIVE_INFINITY)]
-        for (const [i, { ms, clave, costo }] of pasos.entries()) {
+        for (const [i, { ms, clave, cost: costo }] of pasos.entries()) {
           poco.estado.ms += ms
           todo.estado.ms += ms
           const [nombre, ritmo] =
             clave === null
-              ? ([`other ${i}`, { porSegundo: 1_000, rafaga: 2 }] as const)
-              : ([`${clave}`, { porSegundo: 1 + (clave % 3), rafaga: 10 }] as const)
+              ? ([`other ${i}`, { perSecond: 1_000, burst: 2 }] as const)
+              : ([`${clave}`, { perSecond: 1 + (clave % 3), burst: 10 }] as const)
           expect(poco.cubos.take(nombre, ritmo, costo)).toBe(todo.cubos.take(nombre, ritmo, costo))
           expect(poco.cubos.remaining(nombre, ritmo)).toEqual(todo.cubos.remaining(nombre, ritmo))
         }
@@ -105,20 +105,20 @@ describe('a token bucket', () => {
     const { cubos, estado } = conReloj(1, 1)
     for (let i = 0; i <= MEMORY_FACTOR; i++) cubos.take(`${i}`, RITMO, 8)
     // Eight that two a second bring back: four seconds.
-    expect(cubos.remaining('new', RITMO).quedan).toBe(2)
+    expect(cubos.remaining('new', RITMO).remaining).toBe(2)
     estado.ms += 2_000
-    expect(cubos.remaining('newer', RITMO).quedan).toBe(6)
+    expect(cubos.remaining('newer', RITMO).remaining).toBe(6)
   })
 
   it('forgets those that are full, whatever stands before them', () => {
     const { cubos, estado } = conReloj(1, 10)
-    const lento = { porSegundo: 0.01, rafaga: 10 }
+    const lento = { perSecond: 0.01, burst: 10 }
     cubos.take('slow', lento, 9)
     for (let i = 0; i < 800; i++) {
       estado.ms += 1_000
       cubos.take(`${i}`, RITMO)
     }
-    expect([cubos.size, cubos.remaining('slow', lento).quedan]).toEqual([10, 9])
+    expect([cubos.size, cubos.remaining('slow', lento).remaining]).toEqual([10, 9])
   })
 
   it('keeps what was taken of each, in whatever order they come', () => {
@@ -129,9 +129,9 @@ describe('a token bucket', () => {
         const modelo = new Map<string, number>()
         for (const clave of claves) {
           cubos.take(clave, RITMO)
-          modelo.set(clave, Math.max(0, (modelo.get(clave) ?? RITMO.rafaga) - 1))
+          modelo.set(clave, Math.max(0, (modelo.get(clave) ?? RITMO.burst) - 1))
         }
-        for (const [clave, quedan] of modelo) expect(cubos.remaining(clave, RITMO).quedan).toBe(quedan)
+        for (const [clave, quedan] of modelo) expect(cubos.remaining(clave, RITMO).remaining).toBe(quedan)
       }),
     )
   })

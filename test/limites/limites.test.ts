@@ -4,34 +4,34 @@ import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { Limits } from '../../server/api/limits/limits.ts'
 import { collectAudit } from '../../server/data/audit.ts'
-import { crearAutenticadores } from '../../server/domain/llaves/autenticadores.ts'
-import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
+import { createAuthenticators } from '../../server/domain/llaves/autenticadores.ts'
+import { newLlave } from '../../server/domain/llaves/llave.ts'
 import type { RitmosDeComercio } from '../../server/generado/contrato/tipos/index.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { startService } from '../../server/startup/service.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { sinUsos } from '../llaves/administrar.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { noUsages } from '../llaves/administrar.ts'
 import { puertoLibre } from '../puertos.ts'
-import { esperarCerrojo } from '../quietud.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
+import { waitForLock } from '../quietud.ts'
+import { createMobile } from '../repartidores/movil.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
 let ms = 0
 const puertoDeMetricas = await puertoLibre()
-const entorno = usarEntorno({ relojDeLimites: () => ms }, () => ({
+const entorno = useEnvironment({ limitsClock: () => ms }, () => ({
   METRICS_PORT: `${puertoDeMetricas}`,
   REQUESTS_PER_NETWORK: '5',
   REQUESTS_PER_OPERATOR_KEY: '10',
 }))
 
-const cuenta = (llave: string) => entorno.pedir('GET', '/api/v1/cuenta', { llave })
-const crear = ({ llave }: Comercio) => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })
+const cuenta = (llave: string) => entorno.request('GET', '/api/v1/cuenta', { llave })
+const crear = ({ llave }: Comercio) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
 
 /** Asks until it is told to wait. */
-async function agotar(pedir: () => ReturnType<typeof entorno.pedir>, maximo = 500) {
+async function agotar(pedir: () => ReturnType<typeof entorno.request>, maximo = 500) {
   for (let i = 0; i < maximo; i++) {
     const respuesta = await pedir()
     if (respuesta.status === 429) return { respuesta, antes: i }
@@ -43,7 +43,7 @@ async function agotar(pedir: () => ReturnType<typeof entorno.pedir>, maximo = 50
 async function cuentaDeComercio(ritmos: RitmosDeComercio) {
   const operacion = readOperations(readDocument()).find(({ id }) => id === 'obtenerCuenta')!
   const { llave } = await entorno.nuevoComercio('test', ritmos)
-  const identidad = await crearAutenticadores({ ...entorno, usos: sinUsos }).llaveDeComercio(llave)
+  const identidad = await createAuthenticators({ ...entorno, usages: noUsages }).llaveDeComercio(llave)
   return [operacion, identidad!] as const
 }
 
@@ -83,10 +83,10 @@ describe('the limits', () => {
   it('take one guide for a batch that is refused for its scope, before it is read', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 100 })
     const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
-    const cuerpo = { guias: Array.from({ length: 15 }, () => unaGuia()) }
+    const cuerpo = { guias: Array.from({ length: 15 }, () => buildGuia()) }
     const quedan = []
     for (let i = 0; i < 3; i++) {
-      const { status, cabeceras } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+      const { status, cabeceras } = await entorno.request('POST', '/api/v1/guias/bulk', { llave, cuerpo })
       quedan.push([status, numero(cabeceras.get('ratelimit')!.split(', ')[1]!, 'r')])
     }
     expect(quedan).toEqual([
@@ -99,9 +99,9 @@ describe('the limits', () => {
   it('make a batch cost its guides, and nothing is created beyond them', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
     const lote = (cuantas: number) =>
-      entorno.pedir('POST', '/api/v1/guias/bulk', {
+      entorno.request('POST', '/api/v1/guias/bulk', {
         llave: comercio.llave,
-        cuerpo: { guias: Array.from({ length: cuantas }, () => unaGuia()) },
+        cuerpo: { guias: Array.from({ length: cuantas }, () => buildGuia()) },
       })
     const primero = await lote(15)
     expect(primero.cuerpo).toMatchObject({ creadas: 15 })
@@ -139,11 +139,11 @@ describe('the limits', () => {
     const operar = () => entorno.operar('GET', '/comercios?limite=1')
     const antesDeOperar = (await agotar(operar)).antes
     expect(antesDeOperar).toBeLessThanOrEqual(40)
-    const vida = () => entorno.pedir('GET', '/healthz')
+    const vida = () => entorno.request('GET', '/healthz')
     expect((await agotar(vida)).respuesta.cuerpo.mensaje).toContain('de su red (5 por segundo, 50 seguidas)')
     ms += 60_000
-    const { cookie } = await nuevoMovil(entorno)
-    const sesion = () => entorno.pedir('GET', '/repartidor/v1/guias', { cabeceras: { cookie } })
+    const { cookie } = await createMobile(entorno)
+    const sesion = () => entorno.request('GET', '/repartidor/v1/guias', { cabeceras: { cookie } })
     const { respuesta, antes } = await agotar(sesion, 2_000)
     expect(antes).toBe(300)
     expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
@@ -151,38 +151,40 @@ describe('the limits', () => {
 
   it('hold for codes that name no guide, which a courier asks for, and are told to the operator', async () => {
     ms += 600_000
-    const movil = await nuevoMovil(entorno)
+    const movil = await createMobile(entorno)
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const otro = await nuevoMovil(entorno)
-    const { antes, respuesta } = await agotar(() => movil.pedir('GET', '/guias/7K3M9QX2A1B4'))
+    const { guia } = await api.guias.crear(buildGuia())
+    const otro = await createMobile(entorno)
+    const { antes, respuesta } = await agotar(() => movil.request('GET', '/guias/7K3M9QX2A1B4'))
     expect([antes, respuesta.cuerpo.mensaje]).toEqual([
       60,
       'Buscó demasiadas guías que no existen. Repita en 2 segundos.',
     ])
     // Nor does he learn which ones exist.
-    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(429)
-    expect((await otro.pedir('GET', `/guias/${guia}`)).status).toBe(200)
+    expect((await movil.request('GET', `/guias/${guia}`)).status).toBe(429)
+    expect((await otro.request('GET', `/guias/${guia}`)).status).toBe(200)
     // Whoever signs in anew goes on where he was.
-    const deNuevo = await nuevoMovil(entorno, movil)
-    expect((await deNuevo.pedir('GET', `/guias/${guia}`)).status).toBe(429)
+    const deNuevo = await createMobile(entorno, movil)
+    expect((await deNuevo.request('GET', `/guias/${guia}`)).status).toBe(429)
     ms += 2_000
-    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(200)
+    expect((await movil.request('GET', `/guias/${guia}`)).status).toBe(200)
     // A list costs what it didn't find.
     const lista = Array.from({ length: 30 }, (_, i) => `guia=${String(i).padStart(12, '0')}`).join('&')
-    expect((await movil.pedir('GET', `/guias?${lista}`)).status).toBe(200)
-    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(429)
+    expect((await movil.request('GET', `/guias?${lista}`)).status).toBe(200)
+    expect((await movil.request('GET', `/guias/${guia}`)).status).toBe(429)
     // Lists that are asked for at once are looked up one after another, and each is charged before it is answered.
     ms += 600_000
     const aLaVez = await Promise.all(
       Array.from({ length: 8 }, () => {
         const cien = Array.from({ length: 100 }, () => `guia=${newGuideCode()}`).join('&')
-        return movil.pedir('GET', `/guias?${cien}`)
+        return movil.request('GET', `/guias?${cien}`)
       }),
     )
     expect(aLaVez.filter(({ status }) => status === 200)).toHaveLength(1)
     ms += 600_000
-    const unaAUna = await Promise.all(Array.from({ length: 90 }, () => movil.pedir('GET', `/guias/${newGuideCode()}`)))
+    const unaAUna = await Promise.all(
+      Array.from({ length: 90 }, () => movil.request('GET', `/guias/${newGuideCode()}`)),
+    )
     expect(unaAUna.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(60)
     const avisos = entorno.log.filter((linea) => linea.includes('unknown guides'))
     expect(avisos.length).toBeGreaterThan(0)
@@ -191,11 +193,11 @@ describe('the limits', () => {
     expect(metricas).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
   })
 
-  it('hold for the labels that are drawn for a network, whoever’s they are', COMPLETO, async () => {
+  it('hold for the labels that are drawn for a network, whoever’s they are', FULL_RUN_ONLY, async () => {
     ms += 60_000
     const abrir = async () => {
       const { api } = await entorno.nuevoComercio()
-      const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, unaGuia) })
+      const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, buildGuia) })
       const { url } = await api.guias.etiquetas(resultados.map((uno) => (uno.ok ? uno.guia : '')))
       return (method = 'GET') => fetch(url, { method })
     }
@@ -217,7 +219,7 @@ describe('the limits', () => {
   it('hold for the rows that are read for a link, also when nothing is drawn', async () => {
     ms += 60_000
     const { api } = await entorno.nuevoComercio()
-    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 50 }, unaGuia) })
+    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 50 }, buildGuia) })
     const { url } = await api.guias.etiquetas(resultados.map((uno) => (uno.ok ? uno.guia : '')))
     const etag = (await fetch(url)).headers.get('etag')!
     const repetir = () => fetch(url, { headers: { 'If-None-Match': etag } })
@@ -238,14 +240,14 @@ describe('the limits', () => {
 
   it('have keys that nobody knows looked up one at a time, once too many from their network were none', async () => {
     const comercio = await entorno.nuevoComercio()
-    const inventada = () => cuenta(nuevaLlave('test').llave)
+    const inventada = () => cuenta(newLlave('test').llave)
     expect((await cuenta(comercio.llave)).status).toBe(200)
     await agotar(inventada)
     const cliente = await entorno.db.pool.connect()
     try {
       await cliente.query('begin; lock table llave in access exclusive mode')
       const una = inventada()
-      await esperarCerrojo(entorno.db)
+      await waitForLock(entorno.db)
       // Were they looked up, they would wait like the first one.
       for (let i = 0; i < 20; i++) expect((await inventada()).status).toBe(429)
       const conocida = cuenta(comercio.llave)
@@ -268,7 +270,7 @@ describe('the limits', () => {
     }
     expect(await lineas()).toBe(1)
     const cambiar = (descripcion: string) =>
-      entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave, cuerpo: { descripcion } })
+      entorno.request('PATCH', `/api/v1/webhooks/${webhook}`, { llave, cuerpo: { descripcion } })
     for (let i = 0; i < 10; i++) expect((await cambiar('uno')).status).toBe(200)
     expect(await lineas()).toBe(1)
     let veces = 0
@@ -290,12 +292,12 @@ describe('the limits', () => {
       DATA_DIR: entorno.dataDir,
     }
     const otro = await startService(readConfig(variables, process.cwd()), createLog('silent'), undefined, {
-      despedida: 0,
+      farewellMs: 0,
     })
     try {
       await hasta(async () => (await politica()) === '"solicitudes";q=200;w=4')
     } finally {
-      await otro.detener()
+      await otro.stop()
     }
     await hasta(async () => (await politica()) === '"solicitudes";q=400;w=4')
   })
@@ -311,9 +313,9 @@ describe('the limits', () => {
       await Promise.all(sockets.map((socket) => once(socket, 'connect')))
       const pedido = `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`
       for (const socket of sockets) socket.write(pedido)
-      await esperarCerrojo(entorno.db)
+      await waitForLock(entorno.db)
       // An answer on a new connection comes after all that arrived before it was read.
-      await entorno.pedir('GET', '/healthz')
+      await entorno.request('GET', '/healthz')
       const cortadas = () => entorno.log.filter((linea) => linea.includes('"cortada":true')).length
       const antes = cortadas()
       for (const socket of sockets) socket.destroy()
@@ -328,17 +330,17 @@ describe('the limits', () => {
   })
 
   it('bound what is under way at once, and give it back', async () => {
-    const limites = new Limits({ porOperador: 1, porRed: 1 })
+    const limites = new Limits({ perOperador: 1, perNetwork: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
     const admitir = () => limites.admit(operacion, identidad)
     const admisiones = Array.from({ length: 1_100 }, admitir)
     expect(admitir).toThrow(/1100 a la vez es el máximo/)
-    for (const admision of admisiones) admision.terminar()
+    for (const admision of admisiones) admision.finish()
     expect(admitir).not.toThrow()
   })
 
   it('count the requests in progress of each mode separately', async () => {
-    const limites = new Limits({ porOperador: 1, porRed: 1 })
+    const limites = new Limits({ perOperador: 1, perNetwork: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
     for (let enCurso = 0; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
     expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
@@ -347,18 +349,18 @@ describe('the limits', () => {
   })
 
   it('end a request once, however often its end is told', async () => {
-    const limites = new Limits({ porOperador: 1, porRed: 1 })
+    const limites = new Limits({ perOperador: 1, perNetwork: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
     const una = limites.admit(operacion, identidad)
     limites.admit(operacion, identidad)
-    for (let i = 0; i < 3; i++) una.terminar()
+    for (let i = 0; i < 3; i++) una.finish()
     for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
     expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
   })
 
   it('tell the policy of this moment, as processes come and go', async () => {
     let procesos = 1
-    const limites = new Limits({ porOperador: 1, porRed: 1, procesos: () => procesos, reloj: () => 0 })
+    const limites = new Limits({ perOperador: 1, perNetwork: 1, processes: () => procesos, clock: () => 0 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
     const admision = limites.admit(operacion, identidad)
     const politica = () => admision.cabeceras['RateLimit-Policy']
@@ -371,7 +373,7 @@ describe('the limits', () => {
   })
 
   it('follow the figures as the key is read again', async () => {
-    const limites = new Limits({ porOperador: 1, porRed: 1, reloj: () => 0 })
+    const limites = new Limits({ perOperador: 1, perNetwork: 1, clock: () => 0 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
     expect(limites.admit(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
     const releida = { ...identidad, ritmos: { solicitudes: 2, guias: 100 } }
@@ -384,14 +386,14 @@ describe('the limits', () => {
   it('bound pages, their files and paths that lead nowhere, by network', async () => {
     for (const ruta of ['/docs', '/nada', '/api/v1/nada']) {
       ms += 60_000
-      const { respuesta, antes } = await agotar(() => entorno.pedir('HEAD', ruta))
+      const { respuesta, antes } = await agotar(() => entorno.request('HEAD', ruta))
       expect(antes, ruta).toBeGreaterThan(20)
       expect(antes, ruta).toBeLessThanOrEqual(50)
       expect(Number(respuesta.cabeceras.get('retry-after'))).toBeGreaterThan(0)
     }
     // Others' doings aren't touched: whoever has a key, and health.
     expect((await cuenta((await entorno.nuevoComercio()).llave)).status).toBe(200)
-    expect((await entorno.pedir('GET', '/readyz')).status).toBe(200)
+    expect((await entorno.request('GET', '/readyz')).status).toBe(200)
     ms += 60_000
   })
 })

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
 // Nothing comes back while the limits' clock stands.
-const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => ({
+const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({
   REQUESTS_PER_NETWORK: '1',
   REQUESTS_PER_OPERATOR_KEY: '1',
 }))
@@ -14,20 +14,23 @@ let comercio: Comercio
 let movil: Movil
 
 /** A request of the operation, by somebody who may ask for it. What it says is looked at by nobody. */
-function pedir({ metodo, ruta, seguridad }: Operation) {
+function pedir({ method: metodo, path: ruta, security: seguridad }: Operation) {
   const llaves: Record<string, string> = {
     llaveDeComercio: comercio.llave,
     llaveDeOperacion: entorno.llaveDeOperacion,
   }
-  const llave = llaves[seguridad?.esquema ?? '']
+  const llave = llaves[seguridad?.scheme ?? '']
   const cabeceras = { Origin: entorno.url, ...(seguridad?.enCookie ? { Cookie: movil.cookie } : {}) }
-  return entorno.pedir(metodo.toUpperCase(), ruta.replace(/\{\w+\}/g, 'x'), { ...(llave ? { llave } : {}), cabeceras })
+  return entorno.request(metodo.toUpperCase(), ruta.replace(/\{\w+\}/g, 'x'), {
+    ...(llave ? { llave } : {}),
+    cabeceras,
+  })
 }
 
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
-  movil = await nuevoMovil(entorno)
-  const porEsquema = Map.groupBy(operaciones, ({ seguridad }) => seguridad?.esquema)
+  movil = await createMobile(entorno)
+  const porEsquema = Map.groupBy(operaciones, ({ security: seguridad }) => seguridad?.scheme)
   for (const [operacion] of porEsquema.values()) while ((await pedir(operacion!)).status !== 429);
 })
 

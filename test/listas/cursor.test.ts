@@ -7,29 +7,29 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 describe('cursors', () => {
   const viejo = randomBytes(32)
   const cursores = createCursors(createSecrets([viejo]))
-  const ambito = { operacion: 'listar', dueno: 'uno', filtros: { estado: ['a'], nada: undefined } }
+  const ambito = { operacion: 'listar', dueno: 'uno', filters: { estado: ['a'], nada: undefined } }
 
   it('come back as they went, and survive a new master key', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.integer()), { maxLength: 4 }), (posicion) => {
-        expect(cursores.descifrar(ambito, cursores.cifrar(ambito, posicion))).toEqual(posicion)
+        expect(cursores.decrypt(ambito, cursores.encrypt(ambito, posicion))).toEqual(posicion)
       }),
     )
     const despues = createCursors(createSecrets([randomBytes(32), viejo]))
-    expect(despues.descifrar(ambito, cursores.cifrar(ambito, [1]))).toEqual([1])
+    expect(despues.decrypt(ambito, cursores.encrypt(ambito, [1]))).toEqual([1])
     expect(() =>
-      createCursors(createSecrets([randomBytes(32)])).descifrar(ambito, cursores.cifrar(ambito, [1])),
+      createCursors(createSecrets([randomBytes(32)])).decrypt(ambito, cursores.encrypt(ambito, [1])),
     ).toThrow()
   })
 
   it('are the same for the same position in the same list, and for no other', () => {
     const hechos = [
-      cursores.cifrar(ambito, [1]),
-      cursores.cifrar(ambito, [2]),
-      cursores.cifrar({ ...ambito, dueno: 'dos' }, [1]),
-      cursores.cifrar({ ...ambito, filtros: {} }, [1]),
+      cursores.encrypt(ambito, [1]),
+      cursores.encrypt(ambito, [2]),
+      cursores.encrypt({ ...ambito, dueno: 'dos' }, [1]),
+      cursores.encrypt({ ...ambito, filters: {} }, [1]),
     ]
-    expect(cursores.cifrar({ ...ambito }, [1])).toBe(hechos[0])
+    expect(cursores.encrypt({ ...ambito }, [1])).toBe(hechos[0])
     // After the key's name come twelve bytes that AES-GCM must never see twice with other texts.
     expect(new Set(hechos.map((cursor) => Buffer.from(cursor, 'base64url').subarray(4, 16).toString('hex'))).size).toBe(
       4,
@@ -38,31 +38,31 @@ describe('cursors', () => {
 
   it('open as before once they are remembered, and for nothing else, however many there are', () => {
     const suyos = createCursors(createSecrets([viejo]))
-    const dados = Array.from({ length: 2_500 }, (_, i) => suyos.cifrar(ambito, [i]))
-    expect(dados[0]).toBe(cursores.cifrar(ambito, [0]))
+    const dados = Array.from({ length: 2_500 }, (_, i) => suyos.encrypt(ambito, [i]))
+    expect(dados[0]).toBe(cursores.encrypt(ambito, [0]))
     for (let vuelta = 0; vuelta < 2; vuelta++) {
       for (const i of [0, 1, 1_250, 2_498, 2_499]) {
         const cursor = dados[i]!
-        expect(suyos.descifrar(ambito, cursor)).toEqual([i])
-        expect(suyos.cifrar(ambito, [i])).toBe(cursor)
-        expect(() => suyos.descifrar({ ...ambito, dueno: 'dos' }, cursor)).toThrow()
+        expect(suyos.decrypt(ambito, cursor)).toEqual([i])
+        expect(suyos.encrypt(ambito, [i])).toBe(cursor)
+        expect(() => suyos.decrypt({ ...ambito, dueno: 'dos' }, cursor)).toThrow()
         const alterado = cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A')
-        expect(() => suyos.descifrar(ambito, alterado)).toThrow()
+        expect(() => suyos.decrypt(ambito, alterado)).toThrow()
       }
     }
   })
 
   it('open for nobody and nothing else', () => {
-    const cursor = cursores.cifrar(ambito, ['secreto'])
+    const cursor = cursores.encrypt(ambito, ['secreto'])
     for (const otro of [
       { ...ambito, dueno: 'dos' },
       { ...ambito, operacion: 'otra' },
-      { ...ambito, filtros: { estado: ['b'] } },
-      { ...ambito, filtros: {} },
+      { ...ambito, filters: { estado: ['b'] } },
+      { ...ambito, filters: {} },
     ]) {
-      expect(() => cursores.descifrar(otro, cursor)).toThrow()
+      expect(() => cursores.decrypt(otro, cursor)).toThrow()
     }
-    fc.assert(fc.property(fc.string(), (texto) => void expect(() => cursores.descifrar(ambito, texto)).toThrow()))
+    fc.assert(fc.property(fc.string(), (texto) => void expect(() => cursores.decrypt(ambito, texto)).toThrow()))
     expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('secreto')
   })
 })

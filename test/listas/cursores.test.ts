@@ -1,24 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from '../guias/mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from '../guias/mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 describe('cursors', () => {
   it('are worthless once altered, or for another merchant, mode, operation or filter', async () => {
     const comercio = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    await comercio.api.guias.crear(buildGuia())
     await mover(guia, 'recolectado')
     const { cursor_siguiente: cursor } = await comercio.api.guias.listar({ limite: 1 })
     const { eventos } = await comercio.api.guias.obtener(guia, { limite: 1 })
     const flujo = await comercio.api.eventos.listar({ limite: 1 })
     const pedir = async (ruta: string, llave: string, c: string) =>
-      (await entorno.pedir('GET', `${ruta}${ruta.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(c)}`, { llave }))
-        .cuerpo
+      (
+        await entorno.request('GET', `${ruta}${ruta.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(c)}`, {
+          llave,
+        })
+      ).cuerpo
     expect((await pedir('/api/v1/guias', comercio.llave, cursor!)).datos).toHaveLength(1)
     for (let i = 0; i < cursor!.length; i++) {
       const alterado = cursor!.slice(0, i) + (cursor![i] === 'A' ? 'B' : 'A') + cursor!.slice(i + 1)

@@ -1,12 +1,12 @@
-import { Usos } from '../../server/domain/llaves/usos.ts'
+import { LlaveUses } from '../../server/domain/llaves/usos.ts'
 import { createLog } from '../../server/platform/log.ts'
-import type { Entorno } from '../entorno.ts'
+import type { TestEnvironment } from '../entorno.ts'
 
 /** Nobody writes down when keys are used. */
-export const sinUsos = new Usos({ consultar: async () => [] }, createLog('silent'))
+export const noUsages = new LlaveUses({ query: async () => [] }, createLog('silent'))
 
-export function administrar(entorno: Entorno) {
-  const listar = async (llave: string) => (await entorno.pedir('GET', '/api/v1/guias', { llave })).status
+export function administrar(entorno: TestEnvironment) {
+  const listar = async (llave: string) => (await entorno.request('GET', '/api/v1/guias', { llave })).status
   const crearComercio = async () => (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo
   const crearLlave = async (comercio: string, cuerpo: object = { modo: 'test' }) =>
     (await entorno.operar('POST', `/comercios/${comercio}/llaves`, cuerpo)).cuerpo
@@ -17,7 +17,7 @@ export function administrar(entorno: Entorno) {
     (await entorno.operar('POST', `/operadores/${operador}/llaves`, cuerpo)).cuerpo
   /** What an operator's key is told when it looks for guides. */
   const buscar = async (llave: string) =>
-    (await entorno.pedir('GET', '/operaciones/v1/guias?limite=1', { llave })).status
+    (await entorno.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
-  return { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar }
+  return { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = compartirEntorno()
-const { listar, crearComercio, crearLlave } = administrar(entorno)
+const entorno = shareEnvironment()
+const { list: listar, crearComercio, crearLlave } = administrar(entorno)
 
 describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
   it('creates a merchant and a key that works at once, and shows its secret only once', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
@@ -29,20 +29,20 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
   })
 
   it('creates one of some scopes, that ends', async () => {
-    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
     const llave = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'], vence_en })
     expect(llave).toMatchObject({ alcances: ['ver'], vence_en })
     expect(await buscar(llave.llave)).toBe(200)
-    entorno.adelantar(HORA + 1_000)
+    entorno.advance(HORA + 1_000)
     expect(await buscar(llave.llave)).toBe(401)
-    entorno.adelantar(-HORA - 1_000)
+    entorno.advance(-HORA - 1_000)
   })
 
   it('creates no key of scopes that the caller’s key lacks, and names them', async () => {
     const operador = await crearOperador()
     const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
     const crear = async (llave: string, cuerpo: object) =>
-      (await entorno.pedir('POST', `/operaciones/v1/operadores/${operador}/llaves`, { llave, cuerpo })) as {
+      (await entorno.request('POST', `/operaciones/v1/operadores/${operador}/llaves`, { llave, cuerpo })) as {
         status: number
         cuerpo: { codigo?: string; mensaje?: string; llave?: string }
       }

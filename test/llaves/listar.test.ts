@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const { crearComercio, crearLlave } = administrar(entorno)
 
 describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { leerLlave, nuevaLlave } from '../../server/domain/llaves/llave.ts'
+import { leerLlave, newLlave } from '../../server/domain/llaves/llave.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = usarEntorno()
-const { listar } = administrar(entorno)
+const entorno = useEnvironment()
+const { list: listar } = administrar(entorno)
 
 describe('the format of a key', () => {
   it('carries kind, id, 256-bit secret and a checksum that finds any wrong character', () => {
-    const { llave, id } = nuevaLlave('live')
+    const { llave, id } = newLlave('live')
     expect(llave).toMatch(/^guia_live_[0-9A-Z]{70}$/)
     expect(leerLlave(llave)).toMatchObject({ tipo: 'live', id })
     for (let i = 0; i < llave.length; i++) {
@@ -54,19 +54,19 @@ describe('the life of a key', () => {
     const comercio = await entorno.nuevoComercio()
     const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(Date.now() + HORA) })
     expect(await listar(llave)).toBe(200)
-    entorno.adelantar(HORA + 1_000)
+    entorno.advance(HORA + 1_000)
     try {
       expect(await listar(llave)).toBe(401)
     } finally {
-      entorno.adelantar(-HORA - 1_000)
+      entorno.advance(-HORA - 1_000)
     }
   })
 
   it('never sees the other mode', async () => {
     const comercio = await entorno.nuevoComercio('test')
     const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    expect((await entorno.pedir('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
-    expect((await entorno.pedir('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    expect((await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
+    expect((await entorno.request('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
   })
 })

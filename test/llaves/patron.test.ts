@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
+import { newLlave } from '../../server/domain/llaves/llave.ts'
 import { ROOT } from '../../server/platform/root.ts'
 
 const leer = (archivo: string) => readFileSync(new URL(archivo, ROOT), 'utf8')
@@ -19,7 +19,7 @@ function sumaPublicada(texto: string): string {
 it('finds every kind of key, whole, in the middle of a text', () => {
   expect(new Set(publicados).size).toBe(1)
   for (const tipo of ['live', 'test', 'oper'] as const) {
-    const { llave } = nuevaLlave(tipo)
+    const { llave } = newLlave(tipo)
     const [hallada] = new RegExp(publicados[0]!).exec(`LLAVE="${llave}" # de la tienda`) ?? []
     expect([hallada, sumaPublicada(llave)]).toEqual([llave, llave.slice(-6)])
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Recordadas } from '../../server/domain/llaves/recordadas.ts'
+import { RowCache } from '../../server/domain/llaves/recordadas.ts'
 
 /**
  * A clock and delays that pass only when a test says so. Fake timers of the whole process would also stop the service
@@ -7,10 +7,10 @@ import { Recordadas } from '../../server/domain/llaves/recordadas.ts'
  */
 function crearTiempo() {
   let ahora = 0
-  const citas = new Set<{ en: number; hacer: () => void }>()
+  const citas = new Set<{ en: number; perform: () => void }>()
   return {
     ahora: () => ahora,
-    retrasar: (hacer: () => void, ms: number) => void citas.add({ en: ahora + ms, hacer }),
+    retrasar: (hacer: () => void, ms: number) => void citas.add({ en: ahora + ms, perform: hacer }),
     /** Number of delays that have not passed yet. */
     citas: () => citas.size,
     /** Moves the clock, and lets everything happen that follows from it. */
@@ -22,7 +22,7 @@ function crearTiempo() {
         if (!proxima) break
         citas.delete(proxima)
         ahora = proxima.en
-        proxima.hacer()
+        proxima.perform()
       }
       ahora = fin
     },
@@ -36,7 +36,7 @@ function conTabla(...buenos: string[]) {
   const leidas: string[] = []
   const usos: string[] = []
   let enCurso: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
-  const recordadas = new Recordadas<string>(
+  const recordadas = new RowCache<string>(
     tiempo.ahora,
     (texto) => (pedida) => {
       leidas.push(texto)
@@ -75,9 +75,9 @@ function conTabla(...buenos: string[]) {
     averiguadas,
     recordadas,
     contestar,
-    pedir,
+    request: pedir,
     alPunto,
-    hay,
+    exists: hay,
     pasar: tiempo.pasar,
     citas: tiempo.citas,
   }
@@ -85,7 +85,7 @@ function conTabla(...buenos: string[]) {
 
 describe('a credential that is in use', () => {
   it('is read anew with all others in use, 400 ms after the last time, and no request waits for that', async () => {
-    const { contestar, pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
+    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
     for (const texto of ['a', 'b']) void pedir(texto)
     await contestar()
     await pasar(399)
@@ -100,7 +100,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is not believed for longer than 500 ms from when it was read: then requests wait for the look under way', async () => {
-    const { tabla, contestar, pedir, alPunto, leidas, pasar } = conTabla('a')
+    const { tabla, contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a')
     void pedir('a')
     await pasar(50)
     await contestar()
@@ -118,18 +118,18 @@ describe('a credential that is in use', () => {
   })
 
   it('ends with the round that finds it revoked', async () => {
-    const { tabla, contestar, pedir, alPunto, recordadas, pasar } = conTabla('a')
+    const { tabla, contestar, request: pedir, alPunto, recordadas, pasar } = conTabla('a')
     void pedir('a')
     await contestar()
     await alPunto('a')
     tabla.delete('a')
     await pasar(400)
     await contestar()
-    expect([await alPunto('a'), recordadas.conoce('a')]).toEqual([undefined, false])
+    expect([await alPunto('a'), recordadas.knows('a')]).toEqual([undefined, false])
   })
 
   it('goes on for as long as it is believed while rounds fail, and is then read by requests, which are told', async () => {
-    const { contestar, pedir, alPunto, leidas, recordadas, pasar } = conTabla('a')
+    const { contestar, request: pedir, alPunto, leidas, recordadas, pasar } = conTabla('a')
     void pedir('a')
     await contestar()
     await alPunto('a')
@@ -143,14 +143,14 @@ describe('a credential that is in use', () => {
     expect(leidas).toHaveLength(3)
     await Promise.all([expect(una).rejects.toThrow('away'), contestar(new Error('the database is away')), otra])
     // It is still a good one's, which strangers can't hold up, and it is read at the next request.
-    expect(recordadas.conoce('a')).toBe(true)
+    expect(recordadas.knows('a')).toBe(true)
     const luego = pedir('a')
     await contestar()
     expect(await luego).toBe('row of a')
   })
 
   it('waits for the next round when it was read less than 100 ms before one', async () => {
-    const { contestar, pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
+    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a', 'b')
     void pedir('a')
     await contestar()
     await alPunto('a')
@@ -166,7 +166,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is what was read last, though an earlier reading ends later', async () => {
-    const { tabla, contestar, pedir, alPunto, hay, pasar } = conTabla('a')
+    const { tabla, contestar, request: pedir, alPunto, exists: hay, pasar } = conTabla('a')
     void pedir('a')
     await contestar()
     await alPunto('a')
@@ -182,7 +182,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is in the rounds again after one that failed', async () => {
-    const { contestar, pedir, alPunto, leidas, pasar } = conTabla('a')
+    const { contestar, request: pedir, alPunto, leidas, pasar } = conTabla('a')
     void pedir('a')
     await contestar()
     await alPunto('a')
@@ -194,7 +194,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is read for two seconds after it was asked for, and then no longer', async () => {
-    const { contestar, pedir, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
+    const { contestar, request: pedir, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
     for (const texto of ['a', 'b']) void pedir(texto)
     await contestar()
     for (let ronda = 0; ronda < 100; ronda++) {
@@ -211,7 +211,7 @@ describe('a credential that is in use', () => {
 
 describe('a text that stands for nothing', () => {
   it('is looked up as strangers are, at most once in 500 ms, and never in a round', async () => {
-    const { contestar, pedir, alPunto, averiguadas, leidas, pasar } = conTabla()
+    const { contestar, request: pedir, alPunto, averiguadas, leidas, pasar } = conTabla()
     void pedir('x')
     await contestar()
     for (let ms = 0; ms < 490; ms += 70) {
@@ -225,14 +225,14 @@ describe('a text that stands for nothing', () => {
   })
 
   it('may become good', async () => {
-    const { tabla, contestar, pedir, recordadas, pasar } = conTabla()
+    const { tabla, contestar, request: pedir, recordadas, pasar } = conTabla()
     void pedir('x')
     await contestar()
     tabla.set('x', 'row of x')
     await pasar(500)
     const una = pedir('x')
     await contestar()
-    expect([await una, recordadas.conoce('x')]).toEqual(['row of x', true])
+    expect([await una, recordadas.knows('x')]).toEqual(['row of x', true])
   })
 })
 
@@ -242,7 +242,7 @@ describe('while the database is away', () => {
   it('believes a good text for as long as it is told, and no other', async () => {
     const tiempo = crearTiempo()
     let away = false
-    const recordadas = new Recordadas<string>(
+    const recordadas = new RowCache<string>(
       tiempo.ahora,
       (texto) => async () => {
         if (away) throw FUERA
@@ -268,7 +268,7 @@ describe('while the database is away', () => {
   it('believes nothing that was read and refused, nor for a fault of another kind', async () => {
     const tiempo = crearTiempo()
     let answer: () => string | undefined = () => 'its row'
-    const recordadas = new Recordadas<string>(tiempo.ahora, () => async () => answer(), 10_000, tiempo.retrasar)
+    const recordadas = new RowCache<string>(tiempo.ahora, () => async () => answer(), 10_000, tiempo.retrasar)
     const pedir = () => recordadas.leer('good', (leer) => leer())
     expect(await pedir()).toBe('its row')
     answer = () => {

@@ -1,14 +1,14 @@
 // Keys that are admitted only from some networks: each address here is one that a proxy says.
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => ({ TRUST_PROXY: '1', REQUESTS_PER_NETWORK: '10' }))
+const entorno = useEnvironment({ limitsClock: () => 0 }, () => ({ TRUST_PROXY: '1', REQUESTS_PER_NETWORK: '10' }))
 const { crearComercio, crearLlave, crearOperador, crearLlaveDeOperador } = administrar(entorno)
 
 const REDES = ['203.0.113.7/24', '2001:DB8::/48', '198.51.100.9']
 const desde = async (ip: string, llave: string, ruta = '/api/v1/cuenta') => {
-  const { status, cuerpo } = await entorno.pedir('GET', ruta, { llave, cabeceras: { 'X-Forwarded-For': ip } })
+  const { status, cuerpo } = await entorno.request('GET', ruta, { llave, cabeceras: { 'X-Forwarded-For': ip } })
   return status === 200 ? status : `${status} ${cuerpo.codigo}`
 }
 
@@ -47,7 +47,7 @@ describe('a key with networks', () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
     const cabeceras = { 'X-Forwarded-For': '192.0.2.1' }
-    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias', { llave, cabeceras })
+    const { cuerpo } = await entorno.request('GET', '/api/v1/guias', { llave, cabeceras })
     expect(JSON.stringify(cuerpo)).not.toMatch(/203\.0|2001:|198\.51|192\.0/)
   })
 

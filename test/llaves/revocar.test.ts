@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { leerLlave } from '../../server/domain/llaves/llave.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = usarEntorno()
-const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+const entorno = useEnvironment()
+const { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
   it('ends with its revocation, also in a server that used it a moment ago', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = usarEntorno()
-const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+const entorno = useEnvironment()
+const { list: listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
   it('goes on in two keys while a rotation overlaps, and then in one', async () => {
@@ -16,12 +16,12 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     })
     expect([status, nueva.modo, nueva.alcances, nueva.vence_en]).toEqual([201, 'live', ['guias:leer'], null])
     expect([await listar(vieja.llave), await listar(nueva.llave)]).toEqual([200, 200])
-    entorno.adelantar(2 * HORA + 1_000)
+    entorno.advance(2 * HORA + 1_000)
     try {
       await hasta(async () => (await listar(vieja.llave)) === 401)
       expect(await listar(nueva.llave)).toBe(200)
     } finally {
-      entorno.adelantar(-2 * HORA - 1_000)
+      entorno.advance(-2 * HORA - 1_000)
     }
   })
 
@@ -40,7 +40,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('does not prolong a key that ends before the overlap does', async () => {
     const { comercio } = await crearComercio()
-    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + HORA).toISOString()
     const vieja = await crearLlave(comercio, { modo: 'test', vence_en })
     const { status } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, { solapamiento_horas: 2 })
     const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
@@ -55,18 +55,18 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('rotates an operator’s key: the same scopes and end, both for as long as they overlap', async () => {
     const operador = await crearOperador()
-    const vence_en = new Date(entorno.reloj().getTime() + 100 * HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 100 * HORA).toISOString()
     const vieja = await crearLlaveDeOperador(operador, { alcances: ['ver'], vence_en })
     const { status, cuerpo: nueva } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, {
       solapamiento_horas: 2,
     })
     expect([status, nueva]).toEqual([201, expect.objectContaining({ operador, alcances: ['ver'], vence_en })])
     expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([200, 200])
-    entorno.adelantar(2 * HORA + 1_000)
+    entorno.advance(2 * HORA + 1_000)
     try {
       expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([401, 200])
     } finally {
-      entorno.adelantar(-2 * HORA - 1_000)
+      entorno.advance(-2 * HORA - 1_000)
     }
   })
 
@@ -74,7 +74,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const operador = await crearOperador()
     const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
     const rotar = (id: string, llave = administra) =>
-      entorno.pedir('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, cuerpo: { solapamiento_horas: 0 } })
+      entorno.request('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, cuerpo: { solapamiento_horas: 0 } })
     const ajena = await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
     const negada = await rotar(ajena.id)
     expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { crearAutenticadores } from '../../server/domain/llaves/autenticadores.ts'
-import { buscarLlave, leerLlave } from '../../server/domain/llaves/llave.ts'
-import { Usos } from '../../server/domain/llaves/usos.ts'
+import { createAuthenticators } from '../../server/domain/llaves/autenticadores.ts'
+import { findLlave, leerLlave } from '../../server/domain/llaves/llave.ts'
+import { LlaveUses } from '../../server/domain/llaves/usos.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
 
 const MINUTO = 60_000
 const DIA = 86_400_000
-const entorno = usarEntorno()
-const { listar } = administrar(entorno)
+const entorno = useEnvironment()
+const { list: listar } = administrar(entorno)
 
 const log = createLog('silent')
-const filaDe = async (llave: string) => (await buscarLlave(entorno.db, leerLlave(llave)!.id))!
+const filaDe = async (llave: string) => (await findLlave(entorno.db, leerLlave(llave)!.id))!
 
 /** The entorno's database, and which statements it was asked. */
 function contando() {
   const hechas: (string | undefined)[] = []
-  const consultar: typeof entorno.db.consultar = (sentencia, ...valores) => {
+  const consultar: typeof entorno.db.query = (sentencia, ...valores) => {
     hechas.push(sentencia.name)
-    return entorno.db.consultar(sentencia, ...valores)
+    return entorno.db.query(sentencia, ...valores)
   }
-  return { hechas, db: { ...entorno.db, consultar } }
+  return { doneCount: hechas, db: { ...entorno.db, query: consultar } }
 }
 
 describe('when a key was last used', () => {
@@ -33,53 +33,53 @@ describe('when a key was last used', () => {
     expect((await mirar()).usado_en).toBeNull()
     await listar(comercio.llave)
     const primero = await hasta(async () => (await mirar()).usado_en as string)
-    expect(Date.parse(primero)).toBeLessThanOrEqual(entorno.reloj().getTime())
-    entorno.adelantar(2 * MINUTO)
+    expect(Date.parse(primero)).toBeLessThanOrEqual(entorno.clock().getTime())
+    entorno.advance(2 * MINUTO)
     // It is noted when the key is looked up again.
     await hasta(async () => (await listar(comercio.llave)) === 200 && (await mirar()).usado_en !== primero)
     expect(Date.parse((await mirar()).usado_en) - Date.parse(primero)).toBeGreaterThanOrEqual(MINUTO)
   })
 
   it('costs requests no statement: of a hundred one looks the key up, and one is written later', async () => {
-    const { hechas, db } = contando()
-    const usos = new Usos(db, log)
-    const { llaveDeComercio } = crearAutenticadores({ db, reloj: entorno.reloj, usos }, () => 0)
+    const { doneCount: hechas, db } = contando()
+    const usos = new LlaveUses(db, log)
+    const { llaveDeComercio } = createAuthenticators({ db, clock: entorno.clock, usages: usos }, () => 0)
     const { llave } = await entorno.nuevoComercio()
     for (let i = 0; i < 100; i++) expect(await llaveDeComercio(llave)).toBeDefined()
     expect(hechas).toEqual(['llaves.buscar'])
-    await usos.escribir()
-    await usos.escribir()
+    await usos.write()
+    await usos.write()
     expect(hechas).toEqual(['llaves.buscar', 'llaves.anotarUsos'])
   })
 
   it('is written once a minute at most, however many processes write it', async () => {
     const { llave } = await entorno.nuevoComercio()
     const vieja = await filaDe(llave)
-    const [uno, otro] = [new Usos(entorno.db, log), new Usos(entorno.db, log)]
-    const inicio = entorno.reloj()
+    const [uno, otro] = [new LlaveUses(entorno.db, log), new LlaveUses(entorno.db, log)]
+    const inicio = entorno.clock()
     const tras = (ms: number) => new Date(inicio.getTime() + ms)
-    uno.anotar(vieja, inicio)
-    otro.anotar(vieja, tras(MINUTO - 1))
-    await uno.escribir()
-    await otro.escribir()
+    uno.record(vieja, inicio)
+    otro.record(vieja, tras(MINUTO - 1))
+    await uno.write()
+    await otro.write()
     expect((await filaDe(llave)).usado_en).toEqual(inicio)
-    const { hechas, db } = contando()
-    const tercero = new Usos(db, log)
-    tercero.anotar(await filaDe(llave), tras(MINUTO - 1))
-    await tercero.escribir()
+    const { doneCount: hechas, db } = contando()
+    const tercero = new LlaveUses(db, log)
+    tercero.record(await filaDe(llave), tras(MINUTO - 1))
+    await tercero.write()
     expect(hechas).toEqual([])
-    tercero.anotar(await filaDe(llave), tras(MINUTO))
-    await tercero.escribir()
+    tercero.record(await filaDe(llave), tras(MINUTO))
+    await tercero.write()
     expect((await filaDe(llave)).usado_en).toEqual(tras(MINUTO))
   })
 
   it('is not of a key that works no more', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(entorno.reloj().getTime() - 1) })
-    const { hechas, db } = contando()
-    const usos = new Usos(db, log)
-    await crearAutenticadores({ db, reloj: entorno.reloj, usos }).llaveDeComercio(llave)
-    await usos.escribir()
+    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(entorno.clock().getTime() - 1) })
+    const { doneCount: hechas, db } = contando()
+    const usos = new LlaveUses(db, log)
+    await createAuthenticators({ db, clock: entorno.clock, usages: usos }).llaveDeComercio(llave)
+    await usos.write()
     expect(hechas).toEqual(['llaves.buscar'])
   })
 })
@@ -88,9 +88,9 @@ describe('a key that ends within a week', () => {
   it('is told to its merchant, and once to the log, when it is used', async () => {
     const comercio = await entorno.nuevoComercio()
     const cuenta = async (dias: number) => {
-      const vence_en = new Date(entorno.reloj().getTime() + dias * DIA)
+      const vence_en = new Date(entorno.clock().getTime() + dias * DIA)
       const llave = await entorno.nuevaLlave(comercio, { vence_en })
-      const { cuerpo } = await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+      const { cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
       const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(leerLlave(llave)!.id))
       expect(cuerpo.vence_en).toBe(vence_en.toISOString())
       return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lineas.length]
@@ -98,8 +98,8 @@ describe('a key that ends within a week', () => {
     expect(await cuenta(8)).toEqual([[], 0])
     expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
     const metricas = createMetrics()
-    metricas.observar(entorno)
-    await hasta(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.exponer()))
+    metricas.observe(entorno)
+    await hasta(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.expose()))
     expect(entorno.log.join()).not.toContain(comercio.llave.slice(22, 40))
   })
 })

@@ -2,10 +2,10 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { composeMap } from '../../server/platform/maps/composeMap.ts'
 import { DocumentMaps } from '../../server/platform/maps/documentMaps.ts'
-import { usarMosaicos } from './mosaicos.ts'
+import { useTiles } from './mosaicos.ts'
 
 const PLAZA = { lat: 14.642, lng: -90.5133 }
-const mosaicos = usarMosaicos()
+const mosaicos = useTiles()
 const componer = (url: string, punto = PLAZA) => composeMap(url, punto, AbortSignal.timeout(3_000))
 
 describe('a map for a document', () => {
@@ -16,15 +16,15 @@ describe('a map for a document', () => {
     const { channels } = await sharp(mapa!.bytes).stats()
     expect(channels.map(({ mean }) => Math.round(mean / 10))).toEqual([5, 10, 15])
     // By the formula of OpenStreetMap's wiki ("Slippy map tilenames").
-    expect(mosaicos.pedidos).toContain('/a/16/16290/30073@2x.png')
-    expect(mosaicos.pedidos.length).toBeGreaterThanOrEqual(3)
-    expect(mosaicos.pedidos.length).toBeLessThanOrEqual(8)
+    expect(mosaicos.requests).toContain('/a/16/16290/30073@2x.png')
+    expect(mosaicos.requests.length).toBeGreaterThanOrEqual(3)
+    expect(mosaicos.requests.length).toBeLessThanOrEqual(8)
   })
 
   it('has the usual resolution where the tiles have no other', async () => {
     const mapa = await componer(mosaicos.url.replace('{r}', ''))
     expect(mapa).toMatchObject({ ancho: 640, alto: 256 })
-    expect(mosaicos.pedidos).toContain('/a/16/16290/30073.png')
+    expect(mosaicos.requests).toContain('/a/16/16290/30073.png')
   })
 
   it('puts each tile at its place', async () => {
@@ -45,7 +45,7 @@ describe('a map for a document', () => {
 
   it('goes around the world, and not to its poles', async () => {
     expect(await componer(mosaicos.url, { lat: 0, lng: 179.9999 })).not.toBeNull()
-    expect(mosaicos.pedidos.some((uno) => uno.startsWith('/a/16/0/'))).toBe(true)
+    expect(mosaicos.requests.some((uno) => uno.startsWith('/a/16/0/'))).toBe(true)
     expect(await componer(mosaicos.url, { lat: 89, lng: 0 })).toBeNull()
   })
 
@@ -67,21 +67,21 @@ describe('maps for many documents', () => {
     let ahora = Date.parse('2026-11-24T12:00:00Z')
     const avisos: string[] = []
     const log = { warn: (_: object, texto: string) => avisos.push(texto) }
-    const mapas = new DocumentMaps(mosaicos.url, { reloj: () => new Date(ahora), log } as never)
+    const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(ahora), log } as never)
     mosaicos.como = 'nunca'
     expect(await mapas.draw(PLAZA)).toBeNull()
-    const pedidos = mosaicos.pedidos.length
+    const pedidos = mosaicos.requests.length
     expect([pedidos > 0, avisos]).toEqual([true, ['map tiles too slow; documents are made without maps']])
     mosaicos.como = 'bien'
     for (let documento = 0; documento < 5; documento++) expect(await mapas.draw(PLAZA)).toBeNull()
-    expect(mosaicos.pedidos.length).toBe(pedidos)
+    expect(mosaicos.requests.length).toBe(pedidos)
     ahora += 600_000
     expect(await mapas.draw(PLAZA)).not.toBeNull()
-    expect([mosaicos.pedidos.length > pedidos, avisos.length]).toEqual([true, 1])
+    expect([mosaicos.requests.length > pedidos, avisos.length]).toEqual([true, 1])
   })
 
   it('ask again at once after tiles that are missing, which delay nobody', async () => {
-    const mapas = new DocumentMaps(mosaicos.url, { reloj: () => new Date(), log: { warn: () => {} } } as never)
+    const mapas = new DocumentMaps(mosaicos.url, { clock: () => new Date(), log: { warn: () => {} } } as never)
     mosaicos.como = 'falta'
     expect(await mapas.draw(PLAZA)).toBeNull()
     mosaicos.como = 'bien'

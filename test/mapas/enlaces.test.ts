@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { linkWithin, MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
-import { crecimiento } from '../costo.ts'
-import { G, leerEnlace, P, probarTabla } from './tablaDeEnlaces.ts'
+import { measureGrowth } from '../costo.ts'
+import { G, leerEnlace, P, testLinkTable } from './tablaDeEnlaces.ts'
 
 const NO_ES_MAPA = /no es un mapa admitido/
 const RUTA = /ruta del enlace no es la de un mapa/
@@ -11,13 +11,13 @@ const SIN_HTTPS = /debe empezar con https/
 const INVISIBLE = /control o invisibles/
 const ESPACIO = /lleva espacios/
 
-probarTabla('los tres enlaces del lote', [
+testLinkTable('los tres enlaces del lote', [
   ['https://maps.google.com/?q=14.646830,-90.791220', '14.64683,-90.79122'],
   [`${G}/place/x/@14.300900,-90.785810,17z`, '14.3009,-90.78581'],
   ['https://www.waze.com/ul?ll=14.423210%2C-91.160490&navigate=yes', '14.42321,-91.16049'],
 ])
 
-probarTabla('hosts de Google admitidos', [
+testLinkTable('hosts de Google admitidos', [
   [`https://google.com/maps?q=${P}`, P],
   [`https://www.google.com/maps?q=${P}`, P],
   [`https://www.google.com/maps/?q=${P}`, P],
@@ -46,7 +46,7 @@ probarTabla('hosts de Google admitidos', [
   [`https://www.google.com/x/../maps?q=${P}`, P],
 ])
 
-probarTabla('hosts que se parecen pero no son', [
+testLinkTable('hosts que se parecen pero no son', [
   [`https://google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
   [`https://www.google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
   [`https://evilgoogle.com/maps?q=${P}`, NO_ES_MAPA],
@@ -91,7 +91,7 @@ probarTabla('hosts que se parecen pero no son', [
   ['https://?q=14.6,-90.5', MAL_ESCRITO],
 ])
 
-probarTabla('rutas que no son de un mapa', [
+testLinkTable('rutas que no son de un mapa', [
   [`https://www.google.com/?q=${P}`, RUTA],
   [`https://www.google.com/search?q=${P}`, RUTA],
   [`https://www.google.com/url?q=https://www.google.com/maps?q=${P}`, RUTA],
@@ -109,7 +109,7 @@ probarTabla('rutas que no son de un mapa', [
   ['https://goo.gl/forms/abc', RUTA],
 ])
 
-probarTabla('esquemas, usuarios, puertos y caracteres', [
+testLinkTable('esquemas, usuarios, puertos y caracteres', [
   ['', /está vacío/],
   [`http://www.google.com/maps?q=${P}`, SIN_HTTPS],
   ['javascript:alert(1)', SIN_HTTPS],
@@ -159,7 +159,7 @@ probarTabla('esquemas, usuarios, puertos y caracteres', [
   [`${G}?q=\ud800`, INVISIBLE],
 ])
 
-probarTabla('enlaces cortos', [
+testLinkTable('enlaces cortos', [
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7', 'corto'],
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7?g_st=ic', 'corto'],
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7/', 'corto'],
@@ -192,7 +192,7 @@ describe('un enlace dentro de un texto', () => {
   ])('%s', (texto, enlace) => expect(linkWithin(texto)).toBe(enlace))
 
   it('se busca en tiempo lineal', () => {
-    expect(crecimiento(2048, (largo) => linkWithin(`https://${'.'.repeat(largo)}x`))).toBeLessThan(20)
+    expect(measureGrowth(2048, (largo) => linkWithin(`https://${'.'.repeat(largo)}x`))).toBeLessThan(20)
   })
 })
 
@@ -370,7 +370,7 @@ describe('propiedades', () => {
         for (const final of ['', '\u0001']) {
           const texto = (tamano: number) => inicio.padEnd(tamano - final.length, relleno) + final
           leerSano(texto(2048))
-          const veces = crecimiento(2048, (tamano) => intentar(texto(tamano)))
+          const veces = measureGrowth(2048, (tamano) => intentar(texto(tamano)))
           expect(veces, `${texto(99)}…`).toBeLessThan(20)
         }
       }

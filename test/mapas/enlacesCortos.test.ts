@@ -1,26 +1,45 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address } from '../../server/platform/outbound/destination.ts'
-import { COORDENADAS, CORTO, fallaDeMapas, PUBLICA, PUNTO, paginaHtml, par, publico, SIN, usarMapas } from './mapas.ts'
+import {
+  buildHtmlPage,
+  buildMapsFailure,
+  COORDINATES_RESULT,
+  POINT_LINK,
+  PUBLIC_ADDRESS,
+  par,
+  resolvePublicly,
+  SHORT_LINK,
+  SIN,
+  useMaps,
+} from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
 
-const { cadena, conexiones, resolver, rutas, sinSockets, visitados, vistos } = usarMapas()
+const {
+  readString: cadena,
+  connections: conexiones,
+  resolver,
+  paths: rutas,
+  sinSockets,
+  visitados,
+  seen: vistos,
+} = useMaps()
 
 describe('follows the way', () => {
   test('one redirection; the link with the point is never asked for', async () => {
-    cadena(CORTO, PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    expect(visitados()).toEqual([CORTO])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLICA] }])
+    cadena(SHORT_LINK, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(visitados()).toEqual([SHORT_LINK])
+    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLIC_ADDRESS] }])
     await sinSockets()
   })
 
   test('what is sent: no cookie, no referrer, nothing of ours', async () => {
-    rutas.set(CORTO, (_req, res) =>
+    rutas.set(SHORT_LINK, (_req, res) =>
       res.writeHead(302, { location: 'https://goo.gl/maps/xyz', 'set-cookie': 'NID=1; Domain=goo.gl' }).end(),
     )
-    rutas.set('https://goo.gl/maps/xyz', PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    rutas.set('https://goo.gl/maps/xyz', POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(vistos.map(({ method, headers }) => [method, headers])).toEqual(
       ['maps.app.goo.gl', 'goo.gl'].map((host) => [
         'GET',
@@ -37,8 +56,8 @@ describe('follows the way', () => {
   })
 
   test.each([301, 302, 303, 307, 308])('%d', async (status) => {
-    rutas.set(CORTO, [status, { location: PUNTO }])
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    rutas.set(SHORT_LINK, [status, { location: POINT_LINK }])
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test.each([
@@ -51,18 +70,18 @@ describe('follows the way', () => {
     ['upper case', 'HTTPS://WWW.GOOGLE.COM/maps/paso', `${G}/paso`],
     ['a fragment', '/maps/paso#x', `${G}/paso`],
   ])('a relative or odd Location: %s', async (_caso, location, destino) => {
-    cadena(CORTO, `${G}/inicio`, location)
-    rutas.set(destino, PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    expect(visitados()).toEqual([CORTO, `${G}/inicio`, destino])
+    cadena(SHORT_LINK, `${G}/inicio`, location)
+    rutas.set(destino, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(visitados()).toEqual([SHORT_LINK, `${G}/inicio`, destino])
   })
 
   test('a Location in raw UTF-8', async () => {
-    rutas.set(CORTO, [
+    rutas.set(SHORT_LINK, [
       302,
       { location: Buffer.from('https://www.google.com/maps?q=14°38\'5.6"N90°30\'24.8"W').toString('latin1') },
     ])
-    expect(await resolver(CORTO)).toEqual({
+    expect(await resolver(SHORT_LINK)).toEqual({
       tipo: 'coordenadas',
       coordenadas: { lat: 14.6348889, lng: -90.5068889 },
     })
@@ -70,48 +89,48 @@ describe('follows the way', () => {
 
   test('five hops are followed and the sixth is not', async () => {
     const pasos = [1, 2, 3, 4, 5].map((n) => `${G}/paso/${n}`)
-    cadena(CORTO, ...pasos.slice(0, 4), PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    cadena(SHORT_LINK, ...pasos.slice(0, 4), POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     vistos.length = 0
-    cadena(CORTO, ...pasos, PUNTO)
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /más de 5 saltos/))
+    cadena(SHORT_LINK, ...pasos, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /más de 5 saltos/))
     expect(vistos).toHaveLength(6)
   })
 
   test('a way that ends at a map without a point', async () => {
-    cadena(CORTO, `${G}?q=Casa&ftid=0x1:0x2`)
-    rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, paginaHtml('<title>Casa</title>'))
-    expect(await resolver(CORTO)).toEqual(SIN)
+    cadena(SHORT_LINK, `${G}?q=Casa&ftid=0x1:0x2`)
+    rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, buildHtmlPage('<title>Casa</title>'))
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
   })
 
   test("Apple's short link, and one that ends at a wide view", async () => {
     const corto = 'https://maps.apple/p/U8rE9v8n8iVZjr'
     cadena(corto, 'https://maps.apple.com/place?coordinate=14.6349,-90.5069&name=Casa')
-    expect(await resolver(corto)).toEqual(COORDENADAS)
+    expect(await resolver(corto)).toEqual(COORDINATES_RESULT)
     const vista = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
-    cadena(CORTO, vista)
-    rutas.set(vista, paginaHtml('<title>Mixco</title>'))
-    expect(await resolver(CORTO)).toEqual(SIN)
+    cadena(SHORT_LINK, vista)
+    rutas.set(vista, buildHtmlPage('<title>Mixco</title>'))
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
   })
 
   test('a geo: link', async () => {
-    cadena(CORTO, 'geo:14.6349,-90.5069')
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    cadena(CORTO, 'geo:0,0')
-    expect(await resolver(CORTO)).toEqual(SIN)
+    cadena(SHORT_LINK, 'geo:14.6349,-90.5069')
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    cadena(SHORT_LINK, 'geo:0,0')
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
   })
 
   test('coordinates at once need no network; what is no map link is refused', async () => {
-    expect(await resolver(PUNTO)).toEqual(COORDENADAS)
-    expect(await resolver('https://evil.example/x')).toEqual(fallaDeMapas(false, /no es un mapa admitido/))
-    expect(await resolver('basura')).toEqual(fallaDeMapas(false, /https/))
+    expect(await resolver(POINT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(await resolver('https://evil.example/x')).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
+    expect(await resolver('basura')).toEqual(buildMapsFailure(false, /https/))
     expect(conexiones).toEqual([])
   })
 
   test('the hosts of the configuration', async () => {
-    const solo = createShortLinkResolver({ resolver: publico, ca: par.cert, hosts: ['maps.app.goo.gl'] })
-    cadena(CORTO, PUNTO)
-    expect(await solo.resolver(CORTO)).toEqual(fallaDeMapas(false, /«www.google.com» no es un mapa admitido/))
+    const solo = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert, hosts: ['maps.app.goo.gl'] })
+    cadena(SHORT_LINK, POINT_LINK)
+    expect(await solo.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /«www.google.com» no es un mapa admitido/))
   })
 })
 
@@ -120,17 +139,17 @@ describe("Google's own obstacles", () => {
     `https://${host}/ml?continue=${encodeURIComponent(continua)}&gl=DE&hl=es`
 
   test.each(['consent.google.com', 'consent.google.de'])('the cookie notice at %s is passed by', async (host) => {
-    cadena(CORTO, consentir(PUNTO, host))
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    expect(visitados()).toEqual([CORTO])
+    cadena(SHORT_LINK, consentir(POINT_LINK, host))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(visitados()).toEqual([SHORT_LINK])
   })
 
   test('it counts as a hop, and leads back only once', async () => {
-    cadena(CORTO, `${G}?cid=1`, consentir(`${G}?cid=1`))
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /da vueltas/))
-    cadena(CORTO, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
-    rutas.set(`${G}?cid=1&ucbcb=1`, PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1`))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
+    cadena(SHORT_LINK, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
+    rutas.set(`${G}?cid=1&ucbcb=1`, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test.each([
@@ -141,8 +160,8 @@ describe("Google's own obstacles", () => {
     ['/maps', /no dice adónde/],
     ['', /no dice adónde/],
   ])('where it leads is judged like any other: %s', async (continua, motivo) => {
-    cadena(CORTO, consentir(continua))
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, motivo))
+    cadena(SHORT_LINK, consentir(continua))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
     expect(vistos).toHaveLength(1)
   })
 
@@ -151,15 +170,15 @@ describe("Google's own obstacles", () => {
     'https://consent.google.xyz/ml?continue=x',
     'https://consent.google.com.evil.example/ml',
   ])('who only looks like it: %s', async (enlace) => {
-    cadena(CORTO, enlace)
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /no es un mapa admitido/))
+    cadena(SHORT_LINK, enlace)
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa admitido/))
   })
 
   test('the test for robots passes by itself', async () => {
-    cadena(CORTO, `https://www.google.com/sorry/index?continue=${encodeURIComponent(PUNTO)}`)
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /robot/))
-    cadena(CORTO, 'https://evil.example/sorry/index')
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /no es un mapa/))
+    cadena(SHORT_LINK, `https://www.google.com/sorry/index?continue=${encodeURIComponent(POINT_LINK)}`)
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /robot/))
+    cadena(SHORT_LINK, 'https://evil.example/sorry/index')
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es un mapa/))
   })
 })
 
@@ -195,21 +214,21 @@ describe('never leaves the maps', () => {
     [`${G}?q=${'a'.repeat(2100)}`, /2,048/],
     ['https://', /sin decir adónde/],
   ])('%s', async (location, motivo) => {
-    cadena(CORTO, location)
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, motivo))
+    cadena(SHORT_LINK, location)
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, motivo))
     expect(vistos).toHaveLength(1)
     expect(conexiones).toHaveLength(1)
   })
 
   test('loops of one, two and three', async () => {
     for (const vuelta of [
-      [CORTO, CORTO],
-      [CORTO, `${G}/a`, CORTO],
-      [CORTO, `${G}/a`, `${G}/b`, `${G}/a#otra`],
+      [SHORT_LINK, SHORT_LINK],
+      [SHORT_LINK, `${G}/a`, SHORT_LINK],
+      [SHORT_LINK, `${G}/a`, `${G}/b`, `${G}/a#otra`],
     ]) {
       vistos.length = 0
       cadena(...vuelta)
-      expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /da vueltas/))
+      expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /da vueltas/))
       expect(vistos).toHaveLength(vuelta.length - 1)
     }
   })
@@ -218,9 +237,9 @@ describe('never leaves the maps', () => {
     'a map that resolves to %s is not connected to',
     async (address) => {
       const family = address.includes(':') ? 6 : 4
-      for (const direcciones of [[{ address, family }], [PUBLICA, { address, family }]] as Address[][]) {
+      for (const direcciones of [[{ address, family }], [PUBLIC_ADDRESS, { address, family }]] as Address[][]) {
         const ajeno = createShortLinkResolver({ resolver: async () => direcciones, ca: par.cert })
-        expect(await ajeno.resolver(CORTO)).toEqual(fallaDeMapas(false, /no es pública/))
+        expect(await ajeno.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
       }
       expect(conexiones).toEqual([])
     },
@@ -232,22 +251,22 @@ describe('never leaves the maps', () => {
       ca: par.cert,
       resolver: async (nombre) => {
         consultas.push(nombre)
-        return [consultas.length === 1 ? PUBLICA : { address: '10.0.0.7', family: 4 }]
+        return [consultas.length === 1 ? PUBLIC_ADDRESS : { address: '10.0.0.7', family: 4 }]
       },
     })
-    cadena(CORTO, `${CORTO}/dos`, PUNTO)
-    expect(await cambiante.resolver(CORTO)).toEqual(fallaDeMapas(false, /no es pública/))
+    cadena(SHORT_LINK, `${SHORT_LINK}/dos`, POINT_LINK)
+    expect(await cambiante.resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /no es pública/))
     expect(consultas).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
-    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLICA] }])
+    expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLIC_ADDRESS] }])
   })
 
   test('certificates are verified, whatever the environment says', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-    cadena(CORTO, PUNTO)
-    const sinCa = createShortLinkResolver({ resolver: publico })
-    expect(await sinCa.resolver(CORTO)).toEqual(fallaDeMapas(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
-    rutas.set('https://www.google.es/maps?cid=1', PUNTO)
-    expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(fallaDeMapas(true, /ALTNAME/))
+    cadena(SHORT_LINK, POINT_LINK)
+    const sinCa = createShortLinkResolver({ resolver: resolvePublicly })
+    expect(await sinCa.resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
+    rutas.set('https://www.google.es/maps?cid=1', POINT_LINK)
+    expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(buildMapsFailure(true, /ALTNAME/))
     expect(vistos).toEqual([])
   })
 })

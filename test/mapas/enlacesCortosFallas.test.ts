@@ -4,14 +4,34 @@ import net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
-import { usarPlazos } from '../plazos.ts'
-import { COORDENADAS, CORTO, fallaDeMapas, PUBLICA, PUNTO, paginaHtml, par, publico, SIN, usarMapas } from './mapas.ts'
+import { useDeadlines } from '../plazos.ts'
+import {
+  buildHtmlPage,
+  buildMapsFailure,
+  COORDINATES_RESULT,
+  POINT_LINK,
+  PUBLIC_ADDRESS,
+  par,
+  resolvePublicly,
+  SHORT_LINK,
+  SIN,
+  useMaps,
+} from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
 
-const { cadena, cerrar, conexiones, desviar, resolver, rutas, sinSockets, vistos } = usarMapas()
+const {
+  readString: cadena,
+  close: cerrar,
+  connections: conexiones,
+  desviar,
+  resolver,
+  paths: rutas,
+  sinSockets,
+  seen: vistos,
+} = useMaps()
 
 /** The deadline of a way unless it is told, in ms. */
-const plazos = usarPlazos(10_000)
+const plazos = useDeadlines(10_000)
 
 let gotas = 0
 function gotear(flujo: NodeJS.WritableStream, inicio: string, gota: string) {
@@ -36,18 +56,18 @@ describe('failures', () => {
     [500, true, /500/],
     [503, true, /503/],
   ])('%d', async (status, pasajera, motivo) => {
-    rutas.set(CORTO, [status, { 'content-type': 'text/html' }])
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(pasajera, motivo))
+    rutas.set(SHORT_LINK, [status, { 'content-type': 'text/html' }])
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(pasajera, motivo))
   })
 
   test('a redirection to nowhere', async () => {
-    rutas.set(CORTO, [302])
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /sin decir adónde/))
+    rutas.set(SHORT_LINK, [302])
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(false, /sin decir adónde/))
   })
 
   test('the DNS fails or knows no address', async () => {
     for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as HostResolver[]) {
-      expect(await createShortLinkResolver({ resolver }).resolver(CORTO)).toEqual(fallaDeMapas(true, /DNS/))
+      expect(await createShortLinkResolver({ resolver }).resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /DNS/))
     }
   })
 
@@ -57,7 +77,7 @@ describe('failures', () => {
     const { port } = libre.address() as net.AddressInfo
     libre.close()
     desviar(port)
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /ECONNREFUSED/))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /ECONNREFUSED/))
   })
 
   test.each<[string, (socket: net.Socket) => void]>([
@@ -69,13 +89,13 @@ describe('failures', () => {
     ],
     ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
   ])('who %s', async (_caso, romper) => {
-    rutas.set(CORTO, (req) => romper(req.socket))
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /No se pudo consultar/))
+    rutas.set(SHORT_LINK, (req) => romper(req.socket))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /No se pudo consultar/))
   })
 
   test('an endless page is read for 64 KB', async () => {
     let enviados = 0
-    rutas.set(CORTO, (req, res) => {
+    rutas.set(SHORT_LINK, (req, res) => {
       res.writeHead(200, { 'content-type': 'text/html' })
       const llenar = () => {
         while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
@@ -83,7 +103,7 @@ describe('failures', () => {
       res.on('drain', llenar)
       llenar()
     })
-    expect(await resolver(CORTO)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
     await sinSockets()
     // What the buffers of both kernels hold, and no more.
     expect(enviados).toBeLessThan(20_000_000)
@@ -101,20 +121,20 @@ describe('failures', () => {
         res.on('drain', llenar)
         llenar()
       }
-    rutas.set(CORTO, sinFin(302, { location: PUNTO }))
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    rutas.set(CORTO, sinFin(503, { 'content-type': 'text/html' }))
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /503/))
+    rutas.set(SHORT_LINK, sinFin(302, { location: POINT_LINK }))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    rutas.set(SHORT_LINK, sinFin(503, { 'content-type': 'text/html' }))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /503/))
     await sinSockets()
     expect(enviados).toBeLessThan(20_000_000)
   })
 
   test('a target after the first 64 KB is not seen', async () => {
-    const cuerpo = `<meta http-equiv="refresh" content="0;url=${PUNTO}">`
-    rutas.set(CORTO, paginaHtml(' '.repeat(65_536) + cuerpo))
-    expect(await resolver(CORTO)).toEqual(SIN)
-    rutas.set(CORTO, paginaHtml(' '.repeat(65_536 - cuerpo.length) + cuerpo))
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
+    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536) + cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536 - cuerpo.length) + cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test.each<[string, http.RequestListener, boolean]>([
@@ -124,57 +144,57 @@ describe('failures', () => {
     ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
   ])('who %s is waited for until the deadline', async (_caso, oyente, gotea) => {
     gotas = 0
-    rutas.set(CORTO, oyente)
-    const resuelto = resolver(CORTO)
+    rutas.set(SHORT_LINK, oyente)
+    const resuelto = resolver(SHORT_LINK)
     await expect.poll(() => vistos.length === 1 && (!gotea || gotas > 3)).toBe(true)
     expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
     plazos.vencer()
-    expect(await resuelto).toEqual(fallaDeMapas(true, /plazo/))
+    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
     await sinSockets()
   })
 
   test('the deadline is for the whole way, and for the DNS, too', async () => {
-    cadena(CORTO, `${G}/a`, `${G}/b`)
+    cadena(SHORT_LINK, `${G}/a`, `${G}/b`)
     rutas.set(`${G}/b`, () => {})
-    const resuelto = resolver(CORTO)
+    const resuelto = resolver(SHORT_LINK)
     await expect.poll(() => vistos.length).toBe(3)
     expect(plazos.puestos()).toBe(1)
     plazos.vencer()
-    expect(await resuelto).toEqual(fallaDeMapas(true, /plazo/))
-    const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(CORTO)
+    expect(await resuelto).toEqual(buildMapsFailure(true, /plazo/))
+    const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(SHORT_LINK)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
-    expect(await mudo).toEqual(fallaDeMapas(true, /plazo/))
+    expect(await mudo).toEqual(buildMapsFailure(true, /plazo/))
   })
 
   test('a DNS that answers after the deadline opens no connection', async () => {
     const { promise, resolve } = Promise.withResolvers<Address[]>()
-    const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(CORTO)
+    const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(SHORT_LINK)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
-    expect(await tardo).toEqual(fallaDeMapas(true, /plazo/))
-    resolve([PUBLICA])
+    expect(await tardo).toEqual(buildMapsFailure(true, /plazo/))
+    resolve([PUBLIC_ADDRESS])
     // Whoever asks afterwards is connected, and is the only one.
-    cadena(CORTO, PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    cadena(SHORT_LINK, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     expect(conexiones).toHaveLength(1)
   })
 
   test('closing ends what is under way, and nothing begins after it', async () => {
-    rutas.set(CORTO, () => {})
-    const enCurso = resolver(CORTO)
+    rutas.set(SHORT_LINK, () => {})
+    const enCurso = resolver(SHORT_LINK)
     await expect.poll(() => vistos.length).toBe(1)
     await cerrar()
-    expect(await enCurso).toEqual(fallaDeMapas(true, /se detuvo/))
-    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /se detuvo/))
+    expect(await enCurso).toEqual(buildMapsFailure(true, /se detuvo/))
+    expect(await resolver(SHORT_LINK)).toEqual(buildMapsFailure(true, /se detuvo/))
     expect(vistos).toHaveLength(1)
     await sinSockets()
   })
 
   test('many at a time leave nothing open', async () => {
-    cadena(CORTO, `${G}/a`, PUNTO)
-    const paciente = createShortLinkResolver({ resolver: publico, ca: par.cert })
-    const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(CORTO)))
+    cadena(SHORT_LINK, `${G}/a`, POINT_LINK)
+    const paciente = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
+    const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(SHORT_LINK)))
     expect(todos.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
     await sinSockets()
   })

@@ -1,6 +1,6 @@
-import { G, P, probarTabla } from './tablaDeEnlaces.ts'
+import { G, P, testLinkTable } from './tablaDeEnlaces.ts'
 
-probarTabla('Google: el punto del lugar (!3d!4d) antes que lo demás', [
+testLinkTable('Google: el punto del lugar (!3d!4d) antes que lo demás', [
   [
     `${G}/place/Framig/@14.6447208,-90.5150638,20z/data=!4m6!3m5!1s0x8589a21041612851:0xa3e3a7a6dfec3351!8m2!3d14.6447548!4d-90.5149382!16s%2Fg%2F11c1tcx11g?entry=ttu&g_ep=EgoyMDI2MDcxMi4w`,
     '14.6447548,-90.5149382',
@@ -25,7 +25,7 @@ probarTabla('Google: el punto del lugar (!3d!4d) antes que lo demás', [
   [`${G}/place/x/@14.6,-90.5,17z/data=!3dNaN!4dNaN`, '14.6,-90.5'],
 ])
 
-probarTabla('Google: parámetros', [
+testLinkTable('Google: parámetros', [
   [`${G}?q=14.6%2C-90.5`, '14.6,-90.5'],
   [`${G}?q=14.6,+-90.5`, '14.6,-90.5'],
   [`${G}?q=14.6%2C%20-90.5`, '14.6,-90.5'],
@@ -89,7 +89,7 @@ probarTabla('Google: parámetros', [
   ['https://maps.google.com/?cid=1234567890', 'sin'],
 ])
 
-probarTabla('una vista del mapa no es un lugar, salvo de muy cerca', [
+testLinkTable('una vista del mapa no es un lugar, salvo de muy cerca', [
   [`${G}/place/Mixco/@14.5063862,-90.3951103,10z`, 'sin'],
   [`${G}/@15.5,-90.2,6z`, 'sin'],
   [`${G}/@15.5,-90.2,6.25z`, 'sin'],
@@ -118,7 +118,7 @@ probarTabla('una vista del mapa no es un lugar, salvo de muy cerca', [
   ['https://osm.org/go/0EEQjEEbA--', '51.5109987,0.0549974'], // zoom 18
 ])
 
-probarTabla('un nombre antes de las coordenadas, con arroba', [
+testLinkTable('un nombre antes de las coordenadas, con arroba', [
   ['https://maps.google.com/maps?daddr=5a+avenida+3-21+@14.63077,-90.60711', '14.63077,-90.60711'],
   ['https://maps.google.com/maps?daddr=Casa@14.1,-90.1+to:Ana@14.6,-90.5', '14.6,-90.5'],
   [`${G}?q=Casa+de+Ana@14.6,-90.6`, '14.6,-90.6'],
@@ -132,7 +132,7 @@ probarTabla('un nombre antes de las coordenadas, con arroba', [
   ['geo:0,0?q=Casa@14.6,-90.5', '14.6,-90.5'],
 ])
 
-probarTabla('Google: rutas /place y /search', [
+testLinkTable('Google: rutas /place y /search', [
   [`${G}/place/14.6349,-90.5069`, P],
   [`${G}/place/14.6349,-90.5069/@14.1,-90.1,17z`, P],
   [`${G}/place/14.6349%2C-90.5069/`, P],
@@ -171,7 +171,7 @@ probarTabla('Google: rutas /place y /search', [
   [`${G}/embed?pb=!1m18!1m12!1m3!1d3860.6!2d-90.5!3d14.6!2m3!1f0`, 'sin'],
 ])
 
-probarTabla('Google: indicaciones (solo cuenta el destino)', [
+testLinkTable('Google: indicaciones (solo cuenta el destino)', [
   [`${G}/dir/A/14.6,-90.5/`, '14.6,-90.5'],
   [`${G}/dir/A/14.6,-90.5`, '14.6,-90.5'],
   [`${G}/dir//14.6,-90.5`, '14.6,-90.5'],
@@ -208,7 +208,7 @@ probarTabla('Google: indicaciones (solo cuenta el destino)', [
   ['https://maps.google.com/maps?saddr=14.1,-90.1', 'sin'],
 ])
 
-probarTabla('Waze', [
+testLinkTable('Waze', [
   ['https://waze.com/ul?ll=14.6,-90.5', '14.6,-90.5'],
   ['https://www.waze.com/ul?ll=14.6%2C-90.5&navigate=yes&zoom=17', '14.6,-90.5'],
   ['https://ul.waze.com/ul?place=ChIJ&ll=14.6%2C-90.5&navigate=yes&utm_source=x', '14.6,-90.5'],
@@ -241,7 +241,7 @@ probarTabla('Waze', [
   ['https://waze.com/', 'sin'],
 ])
 
-probarTabla('Apple Maps', [
+testLinkTable('Apple Maps', [
   ['https://maps.apple.com/?ll=14.6,-90.5', '14.6,-90.5'],
   ['https://maps.apple.com/?ll=14.6,-90.5&q=Casa&t=m', '14.6,-90.5'],
   ['https://maps.apple.com/?q=14.6,-90.5', '14.6,-90.5'],
@@ -255,7 +255,7 @@ probarTabla('Apple Maps', [
   ['https://maps.apple.com/?q=Casa&near=14.6,-90.5', 'sin'],
 ])
 
-probarTabla('OpenStreetMap', [
+testLinkTable('OpenStreetMap', [
   ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5', '14.6,-90.5'],
   ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5#map=15/14.1/-90.1', '14.6,-90.5'],
   ['https://openstreetmap.org/?mlat=14.6&mlon=-90.5&zoom=15', '14.6,-90.5'],
@@ -293,7 +293,7 @@ probarTabla('OpenStreetMap', [
 ])
 
 const GEO_INVALIDO = /no lleva latitud y longitud válidas/
-probarTabla('geo:', [
+testLinkTable('geo:', [
   ['geo:14.6,-90.5', '14.6,-90.5'],
   ['GEO:14.6,-90.5', '14.6,-90.5'],
   ['geo:14.6,-90.5,1500', '14.6,-90.5'],
@@ -329,7 +329,7 @@ probarTabla('geo:', [
 ])
 
 // The points are those of Google's own library (open-location-code 1.0.3), to six decimals.
-probarTabla('Plus Codes enteros', [
+testLinkTable('Plus Codes enteros', [
   ['https://plus.codes/766FHFV7+2R', '14.592563,-90.535437'],
   ['https://plus.codes/766FHFV7%2B2R', '14.592563,-90.535437'],
   ['https://plus.codes/766fhfv7+2r', '14.592563,-90.535437'],
@@ -347,7 +347,7 @@ probarTabla('Plus Codes enteros', [
   [`${G}/place/766FHFV7%2B2R/@14.5,-90.5,17z/data=!3d14.59251!4d-90.53541`, '14.59251,-90.53541'],
 ])
 
-probarTabla('Plus Codes que no son un lugar', [
+testLinkTable('Plus Codes que no son un lugar', [
   ['https://plus.codes/HFV7+2R', 'sin'],
   ['https://plus.codes/HFV7+2R,Guatemala', 'sin'],
   ['https://plus.codes/766F0000+', 'sin'],

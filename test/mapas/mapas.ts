@@ -6,39 +6,39 @@ import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
-import { certificado, paraNombre } from '../certificado.ts'
+import { createCertificate, encodeDnsName } from '../certificado.ts'
 import { G } from './tablaDeEnlaces.ts'
 
-export const CORTO = 'https://maps.app.goo.gl/abc123'
-export const PUNTO = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
-export const COORDENADAS = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
+export const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
+export const POINT_LINK = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
+export const COORDINATES_RESULT = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
 export const SIN = { tipo: 'sin_coordenadas' }
-export const PUBLICA: Address = { address: '142.250.1.1', family: 4 }
-export const publico: HostResolver = async () => [PUBLICA]
-export const fallaDeMapas = (pasajera: boolean, motivo: RegExp) => ({
+export const PUBLIC_ADDRESS: Address = { address: '142.250.1.1', family: 4 }
+export const resolvePublicly: HostResolver = async () => [PUBLIC_ADDRESS]
+export const buildMapsFailure = (pasajera: boolean, motivo: RegExp) => ({
   tipo: 'falla',
-  pasajera,
+  transient: pasajera,
   motivo: expect.stringMatching(motivo),
 })
 
 /** A string redirects. */
 type Respuesta = string | http.RequestListener | [status: number, cabeceras?: http.OutgoingHttpHeaders, cuerpo?: string]
 
-export const paginaHtml = (cuerpo: string, cabeceras = {}): Respuesta => [
+export const buildHtmlPage = (cuerpo: string, cabeceras = {}): Respuesta => [
   200,
   { 'content-type': 'text/html; charset=utf-8', ...cabeceras },
   cuerpo,
 ]
 
 /** The authority of the stand-in's certificate. */
-export const par = certificado(
+export const par = createCertificate(
   ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com', 'maps.apple'].map(
-    paraNombre,
+    encodeDnsName,
   ),
 )
 
 /** One real https server that stands for every host, and a resolver of links for each test. */
-export function usarMapas() {
+export function useMaps() {
   const abiertos = new Set<net.Socket>()
   const rutas = new Map<string, Respuesta>()
   const vistos: http.IncomingMessage[] = []
@@ -91,23 +91,23 @@ export function usarMapas() {
     vistos.length = 0
     conexiones.length = 0
     desviar()
-    resolutor = createShortLinkResolver({ resolver: publico, ca: par.cert })
+    resolutor = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
-    await resolutor.cerrar()
+    await resolutor.close()
   })
 
   return {
-    rutas,
-    vistos,
-    conexiones,
+    paths: rutas,
+    seen: vistos,
+    connections: conexiones,
     desviar,
     resolver: (enlace: string) => resolutor.resolver(enlace),
-    cerrar: () => resolutor.cerrar(),
+    close: () => resolutor.close(),
     /** `a` leads to `b`, `b` to `c`… */
-    cadena(...enlaces: string[]) {
+    readString(...enlaces: string[]) {
       for (const [i, enlace] of enlaces.slice(0, -1).entries()) rutas.set(enlace, enlaces[i + 1]!)
     },
     visitados: () => vistos.map(enlaceDe),

@@ -4,16 +4,16 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 /** A server of tiles, blue unless told, that does as told; `muerto` is the address of one that is gone. */
-export function usarMosaicos() {
+export function useTiles() {
   const mosaicos = {
     url: '',
     muerto: '',
     como: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
     color: (_direccion: string) => '#336699',
-    pedidos: [] as string[],
+    requests: [] as string[],
   }
   const servidor = createServer(async (req, res) => {
-    mosaicos.pedidos.push(req.url!)
+    mosaicos.requests.push(req.url!)
     const { como } = mosaicos
     if (como === 'nunca') return
     if (como === 'falta') return res.writeHead(404).end()
@@ -33,7 +33,7 @@ export function usarMosaicos() {
     await new Promise((listo) => ido.close(listo))
   })
   beforeEach(() => {
-    mosaicos.pedidos.length = 0
+    mosaicos.requests.length = 0
     mosaicos.como = 'bien'
     mosaicos.color = () => '#336699'
   })

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { pageTargets } from '../../server/platform/maps/pageTargets.ts'
-import { crecimiento } from '../costo.ts'
-import { COORDENADAS, CORTO, PUNTO, paginaHtml, SIN, usarMapas } from './mapas.ts'
+import { measureGrowth } from '../costo.ts'
+import { buildHtmlPage, COORDINATES_RESULT, POINT_LINK, SHORT_LINK, SIN, useMaps } from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
 
-const { cadena, resolver, rutas, visitados, vistos } = usarMapas()
+const { readString: cadena, resolver, paths: rutas, visitados, seen: vistos } = useMaps()
 
 describe('pages that carry the target', () => {
   const FIN = `${G}/fin?cid=7`
@@ -25,30 +25,30 @@ describe('pages that carry the target', () => {
       `<meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs"><script>window.location='https://evil.example/'</script><link rel="canonical" href="${FIN}">`,
     ],
   ])('%s', async (_caso, cuerpo) => {
-    cadena(CORTO, `${G}/inicio`)
-    rutas.set(`${G}/inicio`, paginaHtml(`<!doctype html><html><head>${cuerpo}</head></html>`))
-    rutas.set(FIN, PUNTO)
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    expect(visitados()).toEqual([CORTO, `${G}/inicio`, FIN])
+    cadena(SHORT_LINK, `${G}/inicio`)
+    rutas.set(`${G}/inicio`, buildHtmlPage(`<!doctype html><html><head>${cuerpo}</head></html>`))
+    rutas.set(FIN, POINT_LINK)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(visitados()).toEqual([SHORT_LINK, `${G}/inicio`, FIN])
   })
 
   test('of several targets, the one that names the point', async () => {
     const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
-    rutas.set(CORTO, paginaHtml(`${refresco}<link rel="canonical" href="${PUNTO}">`))
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
-    expect(visitados()).toEqual([CORTO])
+    rutas.set(SHORT_LINK, buildHtmlPage(`${refresco}<link rel="canonical" href="${POINT_LINK}">`))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
+    expect(visitados()).toEqual([SHORT_LINK])
   })
 
   test('entities in the target', async () => {
     rutas.set(
-      CORTO,
-      paginaHtml('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'),
+      SHORT_LINK,
+      buildHtmlPage('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'),
     )
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test.each([
-    ['itself', `<link rel="canonical" href="${CORTO}">`],
+    ['itself', `<link rel="canonical" href="${SHORT_LINK}">`],
     ['the bare map', `<link rel="canonical" href="${G}">`],
     ['the surroundings of who asks', `<link rel="canonical" href="${G}/@50.1,8.6,11z">`],
     ['another site', '<meta http-equiv="refresh" content="0;url=https://evil.example/?q=14.6,-90.5">'],
@@ -56,39 +56,39 @@ describe('pages that carry the target', () => {
     ['a private address', '<script>location="https://169.254.169.254/"</script>'],
     ['nothing', '<p>14.6,-90.5</p>'],
   ])('no target: %s', async (_caso, cuerpo) => {
-    rutas.set(CORTO, paginaHtml(cuerpo))
-    expect(await resolver(CORTO)).toEqual(SIN)
+    rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
     expect(vistos).toHaveLength(1)
   })
 
   test('two pages that lead to each other', async () => {
-    rutas.set(CORTO, paginaHtml(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
-    rutas.set(FIN, paginaHtml(`<meta http-equiv="refresh" content="0;url=${CORTO}">`))
-    expect(await resolver(CORTO)).toEqual(SIN)
+    rutas.set(SHORT_LINK, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
+    rutas.set(FIN, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${SHORT_LINK}">`))
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
     expect(vistos).toHaveLength(2)
   })
 
   test('compressed or not HTML: not read', async () => {
-    const cuerpo = `<meta http-equiv="refresh" content="0;url=${PUNTO}">`
-    rutas.set(CORTO, (_req, res) =>
+    const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
+    rutas.set(SHORT_LINK, (_req, res) =>
       res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(cuerpo)),
     )
-    expect(await resolver(CORTO)).toEqual(SIN)
-    rutas.set(CORTO, [200, { 'content-type': 'text/plain' }, cuerpo])
-    expect(await resolver(CORTO)).toEqual(SIN)
-    rutas.set(CORTO, paginaHtml(cuerpo))
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    rutas.set(SHORT_LINK, [200, { 'content-type': 'text/plain' }, cuerpo])
+    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test('a compressed redirection is a redirection', async () => {
-    rutas.set(CORTO, (_req, res) =>
-      res.writeHead(302, { location: PUNTO, 'content-encoding': 'gzip' }).end(gzipSync('hola')),
+    rutas.set(SHORT_LINK, (_req, res) =>
+      res.writeHead(302, { location: POINT_LINK, 'content-encoding': 'gzip' }).end(gzipSync('hola')),
     )
-    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })
 
   test('hostile pages are read in linear time', () => {
-    const base = new URL(CORTO)
+    const base = new URL(SHORT_LINK)
     for (const trozo of [
       '<meta ',
       '<meta http-equiv=refresh content="',
@@ -103,7 +103,7 @@ describe('pages that carry the target', () => {
       '\\x',
       '<meta http-equiv=refresh content="0;url=x">',
     ]) {
-      const veces = crecimiento(65_536, (tamano) => {
+      const veces = measureGrowth(65_536, (tamano) => {
         const pagina = trozo.repeat(Math.ceil(tamano / trozo.length))
         expect(pageTargets(pagina, base).length).toBeLessThanOrEqual(20)
       })

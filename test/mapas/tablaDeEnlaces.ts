@@ -12,7 +12,7 @@ export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
 }
 
 /** A test for each link of the table. */
-export function probarTabla(titulo: string, casos: Caso[]) {
+export function testLinkTable(titulo: string, casos: Caso[]) {
   describe(titulo, () => {
     it.each(casos)('%s', (enlace, esperado) => {
       if (typeof esperado === 'string') return expect(leerEnlace(enlace)).toBe(esperado)

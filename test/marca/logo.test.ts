@@ -6,7 +6,7 @@ import { prepareLogo } from '../../server/platform/brand/logo.ts'
 import { openBrand } from '../../server/platform/brand/open.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { archivoDeLogo, dibujo } from './logos.ts'
+import { buildLogoSvg, writeLogoFile } from './logos.ts'
 
 const liso = (ancho: number, alto: number, background: string) =>
   sharp({ create: { width: ancho, height: alto, channels: 3, background } })
@@ -17,26 +17,26 @@ describe('a logo', () => {
     ['square', 64, 64, { ancho: 144, alto: 144 }],
     ['tall', 50, 400, { ancho: 18, alto: 144 }],
   ])('(%s) is drawn anew as a small PNG, whole', async (_cual, ancho, alto, medida) => {
-    const logo = await prepareLogo(archivoDeLogo('logo.svg', dibujo(ancho, alto)))
+    const logo = await prepareLogo(writeLogoFile('logo.svg', buildLogoSvg(ancho, alto)))
     expect(logo).toMatchObject(medida)
     expect(await sharp(logo.png).metadata()).toMatchObject({ format: 'png', width: medida.ancho, height: medida.alto })
     expect(logo.png.length).toBeLessThan(12_000)
-    expect(await sharp(logo.vistaPrevia.png).metadata()).toMatchObject({ format: 'png', width: 600, height: 315 })
+    expect(await sharp(logo.preview.png).metadata()).toMatchObject({ format: 'png', width: 600, height: 315 })
   })
 
   it('of pixels isn’t enlarged', async () => {
-    const logo = await prepareLogo(archivoDeLogo('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
+    const logo = await prepareLogo(writeLogoFile('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
     expect(logo).toMatchObject({ ancho: 60, alto: 40 })
   })
 
   it.each([
     ['is not there', () => '/no/hay/logo.svg', /no se encuentra el archivo/],
-    ['is a JPEG', async () => archivoDeLogo('a.png', await liso(90, 90, '#123').jpeg().toBuffer()), /no es SVG ni PNG/],
-    ['is a page', () => archivoDeLogo('a.svg', '<html><body>hola</body></html>'), /no es SVG ni PNG/],
-    ['is broken', () => archivoDeLogo('a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><rect'), /está dañada/],
-    ['weighs too much', () => archivoDeLogo('a.svg', dibujo(9, 9) + ' '.repeat(600_000)), /pasa de 512 KB/],
-    ['is white', () => archivoDeLogo('a.svg', dibujo(90, 90, '#fff').replace('#f5c518', '#fff')), /casi blanca/],
-    ['is tiny', async () => archivoDeLogo('a.png', await liso(9, 9, '#123').png().toBuffer()), /menos de 32 píxeles/],
+    ['is a JPEG', async () => writeLogoFile('a.png', await liso(90, 90, '#123').jpeg().toBuffer()), /no es SVG ni PNG/],
+    ['is a page', () => writeLogoFile('a.svg', '<html><body>hola</body></html>'), /no es SVG ni PNG/],
+    ['is broken', () => writeLogoFile('a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><rect'), /está dañada/],
+    ['weighs too much', () => writeLogoFile('a.svg', buildLogoSvg(9, 9) + ' '.repeat(600_000)), /pasa de 512 KB/],
+    ['is white', () => writeLogoFile('a.svg', buildLogoSvg(90, 90, '#fff').replace('#f5c518', '#fff')), /casi blanca/],
+    ['is tiny', async () => writeLogoFile('a.png', await liso(9, 9, '#123').png().toBuffer()), /menos de 32 píxeles/],
   ])('that %s is refused at start, with what to do', async (_cual, hacer, motivo) => {
     await expect(prepareLogo(await hacer())).rejects.toThrow(motivo)
     await expect(prepareLogo(await hacer())).rejects.toThrow('BRAND_LOGO: ')
@@ -45,7 +45,7 @@ describe('a logo', () => {
   describe('of an address', () => {
     let url: string
     const servidor = createServer((req, res) => {
-      if (req.url === '/logo.svg') return res.end(dibujo(200, 50))
+      if (req.url === '/logo.svg') return res.end(buildLogoSvg(200, 50))
       if (req.url === '/pagina') return res.end('<html>')
       res.writeHead(503).end()
     })
@@ -59,7 +59,7 @@ describe('a logo', () => {
     it('is read once; what is no logo is refused, and without an answer the name stands alone', async () => {
       expect((await abrir('/logo.svg')).logo).toMatchObject({ ancho: 576, alto: 144 })
       await expect(abrir('/pagina')).rejects.toThrow('BRAND_LOGO: el archivo no es SVG ni PNG')
-      expect(await abrir('/cae')).toEqual({ logo: null, iconos: null })
+      expect(await abrir('/cae')).toEqual({ logo: null, icons: null })
     })
   })
 })

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { textosDe, usarAsistentes } from './asistente.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { readTexts, useAssistants } from './asistente.ts'
 
-const entorno = compartirEntorno()
-const nuevoAsistente = usarAsistentes(entorno)
+const entorno = shareEnvironment()
+const nuevoAsistente = useAssistants(entorno)
 
 const LISTA = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
 const ACEPTA = { Accept: 'application/json, text/event-stream' }
 
 interface Peticion {
   llave?: string | undefined
-  consulta?: string
+  query?: string
   cuerpo?: string
   cabeceras?: Record<string, string>
 }
 
 /** A raw request. The library answers clients of older protocols with an event stream of one event. */
-async function pedir({ llave, consulta = '', cuerpo = JSON.stringify(LISTA), cabeceras = {} }: Peticion) {
+async function pedir({ llave, query: consulta = '', cuerpo = JSON.stringify(LISTA), cabeceras = {} }: Peticion) {
   const credencial: Record<string, string> = llave === undefined ? {} : { Authorization: `Bearer ${llave}` }
   const respuesta = await fetch(`${entorno.url}/mcp${consulta}`, {
     method: 'POST',
@@ -70,7 +70,7 @@ describe('POST /mcp', () => {
 
   it.each(['GET', 'DELETE', 'PUT', 'OPTIONS'])('has no %s, as it keeps no session', async (metodo) => {
     const { llave } = await entorno.nuevoComercio()
-    const { status, cabeceras } = await entorno.pedir(metodo, '/mcp', { llave })
+    const { status, cabeceras } = await entorno.request(metodo, '/mcp', { llave })
     expect([status, cabeceras.get('allow')]).toEqual([405, 'POST'])
   })
 
@@ -97,16 +97,16 @@ describe('a key', () => {
   it('offers only the tools of its scopes and its mode', async () => {
     const comercio = await entorno.nuevoComercio()
     const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
-    const { client, llamar } = await nuevoAsistente(llave, { escribir: true })
+    const { client, callUrl: llamar } = await nuevoAsistente(llave, { write: true })
     const nombres = nombresDe((await client.listTools()).tools)
     expect(nombres).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
     for (const ajena of ['crearGuia', 'listarWebhooks', 'obtenerPruebaDeEntrega']) expect(nombres).not.toContain(ajena)
-    expect(await llamar('crearGuia', unaGuia() as never)).toMatchObject({
+    expect(await llamar('crearGuia', buildGuia() as never)).toMatchObject({
       estado: 403,
       datos: { codigo: 'alcance_insuficiente' },
     })
     const real = await entorno.nuevoComercio('live')
-    const { client: deReal } = await nuevoAsistente(real.llave, { escribir: true })
+    const { client: deReal } = await nuevoAsistente(real.llave, { write: true })
     const deVerdad = nombresDe((await deReal.listTools()).tools)
     expect(deVerdad).toContain('crearGuia')
     expect(deVerdad.filter((nombre) => nombre.startsWith('simular'))).toEqual([])
@@ -114,15 +114,15 @@ describe('a key', () => {
 
   it('reaches no guide of another merchant, also when both ask at once', async () => {
     const [uno, otro] = await Promise.all([entorno.nuevoComercio(), entorno.nuevoComercio()])
-    const [suya, ajena] = await Promise.all([uno.api.guias.crear(unaGuia()), otro.api.guias.crear(unaGuia())])
+    const [suya, ajena] = await Promise.all([uno.api.guias.crear(buildGuia()), otro.api.guias.crear(buildGuia())])
     const [deUno, deOtro] = await Promise.all([nuevoAsistente(uno.llave), nuevoAsistente(otro.llave)])
     const vistas = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        i % 2 ? deUno.llamar('obtenerGuia', { guia: suya.guia }) : deOtro.llamar('obtenerGuia', { guia: ajena.guia }),
+        i % 2 ? deUno.callUrl('obtenerGuia', { guia: suya.guia }) : deOtro.callUrl('obtenerGuia', { guia: ajena.guia }),
       ),
     )
     expect(vistas.map(({ datos }) => datos.guia)).toEqual(vistas.map(({ argumentos }) => argumentos.guia))
-    expect(await deUno.llamar('obtenerGuia', { guia: ajena.guia })).toMatchObject({
+    expect(await deUno.callUrl('obtenerGuia', { guia: ajena.guia })).toMatchObject({
       estado: 404,
       datos: { codigo: 'guia_desconocida' },
     })
@@ -132,20 +132,20 @@ describe('a key', () => {
 describe('a connection for reading', () => {
   it('has no tool that writes, and refuses one that is called all the same', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const { client } = await nuevoAsistente(llave)
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(15)
     expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([])
     const rechazo = await client.callTool({ name: 'cancelarGuia', arguments: { guia, confirmar: guia } })
     expect(rechazo.isError).toBe(true)
-    expect(textosDe(rechazo)).toEqual([expect.stringMatching(/^Esta conexión es de solo lectura/)])
+    expect(readTexts(rechazo)).toEqual([expect.stringMatching(/^Esta conexión es de solo lectura/)])
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'aceptado', secuencia: 1 })
   })
 
   it.each(['0', 'true', ''])('is also what escribir=%s opens', async (valor) => {
     const { llave } = await entorno.nuevoComercio()
-    const { texto } = await pedir({ llave, consulta: `?escribir=${valor}` })
+    const { texto } = await pedir({ llave, query: `?escribir=${valor}` })
     expect(texto).toContain('listarGuias')
     expect(texto).not.toContain('"cancelarGuia"')
   })

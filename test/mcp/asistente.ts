@@ -7,7 +7,7 @@ import {
 import { afterEach } from 'vitest'
 
 /** One call of a tool, as a transcript shows it. */
-export interface Turno {
+export interface ToolCall {
   herramienta: string
   argumentos: Record<string, unknown>
   /** Status of the operation; undefined if the tool was refused before it called anything. */
@@ -17,25 +17,25 @@ export interface Turno {
 }
 
 /** An assistant's connection. */
-export interface Asistente {
+export interface Assistant {
   client: Client
   /** All calls so far. */
-  turnos: Turno[]
-  llamar(herramienta: string, argumentos?: Record<string, unknown>): Promise<Turno>
+  turns: ToolCall[]
+  callUrl(herramienta: string, argumentos?: Record<string, unknown>): Promise<ToolCall>
 }
 
-export const textosDe = ({ content }: CallToolResult) => content.map((uno) => (uno.type === 'text' ? uno.text : ''))
+export const readTexts = ({ content }: CallToolResult) => content.map((uno) => (uno.type === 'text' ? uno.text : ''))
 
 /** Connects a client of the official library, in the era that the server offers or in the one that is named. */
-export async function conectarPor(transporte: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Asistente> {
+export async function connectAssistant(transporte: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
   const client = new Client({ name: 'prueba', version: '1.0.0' }, { versionNegotiation: { mode } })
   await client.connect(transporte)
-  const turnos: Turno[] = []
+  const turnos: ToolCall[] = []
   return {
     client,
-    turnos,
-    async llamar(herramienta, argumentos = {}) {
-      const [, json = '{}'] = textosDe(await client.callTool({ name: herramienta, arguments: argumentos }))
+    turns: turnos,
+    async callUrl(herramienta, argumentos = {}) {
+      const [, json = '{}'] = readTexts(await client.callTool({ name: herramienta, arguments: argumentos }))
       const { estado_http: estado, datos } = JSON.parse(json)
       const turno = { herramienta, argumentos, estado, datos }
       turnos.push(turno)
@@ -45,18 +45,18 @@ export async function conectarPor(transporte: Transport, mode: 'auto' | 'legacy'
 }
 
 interface Opciones {
-  escribir?: boolean
+  write?: boolean
   mode?: 'auto' | 'legacy'
 }
 
 /** Opens connections to `/mcp`, which end with their test. */
-export function usarAsistentes(entorno: { url: string }) {
+export function useAssistants(entorno: { url: string }) {
   const abiertos: Client[] = []
   afterEach(() => Promise.all(abiertos.splice(0).map((client) => client.close())))
-  return async (llave: string, { escribir = false, mode = 'auto' }: Opciones = {}) => {
+  return async (llave: string, { write: escribir = false, mode = 'auto' }: Opciones = {}) => {
     const url = new URL(`${entorno.url}/mcp${escribir ? '?escribir=1' : ''}`)
     const requestInit = { headers: { Authorization: `Bearer ${llave}` } }
-    const asistente = await conectarPor(new StreamableHTTPClientTransport(url, { requestInit }), mode)
+    const asistente = await connectAssistant(new StreamableHTTPClientTransport(url, { requestInit }), mode)
     abiertos.push(asistente.client)
     return asistente
   }

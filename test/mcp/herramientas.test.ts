@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
-import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { herramientasDe } from '../../scripts/generar/herramientas.ts'
+import { type JsonObject, operacionesOf } from '../../scripts/documentacion/contrato.ts'
+import { toolsOf } from '../../scripts/generar/herramientas.ts'
 import { leerBundle } from '../../scripts/generar/lugares.ts'
 import { partsOf, type Tool } from '../../server/pages/mcp/tool.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarAsistentes } from './asistente.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useAssistants } from './asistente.ts'
 
-const entorno = compartirEntorno()
-const nuevoAsistente = usarAsistentes(entorno)
+const entorno = shareEnvironment()
+const nuevoAsistente = useAssistants(entorno)
 const contrato = await leerBundle('comercios')
-const herramientas = herramientasDe(contrato)
+const herramientas = toolsOf(contrato)
 const una = (nombre: string) => herramientas.find((tool) => tool.nombre === nombre)!
 
 describe('the tools', () => {
   it('are the operations of merchants’ keys, each with its summary', async () => {
-    const suyas = operacionesDe(contrato).filter(({ definicion }) =>
-      ((definicion.security ?? []) as Objeto[]).some((esquema) => 'llaveDeComercio' in esquema),
+    const suyas = operacionesOf(contrato).filter(({ definition: definicion }) =>
+      ((definicion.security ?? []) as JsonObject[]).some((esquema) => 'llaveDeComercio' in esquema),
     )
     expect(suyas.length).toBeGreaterThan(30)
     const { llave } = await entorno.nuevoComercio()
-    const { client } = await nuevoAsistente(llave, { escribir: true })
+    const { client } = await nuevoAsistente(llave, { write: true })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(suyas.map(({ id }) => id))
-    for (const { definicion, id } of suyas)
+    for (const { definition: definicion, id } of suyas)
       expect(tools.find(({ name }) => name === id)!.description).toContain(definicion.summary)
   })
 
   it('stay short enough for a model’s context, without alternatives at the root', () => {
     expect(JSON.stringify(herramientas).length).toBeLessThan(120_000)
-    for (const { entrada, nombre } of herramientas) {
+    for (const { input: entrada, nombre } of herramientas) {
       expect([nombre, Object.keys(entrada).sort()]).toEqual([
         nombre,
         ['additionalProperties', 'properties', 'required', 'type'],
@@ -39,7 +39,7 @@ describe('the tools', () => {
   })
 
   it('that change what exists ask for its code again', () => {
-    for (const { nombre, escribe, confirma, entrada } of herramientas) {
+    for (const { nombre, escribe, confirma, input: entrada } of herramientas) {
       const pide = entrada.required.includes('confirmar')
       expect([nombre, pide]).toEqual([nombre, escribe && !nombre.startsWith('crear')])
       if (confirma) expect(entrada.required).toContain(confirma)
@@ -52,7 +52,7 @@ describe('partsOf', () => {
     try {
       return partsOf(tool, args)
     } catch (error) {
-      return (error as { detalles: { errores: { campo: string; codigo: string }[] } }).detalles.errores.map(
+      return (error as { details: { errores: { campo: string; codigo: string }[] } }).details.errores.map(
         ({ campo, codigo }) => `${campo} ${codigo}`,
       )
     }
@@ -82,8 +82,8 @@ describe('partsOf', () => {
 describe('a call', () => {
   it('gets the operation’s own explanation of what is wrong', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { llamar } = await nuevoAsistente(llave, { escribir: true })
-    expect(await llamar('crearGuia', { ...unaGuia(), telefono: '12' } as never)).toMatchObject({
+    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    expect(await llamar('crearGuia', { ...buildGuia(), telefono: '12' } as never)).toMatchObject({
       estado: 422,
       datos: { codigo: 'validacion', errores: [{ campo: '/telefono' }] },
     })
@@ -95,9 +95,9 @@ describe('a call', () => {
 
   it('finds guides by their metadata, and creates many at once', async () => {
     const { llave } = await entorno.nuevoComercio()
-    const { llamar } = await nuevoAsistente(llave, { escribir: true })
-    const { recogida, ...guia } = unaGuia({ metadatos: { canal: 'web' } })
-    const { datos } = await llamar('crearLote', { recogida, guias: [guia, unaGuia()] })
+    const { callUrl: llamar } = await nuevoAsistente(llave, { write: true })
+    const { recogida, ...guia } = buildGuia({ metadatos: { canal: 'web' } })
+    const { datos } = await llamar('crearLote', { recogida, guias: [guia, buildGuia()] })
     expect(datos).toMatchObject({ creadas: 2, fallidas: 0 })
     const hallada = await llamar('listarGuias', { metadatos: { canal: 'web' } })
     expect(hallada.datos.datos).toEqual([expect.objectContaining({ guia: datos.resultados[0].guia })])

@@ -1,21 +1,21 @@
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { conectarPor, usarAsistentes } from './asistente.ts'
-import { pasarElDia } from './jornada.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { connectAssistant, useAssistants } from './asistente.ts'
+import { runAssistantDay } from './jornada.ts'
 
-const entorno = compartirEntorno()
-const nuevoReceptor = usarReceptores()
-const nuevoAsistente = usarAsistentes(entorno)
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
+const nuevoAsistente = useAssistants(entorno)
 
 it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protocol’s %s era', async (mode) => {
   const { llave, api } = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor()
-  const asistente = await nuevoAsistente(llave, { escribir: true, mode })
+  const asistente = await nuevoAsistente(llave, { write: true, mode })
   expect(asistente.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
-  const guia = await pasarElDia(asistente, receptor.url)
+  const guia = await runAssistantDay(asistente, receptor.url)
   expect(await api.guias.obtener(guia)).toMatchObject({
     estado: 'entregado',
     direccion: '4a calle 12-30, zona 4, Mixco',
@@ -32,9 +32,9 @@ it('a whole day over stdio works with the package’s program', async () => {
     env: { GUIAS_LLAVE: llave, GUIAS_URL: entorno.url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT },
     stderr: 'pipe',
   })
-  const asistente = await conectarPor(transporte)
+  const asistente = await connectAssistant(transporte)
   try {
-    const guia = await pasarElDia(asistente, receptor.url)
+    const guia = await runAssistantDay(asistente, receptor.url)
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'entregado' })
   } finally {
     await asistente.client.close()

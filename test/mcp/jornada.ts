@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { hasta, RECOGIDA } from '../fabricas.ts'
-import type { Asistente } from './asistente.ts'
+import type { Assistant } from './asistente.ts'
 
 /**
  * A merchant's day with an assistant: webhook, order, question about the place, correction, label, route, delivery, proof.
  * @param urlDeAvisos where the merchant's server listens
  * @returns the code of the delivered guide
  */
-export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: string): Promise<string> {
+export async function runAssistantDay({ client, callUrl: llamar }: Assistant, urlDeAvisos: string): Promise<string> {
   const { datos: cuenta } = await llamar('obtenerCuenta')
   expect(cuenta.modo).toBe('test')
   const { resources } = await client.listResources()

@@ -8,11 +8,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { type Asistente, conectarPor, textosDe } from './asistente.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { type Assistant, connectAssistant, readTexts } from './asistente.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAMA = `${RAIZ}sdk/mcp/bin/guias-mcp.js`
 
@@ -34,9 +34,9 @@ afterEach(async () => {
   for (const uno of cerrar.splice(0).reverse()) await uno()
 })
 
-async function abrir(llave: string, url: string): Promise<Asistente> {
+async function abrir(llave: string, url: string): Promise<Assistant> {
   const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT }
-  const asistente = await conectarPor(
+  const asistente = await connectAssistant(
     new StdioClientTransport({ command: process.execPath, args: [PROGRAMA, '--escribir'], env, stderr: 'ignore' }),
   )
   cerrar.push(() => asistente.client.close())
@@ -99,23 +99,23 @@ describe('guias-mcp', () => {
 
   it('repeats a call whose answer got lost, and nothing is done twice', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const red = await abrirRed()
-    const { llamar } = await abrir(llave, red.url)
+    const { callUrl: llamar } = await abrir(llave, red.url)
     red.perder = 2
     const corregida = await llamar('corregirGuia', { guia, confirmar: guia, direccion: '4a calle 12-30' })
     expect(corregida).toMatchObject({ estado: 200, datos: { direccion: '4a calle 12-30', secuencia: 2 } })
     expect(red.llamadas).toBe(3)
     red.perder = 1
-    const referencia = unaGuia()
+    const referencia = buildGuia()
     expect(await llamar('crearGuia', referencia as never)).toMatchObject({ estado: 200 })
     expect(await api.guias.listar({ external_ref: referencia.external_ref! }).primeros(5)).toHaveLength(1)
   })
 
   it('passes on the key of a call as the assistant gave it', async () => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const { llamar } = await abrir(llave, entorno.url)
+    const { guia } = await api.guias.crear(buildGuia())
+    const { callUrl: llamar } = await abrir(llave, entorno.url)
     const corregir = (direccion: string, clave_de_idempotencia: string) =>
       llamar('corregirGuia', { guia, confirmar: guia, direccion, clave_de_idempotencia })
     expect(await corregir('4a calle 12-30', 'una')).toMatchObject({ estado: 200, datos: { secuencia: 2 } })
@@ -126,9 +126,9 @@ describe('guias-mcp', () => {
   it('repeats a creation without a reference, with a key of its own', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const red = await abrirRed()
-    const { llamar } = await abrir(llave, red.url)
+    const { callUrl: llamar } = await abrir(llave, red.url)
     red.perder = 1
-    const { external_ref, ...sinReferencia } = unaGuia()
+    const { external_ref, ...sinReferencia } = buildGuia()
     expect(await llamar('crearGuia', sinReferencia as never)).toMatchObject({ estado: 201 })
     expect(await api.guias.listar().primeros(5)).toHaveLength(1)
   })
@@ -139,7 +139,7 @@ describe('guias-mcp', () => {
     const { client } = await abrir(llave, red.url)
     red.perder = 1
     const perdida = await client.callTool({ name: 'herramientaDeManana', arguments: {} })
-    expect([perdida.isError, textosDe(perdida)]).toEqual([
+    expect([perdida.isError, readTexts(perdida)]).toEqual([
       true,
       [expect.stringContaining('no se sabe si el cambio se hizo')],
     ])
@@ -170,7 +170,7 @@ describe('@guias/mcp', () => {
     const transporte = new StreamableHTTPClientTransport(new URL(new URL(url).pathname, entorno.url), {
       requestInit: { headers: conSuLlave },
     })
-    const { client, llamar } = await conectarPor(transporte)
+    const { client, callUrl: llamar } = await connectAssistant(transporte)
     cerrar.push(() => client.close())
     expect(await llamar('obtenerCuenta')).toMatchObject({ estado: 200, datos: { modo: 'test' } })
   })

@@ -9,30 +9,22 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, sinDestino } from '../fabricas.ts'
-import {
-  abrirProveedor,
-  aviso,
-  type DatosDeEstado,
-  estado,
-  firmarComoMeta,
-  mensaje,
-  type Proveedor,
-} from './proveedor.ts'
+import { type Comercio, MASTER_KEY, type TestEnvironment, useEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino, hasta, readTestSettings } from '../fabricas.ts'
+import { aviso, estado, mensaje, openProvider, type StatusData, signAsMeta, type TestProvider } from './proveedor.ts'
 
 export const DIA = 24 * HORA
-export const RUTA = '/proveedores/whatsapp'
-export const AHI = { latitude: 14.6123457, longitude: -90.5198763 }
+export const WHATSAPP_PATH = '/proveedores/whatsapp'
+export const RECIPIENT_POSITION = { latitude: 14.6123457, longitude: -90.5198763 }
 /** The events of a guide whose place was asked for; of one whose recipient gave it. */
-export const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
-export const CONFIRMADA = [...SOLICITADA, 'ubicacion.confirmada']
+export const REQUESTED_EVENTOS = ['guia.aceptado', 'ubicacion.solicitada']
+export const CONFIRMED_EVENTOS = [...REQUESTED_EVENTOS, 'ubicacion.confirmada']
 
 let serie = 0
 /** A phone of its own, as WhatsApp writes it. */
-export const nuevoTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++serie).slice(-7)}`
+export const createTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++serie).slice(-7)}`
 
-export interface SolicitudPedida {
+export interface SentUbicacionRequest {
   guia: string
   /** Digits alone, as WhatsApp writes them. */
   telefono: string
@@ -53,8 +45,8 @@ async function abrirTunel(hacia: string) {
   const { port } = servidor.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    abrir: () => abrir(port),
-    async cerrar() {
+    open: () => abrir(port),
+    async close() {
       const cerrado = once(servidor, 'close')
       servidor.close()
       for (const socket of sockets) socket.destroy()
@@ -64,34 +56,38 @@ async function abrirTunel(hacia: string) {
 }
 
 /** What jobs of messages get, for calls of theirs beside the service. */
-export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => ({
+export const buildMensajeDeps = ({ db, clock: reloj }: Pick<TestEnvironment, 'db' | 'clock'>) => ({
   db,
-  reloj,
+  clock: reloj,
   log: { info() {}, warn() {}, error() {} } as never,
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
-  avisarTrabajo: () => {},
-  ajustes: ajustesCon(),
-  metricas: createMetrics(),
+  notifyJobs: () => {},
+  settings: readTestSettings(),
+  metrics: createMetrics(),
 })
 
 /**
  * The real service with a provider that is one in all but name, and what its tests do again and again. One function,
  * because the helpers call one another.
  */
-export function usarCanal({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
-  let proveedor: Proveedor
+export function useChannel({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
+  let proveedor: TestProvider
   let tunel: Awaited<ReturnType<typeof abrirTunel>>
   const otros: Service[] = []
   const apartadas: string[] = []
-  const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
-    proveedor = await abrirProveedor()
+  const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
+    proveedor = await openProvider()
     tunel = await abrirTunel(proveedor.url)
-    return { ...deProveedor(proveedor), ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }), ...(await variables()) }
+    return {
+      ...buildProviderVariables(proveedor),
+      ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }),
+      ...(await variables()),
+    }
   })
   afterAll(async () => {
-    await Promise.all(otros.map((otro) => otro.detener()))
-    await tunel.cerrar()
-    await proveedor.cerrar()
+    await Promise.all(otros.map((otro) => otro.stop()))
+    await tunel.close()
+    await proveedor.close()
   })
   const consultar = async <T extends object>(texto: string, valores: unknown[] = []) =>
     (await entorno.db.pool.query<T>(texto, valores)).rows
@@ -105,18 +101,18 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
     },
     /** Log lines that a test expected and took out. */
     apartadas,
-    reloj: () => entorno.reloj(),
-    adelantar: (ms: number) => entorno.adelantar(ms),
+    clock: () => entorno.clock(),
+    advance: (ms: number) => entorno.advance(ms),
     quietud: () => entorno.quietud(),
-    consultar,
+    query: consultar,
     /** A live guide that names no place. */
-    async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<SolicitudPedida> {
-      const telefono = cambios.telefono?.replace(/\D/g, '') ?? nuevoTelefono()
-      const { guia } = await comercio.api.guias.crear(sinDestino({ ...cambios, telefono: `+${telefono}` }))
+    async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<SentUbicacionRequest> {
+      const telefono = cambios.telefono?.replace(/\D/g, '') ?? createTelefono()
+      const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ ...cambios, telefono: `+${telefono}` }))
       return { guia, telefono }
     },
     /** One whose request the provider took, with the wamid that it gave. */
-    async pedida(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}) {
+    async requested(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}) {
       const pedida = await canal.nueva(comercio, cambios)
       const { id, proveedor_id } = await canal.esperar(pedida, 'enviado')
       return { ...pedida, id, wamid: proveedor_id! }
@@ -133,7 +129,7 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
       }),
     /** What the provider took for that phone. */
     aceptados: ({ telefono }: { telefono: string }) => proveedor.aceptados.filter(({ para }) => para === telefono),
-    pedidos: ({ telefono }: { telefono: string }) => proveedor.pedidos.filter(({ json }) => json.to === telefono),
+    requests: ({ telefono }: { telefono: string }) => proveedor.requests.filter(({ json }) => json.to === telefono),
     leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
     async tipos(comercio: Comercio, pedida: { guia: string }) {
       const { eventos, secuencia } = await canal.leer(comercio, pedida)
@@ -159,28 +155,32 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
     /** Sends those bytes, signed unless told otherwise. */
     publicar(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
       const crudo = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
-      const firma = firmarComoMeta(Buffer.from(crudo), proveedor.config.appSecret)
-      return entorno.pedir('POST', RUTA, {
-        crudo,
+      const firma = signAsMeta(Buffer.from(crudo), proveedor.config.appSecret)
+      return entorno.request('POST', WHATSAPP_PATH, {
+        raw: crudo,
         cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },
       })
     },
     /** Sends a signed webhook around those things. */
-    async avisar(valor: Parameters<typeof aviso>[0]) {
-      expect(await proveedor.avisar(entorno.url + RUTA, aviso(valor, proveedor.config.phoneNumberId))).toBe(200)
+    async notify(valor: Parameters<typeof aviso>[0]) {
+      expect(await proveedor.notify(entorno.url + WHATSAPP_PATH, aviso(valor, proveedor.config.phoneNumberId))).toBe(
+        200,
+      )
     },
     /** Sends it and waits until it was understood. */
     async contar(valor: Parameters<typeof aviso>[0]) {
-      await canal.avisar(valor)
+      await canal.notify(valor)
       await canal.procesado()
     },
-    estado: (status: string, datos: DatosDeEstado) => canal.contar({ statuses: [estado(status, datos)] }),
+    estado: (status: string, datos: StatusData) => canal.contar({ statuses: [estado(status, datos)] }),
     contestar: (
       tipo: string,
       contenido: unknown,
-      { telefono, enRespuestaA }: { telefono: string; enRespuestaA?: string },
+      { telefono, inReplyTo: enRespuestaA }: { telefono: string; inReplyTo?: string },
     ) =>
-      canal.contar({ messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { enRespuestaA }) })] }),
+      canal.contar({
+        messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { inReplyTo: enRespuestaA }) })],
+      }),
     procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
     /** Takes errors that belong to the test out of the log, where any other fails it. */
     apartarErrores(patron: RegExp) {
@@ -192,11 +192,11 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
     /** One more process over the same database. */
     async otroServicio() {
       const config = readConfig(
-        { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, PORT: '0', ...deProveedor(proveedor) },
+        { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, PORT: '0', ...buildProviderVariables(proveedor) },
         process.cwd(),
       )
       const log = createLog('info', { write: (linea) => entorno.log.push(linea) })
-      const otro = await startService(config, log, undefined, { reloj: canal.reloj, despedida: 0 })
+      const otro = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
       otros.push(otro)
       return otro
     },
@@ -205,7 +205,7 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
 }
 
 /** Variables of a service that sends its messages to that provider. */
-export const deProveedor = ({ config }: Proveedor) => ({
+export const buildProviderVariables = ({ config }: TestProvider) => ({
   MESSAGING: 'whatsapp',
   WHATSAPP_BASE_URL: config.baseUrl,
   WHATSAPP_API_VERSION: config.version,
@@ -213,12 +213,15 @@ export const deProveedor = ({ config }: Proveedor) => ({
   WHATSAPP_TOKEN: config.token,
   WHATSAPP_APP_SECRET: config.appSecret,
   WHATSAPP_VERIFY_TOKEN: config.verifyToken,
-  WHATSAPP_TEMPLATE: config.plantilla,
-  WHATSAPP_TEMPLATE_LANGUAGE: config.idioma,
+  WHATSAPP_TEMPLATE: config.template,
+  WHATSAPP_TEMPLATE_LANGUAGE: config.language,
 })
 
 /** Nothing of that stands in the log. */
-export function revisarLog({ entorno, apartadas }: { entorno: Entorno; apartadas: string[] }, secretos: string[]) {
+export function checkLog(
+  { entorno, apartadas }: { entorno: TestEnvironment; apartadas: string[] },
+  secretos: string[],
+) {
   const log = [...entorno.log, ...apartadas].join('')
   expect(log.length).toBeGreaterThan(1_000)
   expect(secretos.length).toBeGreaterThan(3)

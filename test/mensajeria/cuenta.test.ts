@@ -1,29 +1,29 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HORA, MINUTO } from '../duraciones.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { DIA, nuevoTelefono, revisarLog, type SolicitudPedida, usarCanal } from './canal.ts'
-import type { Desenlace } from './proveedor.ts'
+import { checkLog, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './canal.ts'
+import type { RequestOutcome } from './proveedor.ts'
 
-const canal = usarCanal({ porTunel: true })
-const { entorno, nueva, esperar, mensajes, aceptados, pedidos, tipos, leer, quietud } = canal
+const canal = useChannel({ porTunel: true })
+const { entorno, nueva, esperar, mensajes, aceptados, requests: pedidos, tipos, leer, quietud } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
 })
 const PLACA = '3998877'
-const deMeta = (status: number, code: number): Desenlace => ({
+const deMeta = (status: number, code: number): RequestOutcome => ({
   tipo: 'error',
   status,
   // What Meta may quote back must not get anywhere.
-  error: { code, detalles: `Failed for +502 4${PLACA} with EAAGsecretisimo123456` },
+  error: { code, details: `Failed for +502 4${PLACA} with EAAGsecretisimo123456` },
 })
-const con = async (desenlace: Desenlace, tienda = comercio) => {
-  const telefono = nuevoTelefono()
+const con = async (desenlace: RequestOutcome, tienda = comercio) => {
+  const telefono = createTelefono()
   canal.proveedor.porTelefono.set(telefono, desenlace)
   return nueva(tienda, { telefono })
 }
-const esperando = (esta: SolicitudPedida, intentos: number) =>
+const esperando = (esta: SentUbicacionRequest, intentos: number) =>
   hasta(async () => {
     const [fila] = await mensajes(esta)
     return fila!.estado === 'pendiente' && fila!.intentos === intentos && fila
@@ -31,18 +31,18 @@ const esperando = (esta: SolicitudPedida, intentos: number) =>
 
 describe('a provider that nobody reaches', () => {
   it('keeps nobody from creating; messages go out, once, when it is back', async () => {
-    await canal.tunel.cerrar()
-    const esas: SolicitudPedida[] = []
+    await canal.tunel.close()
+    const esas: SentUbicacionRequest[] = []
     for (let i = 0; i < 15; i++) esas.push(await nueva(comercio))
     for (const [i, espera] of [5_000, 30_000, 120_000].entries()) {
       for (const esta of esas) {
         const fila = await esperando(esta, i + 1)
         expect([fila.codigo, fila.motivo]).toEqual(['ECONNREFUSED', expect.stringMatching(/salida a Internet/)])
-        const falta = fila.proximo_en.getTime() - canal.reloj().getTime()
+        const falta = fila.proximo_en.getTime() - canal.clock().getTime()
         expect([espera, falta <= espera, falta > espera - 5_000]).toEqual([espera, true, true])
       }
-      if (i === 2) await canal.tunel.abrir()
-      canal.adelantar(espera)
+      if (i === 2) await canal.tunel.open()
+      canal.advance(espera)
     }
     for (const esta of esas) {
       expect(await esperar(esta, 'enviado')).toMatchObject({ intentos: 4, codigo: null })
@@ -84,11 +84,11 @@ describe('a definite refusal', () => {
     const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${esta.guia}`)
     expect(cuerpo.datos).toMatchObject([{ estado: 'fallido', codigo: String(code), motivo: fila.motivo }])
     // It isn't tried again, unless somebody asks for it.
-    canal.adelantar(HORA)
+    canal.advance(HORA)
     await quietud()
     expect(pedidos(esta)).toHaveLength(1)
     canal.proveedor.porTelefono.delete(esta.telefono)
-    const { status: aceptada } = await entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
+    const { status: aceptada } = await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, {
       llave: tienda.llave,
     })
     expect(aceptada).toBe(202)
@@ -101,7 +101,7 @@ describe('a definite refusal', () => {
 })
 
 describe('what is wrong with the account', () => {
-  const casos: [string, Desenlace, RegExp][] = [
+  const casos: [string, RequestOutcome, RegExp][] = [
     ['190', deMeta(401, 190), /venció o fue revocado: genere un token/],
     ['131042', deMeta(400, 131042), /problema de pago/],
     ['368', deMeta(403, 368), /restringida por infringir/],
@@ -124,28 +124,28 @@ describe('what is wrong with the account', () => {
       const [codigo, , motivo] = casos[i]!
       const fila = await esperando(esta, 1)
       expect([codigo, fila.codigo, fila.motivo]).toEqual([codigo, codigo, expect.stringMatching(motivo)])
-      const falta = fila.proximo_en.getTime() - canal.reloj().getTime()
-      expect(falta).toBeGreaterThan(9 * MINUTO)
-      expect(falta).toBeLessThanOrEqual(10 * MINUTO)
+      const falta = fila.proximo_en.getTime() - canal.clock().getTime()
+      expect(falta).toBeGreaterThan(9 * MINUTE_MS)
+      expect(falta).toBeLessThanOrEqual(10 * MINUTE_MS)
     }
     const errores = canal.apartarErrores(/messaging account/)
     expect(new Set(errores.map((linea) => JSON.parse(linea).codigo))).toEqual(new Set(casos.map(([codigo]) => codigo)))
     for (const linea of errores) expect(JSON.parse(linea).motivo).toMatch(/\w{5}/)
-    await entorno.reiniciar()
+    await entorno.reset()
     await quietud()
     for (const esta of esas) expect(pedidos(esta)).toHaveLength(1)
     // More rounds than a message has tries of its own, within the day.
     for (let ronda = 2; ronda <= 12; ronda++) {
-      canal.adelantar(10 * MINUTO)
+      canal.advance(10 * MINUTE_MS)
       for (const esta of esas) await esperando(esta, ronda)
     }
     canal.apartarErrores(/messaging account/)
     for (const { telefono } of esas) canal.proveedor.porTelefono.set(telefono, deMeta(503, 131016))
-    canal.adelantar(10 * MINUTO)
+    canal.advance(10 * MINUTE_MS)
     // The first hiccup after that isn't the last of its nine tries.
     for (const esta of esas) await esperando(esta, 13)
     for (const { telefono } of esas) canal.proveedor.porTelefono.delete(telefono)
-    canal.adelantar(HORA)
+    canal.advance(HORA)
     for (const esta of esas) {
       expect(await esperar(esta, 'enviado')).toMatchObject({ codigo: null, motivo: null })
       expect(aceptados(esta)).toHaveLength(1)
@@ -158,9 +158,9 @@ describe('what is wrong with the account', () => {
   it('fails a message only when a day has passed', async () => {
     const esta = await con(deMeta(401, 190))
     await esperando(esta, 1)
-    canal.adelantar(DIA - HORA)
+    canal.advance(DIA - HORA)
     await esperando(esta, 2)
-    canal.adelantar(HORA)
+    canal.advance(HORA)
     const fila = await esperar(esta, 'fallido')
     expect([fila.codigo, fila.motivo]).toEqual(['190', expect.stringMatching(/genere un token/)])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
@@ -182,7 +182,7 @@ describe('what is wrong with the account', () => {
     await comercio.api.guias.confirmarUbicacion(confirmada.guia, { lat: 14.6, lng: -90.5 })
     await comercio.api.guias.cancelar(cancelada.guia)
     for (const { telefono } of [confirmada, cancelada]) canal.proveedor.porTelefono.delete(telefono)
-    canal.adelantar(10 * MINUTO)
+    canal.advance(10 * MINUTE_MS)
     for (const esta of [confirmada, cancelada]) {
       await esperar(esta, 'descartado')
       expect(aceptados(esta)).toEqual([])
@@ -193,9 +193,9 @@ describe('what is wrong with the account', () => {
 
 describe('the log', () => {
   it('has no phone or secret, not even where Meta quotes them', () => {
-    const { config, pedidos: todos } = canal.proveedor
+    const { config, requests: todos } = canal.proveedor
     const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
     const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
-    revisarLog(canal, [PLACA, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
+    checkLog(canal, [PLACA, 'EAAGsecretisimo', config.token, config.appSecret, ...tokens, ...telefonos])
   })
 })

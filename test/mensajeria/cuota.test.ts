@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
-import { RECOGIDA, sinDestino } from '../fabricas.ts'
-import { DIA, nuevoTelefono, usarCanal } from './canal.ts'
+import { buildGuiaWithoutDestino, RECOGIDA } from '../fabricas.ts'
+import { createTelefono, DIA, useChannel } from './canal.ts'
 
-const canal = usarCanal()
+const canal = useChannel()
 const { entorno, aceptados, leer, quietud } = canal
 let comercio: Comercio
 let otro: Comercio
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 const lote = async (de: Comercio, telefono: string, cuantas: number) => {
-  const guias = Array.from({ length: cuantas }, () => sinDestino({ telefono: `+${telefono}` }))
+  const guias = Array.from({ length: cuantas }, () => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
   const { resultados } = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
   return resultados.map((uno) => ({ guia: uno.ok ? uno.guia : '' }))
 }
@@ -24,15 +24,11 @@ describe('one telephone', () => {
   it.each(['enviado', 'entregado', 'leido', 'dudoso'])(
     'gets no sixth request in an hour after five that are %s',
     async (estado) => {
-      const telefono = nuevoTelefono()
+      const telefono = createTelefono()
       await lote(comercio, telefono, 5)
       await quietud()
       expect(aceptados({ telefono })).toHaveLength(5)
-      await canal.consultar('update mensaje set estado = $1 where telefono in ($2, $3)', [
-        estado,
-        telefono,
-        `+${telefono}`,
-      ])
+      await canal.query('update mensaje set estado = $1 where telefono in ($2, $3)', [estado, telefono, `+${telefono}`])
       const [sexta] = await lote(comercio, telefono, 1)
       await quietud()
       expect(aceptados({ telefono })).toHaveLength(5)
@@ -41,7 +37,7 @@ describe('one telephone', () => {
   )
 
   it('gets five requests an hour and twenty a day from all merchants; each goes out, later and once', async () => {
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     const mias = await lote(comercio, telefono, 24)
     const suyas = await lote(otro, telefono, 4)
     await quietud()
@@ -57,21 +53,21 @@ describe('one telephone', () => {
     for (const { motivo } of esperan)
       expect(motivo).toMatch(/^Ese teléfono ya recibió 5 solicitudes en una hora o 20 en un día/)
     // Somebody else's phone isn't touched.
-    const libre = nuevoTelefono()
+    const libre = createTelefono()
     await lote(comercio, libre, 1)
     await quietud()
     expect(aceptados({ telefono: libre })).toHaveLength(1)
 
     for (let hora = 1; hora <= 4; hora++) {
       const antes = recibidas()
-      canal.adelantar(HORA + HORA / 2)
+      canal.advance(HORA + HORA / 2)
       await quietud()
       expect(recibidas() - antes).toBeLessThanOrEqual(5)
     }
     expect(recibidas()).toBeGreaterThan(10)
     expect(recibidas()).toBeLessThanOrEqual(20)
     for (let dias = 0; recibidas() < 28 && dias < 8; dias++) {
-      canal.adelantar(DIA / 2)
+      canal.advance(DIA / 2)
       await quietud()
     }
     expect(recibidas()).toBe(28)

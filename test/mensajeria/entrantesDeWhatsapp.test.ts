@@ -1,24 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Entrante, firmaValida, leerEntrantes, responderReto } from '../../server/domain/mensajeria/whatsapp.ts'
-import { aviso, estado, firmarComoMeta, mensaje } from './proveedor.ts'
+import {
+  answerChallenge,
+  type InboundItem,
+  isFirmaValid,
+  readInboundItems,
+} from '../../server/domain/mensajeria/whatsapp.ts'
+import { aviso, estado, mensaje, signAsMeta } from './proveedor.ts'
 
 const TELEFONO = '+50255551234'
 
 describe('signatures', () => {
   const crudo = Buffer.from('{"object":"whatsapp_business_account","ñ":"\\u00f1"}')
   const SECRETO = 'secreto'
-  const buena = firmarComoMeta(crudo, SECRETO)
+  const buena = signAsMeta(crudo, SECRETO)
 
   test('a known one', () => {
     // printf '{}' | openssl dgst -sha256 -hmac secreto
     const conocida = 'sha256=9b09d74c60be8d716f80e3db365e4e4f49b2b1a55a3d1d5931e96eb98dde17e9'
-    expect(firmaValida(Buffer.from('{}'), conocida, SECRETO)).toBe(true)
+    expect(isFirmaValid(Buffer.from('{}'), conocida, SECRETO)).toBe(true)
   })
 
   test('good, in either case of its digits', () => {
-    expect(firmaValida(crudo, buena, SECRETO)).toBe(true)
-    expect(firmaValida(crudo, `sha256=${buena.slice(7).toUpperCase()}`, SECRETO)).toBe(true)
+    expect(isFirmaValid(crudo, buena, SECRETO)).toBe(true)
+    expect(isFirmaValid(crudo, `sha256=${buena.slice(7).toUpperCase()}`, SECRETO)).toBe(true)
   })
 
   test.each<[string, string | undefined]>([
@@ -31,33 +36,33 @@ describe('signatures', () => {
     ['no hexadecimal', `sha256=${'z'.repeat(64)}`],
     ['two of them', `${buena}, ${buena}`],
     ['with a line break', `${buena}\n`],
-    ["another secret's", firmarComoMeta(crudo, 'otro')],
-    ["another body's", firmarComoMeta(`${crudo} `, SECRETO)],
+    ["another secret's", signAsMeta(crudo, 'otro')],
+    ["another body's", signAsMeta(`${crudo} `, SECRETO)],
   ])('%s', (_caso, cabecera) => {
-    expect(firmaValida(crudo, cabecera, SECRETO)).toBe(false)
+    expect(isFirmaValid(crudo, cabecera, SECRETO)).toBe(false)
   })
 
   test('any altered byte of the body or digit of the signature', () => {
     for (let i = 0; i < crudo.length; i++) {
       const otro = Buffer.from(crudo)
       otro[i]! ^= 1
-      expect(firmaValida(otro, buena, SECRETO)).toBe(false)
+      expect(isFirmaValid(otro, buena, SECRETO)).toBe(false)
     }
     for (let i = 7; i < buena.length; i++) {
       const otra = buena.slice(0, i) + (buena[i] === '0' ? '1' : '0') + buena.slice(i + 1)
-      expect(firmaValida(crudo, otra, SECRETO)).toBe(false)
+      expect(isFirmaValid(crudo, otra, SECRETO)).toBe(false)
     }
   })
 
   test('an empty secret admits nobody', () => {
-    expect(firmaValida(crudo, firmarComoMeta(crudo, ''), '')).toBe(false)
+    expect(isFirmaValid(crudo, signAsMeta(crudo, ''), '')).toBe(false)
   })
 })
 
 describe('the challenge', () => {
   const BUENA = { 'hub.mode': 'subscribe', 'hub.verify_token': 'reto', 'hub.challenge': '1158201444' }
   test('is echoed to who knows the token', () => {
-    expect(responderReto(BUENA, 'reto')).toBe('1158201444')
+    expect(answerChallenge(BUENA, 'reto')).toBe('1158201444')
   })
   test.each<[string, Record<string, unknown>]>([
     ['another token', { ...BUENA, 'hub.verify_token': 'Reto' }],
@@ -72,31 +77,31 @@ describe('the challenge', () => {
     ['an endless challenge', { ...BUENA, 'hub.challenge': '1'.repeat(257) }],
     ['nothing', {}],
   ])('%s', (_caso, consulta) => {
-    expect(responderReto(consulta, 'reto')).toBeUndefined()
+    expect(answerChallenge(consulta, 'reto')).toBeUndefined()
   })
   test('an empty token admits nobody', () => {
-    expect(responderReto({ ...BUENA, 'hub.verify_token': '' }, '')).toBeUndefined()
+    expect(answerChallenge({ ...BUENA, 'hub.verify_token': '' }, '')).toBeUndefined()
   })
 })
 
 describe('webhooks', () => {
   const NUMERO = '106540352242922'
   const EN = new Date('2026-11-20T18:30:05Z')
-  const leer = (cuerpo: unknown) => leerEntrantes(JSON.parse(JSON.stringify(cuerpo)), NUMERO)
+  const leer = (cuerpo: unknown) => readInboundItems(JSON.parse(JSON.stringify(cuerpo)), NUMERO)
   const leerUno = (crudo: object) => leer(aviso({ messages: [crudo] }))
-  const comun = { telefono: TELEFONO, enRespuestaA: null, en: EN }
+  const comun = { telefono: TELEFONO, inReplyTo: null, en: EN }
 
   test.each([
     ['sent', 'enviado'],
     ['delivered', 'entregado'],
     ['read', 'leido'],
   ])('a status: %s', (status, leido) => {
-    const crudo = estado(status, { wamid: 'wamid.1', para: '50255551234', nuestroId: 'men_1', en: EN })
+    const crudo = estado(status, { wamid: 'wamid.1', para: '50255551234', ownId: 'men_1', en: EN })
     expect(leer(aviso({ statuses: [crudo] }))).toEqual([
       {
         tipo: 'estado',
-        proveedorId: 'wamid.1',
-        nuestroId: 'men_1',
+        providerId: 'wamid.1',
+        ownId: 'men_1',
         estado: leido,
         en: EN,
         codigo: null,
@@ -106,10 +111,10 @@ describe('webhooks', () => {
   })
 
   test('a failure, with its reason', () => {
-    const error = { code: 131026, title: 'Message undeliverable', detalles: 'Message Undeliverable to +50255551234.' }
+    const error = { code: 131026, title: 'Message undeliverable', details: 'Message Undeliverable to +50255551234.' }
     const crudo = estado('failed', { wamid: 'wamid.1', para: '50255551234', en: EN, error })
     const [leido] = leer(aviso({ statuses: [crudo] }))
-    expect(leido).toMatchObject({ estado: 'fallido', nuestroId: null, codigo: '131026' })
+    expect(leido).toMatchObject({ estado: 'fallido', ownId: null, codigo: '131026' })
     expect((leido as { motivo: string }).motivo).toMatch(
       /no usa WhatsApp.*\(Meta: «Message Undeliverable to \*\*\*34\.»\)/,
     )
@@ -128,12 +133,12 @@ describe('webhooks', () => {
 
   test('a location, in answer to ours', () => {
     const lugar = { latitude: 14.6349, longitude: -90.5069, name: 'Casa', address: 'Zona 1', url: 'https://x' }
-    expect(leerUno(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', enRespuestaA: 'wamid.1' }))).toEqual([
+    expect(leerUno(mensaje('location', lugar, { en: EN, wamid: 'wamid.2', inReplyTo: 'wamid.1' }))).toEqual([
       {
         tipo: 'ubicacion',
-        proveedorId: 'wamid.2',
+        providerId: 'wamid.2',
         ...comun,
-        enRespuestaA: 'wamid.1',
+        inReplyTo: 'wamid.1',
         lat: 14.6349,
         lng: -90.5069,
         nombre: 'Casa',
@@ -141,7 +146,7 @@ describe('webhooks', () => {
       },
     ])
     expect(leerUno(mensaje('location', { latitude: 0, longitude: -90 }, { en: EN }))).toMatchObject([
-      { tipo: 'ubicacion', lat: 0, lng: -90, nombre: null, direccion: null, enRespuestaA: null },
+      { tipo: 'ubicacion', lat: 0, lng: -90, nombre: null, direccion: null, inReplyTo: null },
     ])
   })
 
@@ -177,17 +182,17 @@ describe('webhooks', () => {
   ])('a message of type %s counts as text', (type, contenido, texto) => {
     expect(
       leerUno({ ...mensaje('x', 1, { en: EN, wamid: 'w' }), [type]: contenido, from: '50255551234', type }),
-    ).toEqual([{ tipo: 'texto', proveedorId: 'w', ...comun, texto }])
+    ).toEqual([{ tipo: 'texto', providerId: 'w', ...comun, texto }])
   })
 
   test('a reaction answers what it reacts to', () => {
     expect(leerUno(mensaje('reaction', { message_id: 'wamid.1', emoji: '👍' }))).toMatchObject([
-      { tipo: 'texto', texto: '👍', enRespuestaA: 'wamid.1' },
+      { tipo: 'texto', texto: '👍', inReplyTo: 'wamid.1' },
     ])
   })
 
   test('what PostgreSQL cannot store is left out, what is endless is cut', () => {
-    const [leido] = leerEntrantes(
+    const [leido] = readInboundItems(
       aviso({ messages: [mensaje('text', { body: `a\0b\ud800${'ñ'.repeat(9000)}` })] }),
       NUMERO,
     )
@@ -219,7 +224,7 @@ describe('webhooks', () => {
       object: 'whatsapp_business_account',
       entry: [...uno.entry, null, 7, ...ajeno.entry, { changes: 'x' }, ...otroCampo.entry, ...dos.entry],
     }
-    expect(leer(cuerpo).map(({ proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
+    expect(leer(cuerpo).map(({ providerId: proveedorId }) => proveedorId)).toEqual(['1', '2', '3', '4', '5'])
   })
 
   test.each<[string, object]>([
@@ -236,22 +241,22 @@ describe('webhooks', () => {
 
   test('an answer to our message needs no sender, and a status no recipient', () => {
     const sinRemitente = (tipo: string, contenido: unknown) => ({
-      ...mensaje(tipo, contenido, { wamid: 'w', enRespuestaA: 'wamid.1' }),
+      ...mensaje(tipo, contenido, { wamid: 'w', inReplyTo: 'wamid.1' }),
       from: undefined,
     })
     expect(leerUno(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
-      { tipo: 'ubicacion', telefono: null, enRespuestaA: 'wamid.1', lat: 14.6 },
+      { tipo: 'ubicacion', telefono: null, inReplyTo: 'wamid.1', lat: 14.6 },
     ])
     expect(leerUno(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
     const fallido = { ...estado('failed', { wamid: 'w', para: '5', error: { code: 131026 } }), recipient_id: undefined }
-    expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ proveedorId: 'w', estado: 'fallido' }])
+    expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ providerId: 'w', estado: 'fallido' }])
   })
 
   test('each item that cannot be read is reported, but not those of other numbers', () => {
     let saltados = 0
     const contar = (cuerpo: unknown) => {
       saltados = 0
-      leerEntrantes(cuerpo, NUMERO, () => saltados++)
+      readInboundItems(cuerpo, NUMERO, () => saltados++)
       return saltados
     }
     const buena = mensaje('text', { body: 'x' })
@@ -279,24 +284,24 @@ describe('webhooks', () => {
     {},
     { object: 'page', entry: [] },
     { object: 'whatsapp_business_account' },
-  ])('garbage: %j', (cuerpo) => expect(leerEntrantes(cuerpo, NUMERO)).toEqual([]))
+  ])('garbage: %j', (cuerpo) => expect(readInboundItems(cuerpo, NUMERO)).toEqual([]))
 
   // --- Properties ---
 
   const E164 = /^\+[1-9]\d{5,14}$/
   // One assertion for all: there are hundreds of thousands of values.
-  const esSano = (leido: Entrante) =>
-    leido.proveedorId !== '' &&
-    (leido.tipo === 'estado' || (leido.telefono === null ? leido.enRespuestaA !== null : E164.test(leido.telefono))) &&
+  const esSano = (leido: InboundItem) =>
+    leido.providerId !== '' &&
+    (leido.tipo === 'estado' || (leido.telefono === null ? leido.inReplyTo !== null : E164.test(leido.telefono))) &&
     !Number.isNaN(leido.en.getTime()) &&
     Object.values(leido).every((valor) => typeof valor !== 'string' || (valor.isWellFormed() && !valor.includes('\0')))
-  function sano(leidos: Entrante[]) {
+  function sano(leidos: InboundItem[]) {
     expect(leidos.filter((leido) => !esSano(leido))).toEqual([])
   }
 
   test('never throws on any JSON', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (cuerpo) => sano(leerEntrantes(cuerpo, NUMERO))),
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (cuerpo) => sano(readInboundItems(cuerpo, NUMERO))),
       { numRuns: 1000 },
     )
   })
@@ -304,11 +309,11 @@ describe('webhooks', () => {
   test('never throws on a real body with anything in place of any of its parts', () => {
     const cuerpo = aviso({
       messages: [
-        mensaje('location', { latitude: 14.6, longitude: -90.5, name: 'x', address: 'y' }, { enRespuestaA: 'w' }),
+        mensaje('location', { latitude: 14.6, longitude: -90.5, name: 'x', address: 'y' }, { inReplyTo: 'w' }),
         mensaje('text', { body: 'hola' }),
         mensaje('interactive', { button_reply: { title: 'Sí' } }),
       ],
-      statuses: [estado('failed', { wamid: 'w', para: '50255551234', error: { code: 131026, detalles: 'x' } })],
+      statuses: [estado('failed', { wamid: 'w', para: '50255551234', error: { code: 131026, details: 'x' } })],
     })
     const caminos: (string | number)[][] = []
     const recorrer = (valor: unknown, camino: (string | number)[]) => {
@@ -328,7 +333,7 @@ describe('webhooks', () => {
           // biome-ignore lint/suspicious/noExplicitAny: it walks whatever there is
           const padre = hasta.slice(0, -1).reduce((valor: any, clave) => valor[clave], copia)
           padre[hasta.at(-1)!] = nuevo
-          sano(leerEntrantes(copia.raiz, NUMERO))
+          sano(readInboundItems(copia.raiz, NUMERO))
         },
       ),
       { numRuns: 3000 },

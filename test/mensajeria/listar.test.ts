@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /operaciones/v1/mensajes', () => {
   it('answers 404 for a guide that doesn’t exist, and needs one', async () => {

@@ -1,19 +1,27 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
-import { raspar } from '../observabilidad/raspar.ts'
+import { scrapeMetrics } from '../observabilidad/raspar.ts'
 import { puertoLibre } from '../puertos.ts'
-import { AHI, CONFIRMADA, nuevoTelefono, revisarLog, SOLICITADA, type SolicitudPedida, usarCanal } from './canal.ts'
+import {
+  CONFIRMED_EVENTOS,
+  checkLog,
+  createTelefono,
+  RECIPIENT_POSITION,
+  REQUESTED_EVENTOS,
+  type SentUbicacionRequest,
+  useChannel,
+} from './canal.ts'
 import { aviso, estado, mensaje } from './proveedor.ts'
 
 // Tests that each have guides of their own go side by side: most of their time is waiting for the jobs.
 let puerto: number
-const canal = usarCanal({
+const canal = useChannel({
   async variables() {
     puerto = await puertoLibre()
     return { METRICS_PORT: `${puerto}` }
   },
 })
-const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer } = canal
+const { entorno, nueva, requested: pedida, esperar, mensajes, aceptados, requests: pedidos, tipos, leer } = canal
 const { quietud, contestar, publicar } = canal
 let comercio: Comercio
 beforeAll(async () => {
@@ -34,7 +42,7 @@ describe('statuses', () => {
     async (_orden, orden) => {
       const esta = await pedida(comercio)
       for (const [vuelta, status] of [...orden, ...orden].entries()) {
-        const datos = { wamid: esta.wamid, para: esta.telefono, nuestroId: esta.id, en: en(NOMBRES.indexOf(status)) }
+        const datos = { wamid: esta.wamid, para: esta.telefono, ownId: esta.id, en: en(NOMBRES.indexOf(status)) }
         // Another body each time, or the second would be no second row.
         await canal.contar({ statuses: [estado(status, datos)], vuelta })
       }
@@ -47,7 +55,7 @@ describe('statuses', () => {
         entregado_en: en(1).toISOString(),
         leido_en: en(2).toISOString(),
       })
-      expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+      expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
     },
   )
 
@@ -68,7 +76,7 @@ describe('statuses', () => {
     const entregas = await canal.conWebhook(tienda)
     const esta = await pedida(tienda)
     for (const [vuelta, status] of orden.entries()) {
-      const error = { code: 131026, title: 'Message undeliverable', detalles: `No se pudo con ${esta.telefono}` }
+      const error = { code: 131026, title: 'Message undeliverable', details: `No se pudo con ${esta.telefono}` }
       const datos = { wamid: esta.wamid, para: esta.telefono, ...(status === 'failed' && { error }) }
       await canal.contar({ statuses: [estado(status, datos)], vuelta })
     }
@@ -78,12 +86,12 @@ describe('statuses', () => {
     expect(fila!.motivo).not.toContain(esta.telefono)
     const { ubicacion } = await leer(tienda, esta)
     expect(ubicacion).toMatchObject({ estado: 'fallida', solicitud: { estado: 'fallido', motivo: fila!.motivo } })
-    expect(await tipos(tienda, esta)).toEqual([...SOLICITADA, 'ubicacion.fallida'])
+    expect(await tipos(tienda, esta)).toEqual([...REQUESTED_EVENTOS, 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.solicitada', 'ubicacion.fallida'])
   })
 
   it('count a message that failed once, also when WhatsApp repeats itself', async () => {
-    const fallidos = async () => (await raspar(puerto)).get('guias_mensajes_total{resultado="fallido"}')!
+    const fallidos = async () => (await scrapeMetrics(puerto)).get('guias_mensajes_total{resultado="fallido"}')!
     const antes = await fallidos()
     const esta = await pedida(comercio)
     const datos = { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } }
@@ -102,13 +110,13 @@ describe('statuses', () => {
 
   it('count what they did, and log what has no place', async () => {
     const cuantos = async () => {
-      const metricas = await raspar(puerto)
+      const metricas = await scrapeMetrics(puerto)
       return ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible'].map(
         (resultado) => metricas.get(`guias_entrantes_total{resultado="${resultado}"}`)!,
       )
     }
     const esta = await pedida(comercio)
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     const antes = await cuantos()
     await canal.contar({
       statuses: [
@@ -128,7 +136,7 @@ describe('statuses', () => {
   it('keep a confirmed place when the message fails afterwards', async () => {
     const esta = await pedida(comercio)
     await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.6333, lng: -90.6064 })
-    const error = { code: 131026, title: 'Message undeliverable', detalles: 'No se pudo' }
+    const error = { code: 131026, title: 'Message undeliverable', details: 'No se pudo' }
     await canal.contar({ statuses: [estado('failed', { wamid: esta.wamid, para: esta.telefono, error })] })
     expect((await mensajes(esta))[0]!.estado).toBe('fallido')
     expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
@@ -140,10 +148,10 @@ describe('statuses', () => {
     await canal.contar({
       statuses: [
         estado('read', datos),
-        estado('read', { ...datos, nuestroId: '-'.repeat(36) }),
-        estado('read', { ...datos, nuestroId: '0123456789abcdef0123456789abcdef0123' }),
-        estado('read', { ...datos, nuestroId: esta.guia }),
-        estado('failed', { ...datos, nuestroId: '01a204b8-7ab8-7000-beff-e7566cf9e000' }),
+        estado('read', { ...datos, ownId: '-'.repeat(36) }),
+        estado('read', { ...datos, ownId: '0123456789abcdef0123456789abcdef0123' }),
+        estado('read', { ...datos, ownId: esta.guia }),
+        estado('failed', { ...datos, ownId: '01a204b8-7ab8-7000-beff-e7566cf9e000' }),
       ],
     })
     const deOtro = aviso({ statuses: [estado('read', { ...datos, wamid: esta.wamid })] }, '999999999999999')
@@ -154,23 +162,23 @@ describe('statuses', () => {
 })
 
 describe('a location', () => {
-  const confirmada = async (tienda: Comercio, esta: SolicitudPedida) => {
+  const confirmada = async (tienda: Comercio, esta: SentUbicacionRequest) => {
     const { ubicacion } = await leer(tienda, esta)
     expect(ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
-      lat: AHI.latitude,
-      lng: AHI.longitude,
+      lat: RECIPIENT_POSITION.latitude,
+      lng: RECIPIENT_POSITION.longitude,
     })
     expect((await tipos(tienda, esta)).at(-1)).toBe('ubicacion.confirmada')
     return ubicacion
   }
-  const acuses = (esta: SolicitudPedida) => aceptados(esta).filter(({ json }) => json.type === 'text')
+  const acuses = (esta: SentUbicacionRequest) => aceptados(esta).filter(({ json }) => json.type === 'text')
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
     const tienda = await entorno.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     const [vieja, media, otra] = [
       await pedida(tienda, { telefono: `+${telefono}` }),
       await pedida(tienda, { telefono: `+${telefono}` }),
@@ -180,17 +188,17 @@ describe('a location', () => {
       messages: [
         mensaje(
           'location',
-          { ...AHI, name: 'Casa', address: '4a calle 1-23' },
-          { de: telefono, enRespuestaA: media.wamid },
+          { ...RECIPIENT_POSITION, name: 'Casa', address: '4a calle 1-23' },
+          { de: telefono, inReplyTo: media.wamid },
         ),
       ],
     }
     // Meta repeats itself; the second time as another body.
-    await Promise.all([canal.avisar(cuerpo), canal.avisar(cuerpo), canal.avisar({ ...cuerpo, vuelta: 2 })])
+    await Promise.all([canal.notify(cuerpo), canal.notify(cuerpo), canal.notify({ ...cuerpo, vuelta: 2 })])
     await canal.procesado()
     expect((await confirmada(tienda, media)).referencia).toBe('Casa, 4a calle 1-23')
-    expect(await tipos(tienda, media)).toEqual(CONFIRMADA)
-    for (const esta of [vieja, otra]) expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
+    expect(await tipos(tienda, media)).toEqual(CONFIRMED_EVENTOS)
+    for (const esta of [vieja, otra]) expect(await tipos(tienda, esta)).toEqual(REQUESTED_EVENTOS)
     await esperar(media, 'enviado', 2)
     await quietud()
     expect(acuses(media)).toHaveLength(1)
@@ -207,21 +215,21 @@ describe('a location', () => {
 
   it('that names our message confirms its guide without a sender, or with the number in another form', async () => {
     for (const from of [undefined, '5491123456789']) {
-      const telefono = nuevoTelefono()
+      const telefono = createTelefono()
       const [una, otra] = [
         await pedida(comercio, { telefono: `+${telefono}` }),
         await pedida(comercio, { telefono: `+${telefono}` }),
       ]
-      await canal.contar({ messages: [{ ...mensaje('location', AHI, { enRespuestaA: una.wamid }), from }] })
+      await canal.contar({ messages: [{ ...mensaje('location', RECIPIENT_POSITION, { inReplyTo: una.wamid }), from }] })
       await confirmada(comercio, una)
-      expect(await tipos(comercio, otra)).toEqual(SOLICITADA)
+      expect(await tipos(comercio, otra)).toEqual(REQUESTED_EVENTOS)
       expect(aceptados(una).at(-1)!.para).toBe(telefono)
     }
   })
 
   it('as a map link in a text confirms the guide, and a short link is followed', async () => {
     const conPunto = await pedida(comercio)
-    const enlace = `https://www.google.com/maps?q=${AHI.latitude},${AHI.longitude}`
+    const enlace = `https://www.google.com/maps?q=${RECIPIENT_POSITION.latitude},${RECIPIENT_POSITION.longitude}`
     await contestar('text', { body: `Mi casa:\n${enlace}.` }, conPunto)
     expect((await confirmada(comercio, conPunto)).maps_url).toBe(enlace)
     await esperar(conPunto, 'enviado', 2)
@@ -229,7 +237,7 @@ describe('a location', () => {
     await contestar('text', { body: 'https://maps.app.goo.gl/abc123' }, corto)
     const { ubicacion } = await leer(comercio, corto)
     expect(ubicacion).toMatchObject({ estado: 'confirmada', maps_url: 'https://maps.app.goo.gl/abc123', lat: null })
-    expect(await canal.consultar('select maps_url from enlace_corto')).toEqual([
+    expect(await canal.query('select maps_url from enlace_corto')).toEqual([
       { maps_url: 'https://maps.app.goo.gl/abc123' },
     ])
     // The thanks would say that the place is known.
@@ -243,28 +251,28 @@ describe('a location', () => {
   ])('is asked for when the link in a text %s', async (_caso, body) => {
     const esta = await pedida(comercio)
     await contestar('text', { body }, esta)
-    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+    expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
     expect((await esperar(esta, 'enviado', 2)).tipo).toBe('peticion_interactiva')
   })
 
   it('without a context confirms the one guide that asks', async () => {
     const esta = await pedida(comercio)
-    await contestar('location', AHI, esta)
+    await contestar('location', RECIPIENT_POSITION, esta)
     await confirmada(comercio, esta)
     await esperar(esta, 'enviado', 2)
     expect(acuses(esta)).toHaveLength(1)
   })
 
   it('of several that ask is not guessed: the newest is asked for once, and its answer confirms it', async () => {
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     const otra = await entorno.nuevoComercio('live')
     const una = await pedida(comercio, { telefono: `+${telefono}` })
     const dos = await pedida(otra, { telefono: `+${telefono}` })
-    await contestar('location', AHI, { telefono })
-    await contestar('location', { ...AHI, latitude: 14.7 }, { telefono })
+    await contestar('location', RECIPIENT_POSITION, { telefono })
+    await contestar('location', { ...RECIPIENT_POSITION, latitude: 14.7 }, { telefono })
     await contestar('text', { body: 'ya se la mandé' }, { telefono })
-    expect(await tipos(comercio, una)).toEqual(SOLICITADA)
-    expect(await tipos(otra, dos)).toEqual(SOLICITADA)
+    expect(await tipos(comercio, una)).toEqual(REQUESTED_EVENTOS)
+    expect(await tipos(otra, dos)).toEqual(REQUESTED_EVENTOS)
     const { proveedor_id, tipo } = await esperar(dos, 'enviado', 2)
     expect(tipo).toBe('peticion_interactiva')
     await quietud()
@@ -275,30 +283,30 @@ describe('a location', () => {
       type: 'location_request_message',
       action: { name: 'send_location' },
     })
-    await contestar('location', AHI, { telefono, enRespuestaA: proveedor_id! })
+    await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
     await confirmada(otra, dos)
-    expect(await tipos(comercio, una)).toEqual(SOLICITADA)
+    expect(await tipos(comercio, una)).toEqual(REQUESTED_EVENTOS)
     // Only one is left to mean.
-    await contestar('location', AHI, { telefono })
+    await contestar('location', RECIPIENT_POSITION, { telefono })
     await confirmada(comercio, una)
   })
 
   it('is not guessed either when the named guide also has messages whose id nobody knows', async () => {
-    const telefono = nuevoTelefono()
+    const telefono = createTelefono()
     canal.proveedor.porTelefono.set(telefono, { tipo: 'cerrar' })
     const una = await nueva(comercio, { telefono: `+${telefono}` })
     await esperar(una, 'dudoso')
     canal.proveedor.porTelefono.delete(telefono)
-    await entorno.pedir('POST', `/api/v1/guias/${una.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await entorno.request('POST', `/api/v1/guias/${una.guia}/reenviar-solicitud`, { llave: comercio.llave })
     const { proveedor_id } = await esperar(una, 'enviado', 2)
     const dos = await pedida(comercio, { telefono: `+${telefono}` })
-    await contestar('location', AHI, { telefono, enRespuestaA: proveedor_id! })
+    await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: proveedor_id! })
     await confirmada(comercio, una)
-    expect(await tipos(comercio, dos)).toEqual(SOLICITADA)
+    expect(await tipos(comercio, dos)).toEqual(REQUESTED_EVENTOS)
   })
 
   it('for a guide that is confirmed, on its way or over changes neither it nor another', async () => {
-    const cerrar: [string, (esta: SolicitudPedida) => Promise<unknown>][] = [
+    const cerrar: [string, (esta: SentUbicacionRequest) => Promise<unknown>][] = [
       ['confirmed', (esta) => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })],
       [
         'on its way',
@@ -311,22 +319,22 @@ describe('a location', () => {
       ['cancelled', (esta) => comercio.api.guias.cancelar(esta.guia)],
     ]
     for (const [que, hacer] of cerrar) {
-      const telefono = nuevoTelefono()
+      const telefono = createTelefono()
       const esta = await pedida(comercio, { telefono: `+${telefono}` })
       const otra = await pedida(comercio, { telefono: `+${telefono}` })
       await hacer(esta)
       const antes = await leer(comercio, esta)
       expect([que, antes.secuencia > 2]).toEqual([que, true])
-      await contestar('location', AHI, { telefono, enRespuestaA: esta.wamid })
-      await contestar('text', { body: 'gracias' }, { telefono, enRespuestaA: esta.wamid })
+      await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: esta.wamid })
+      await contestar('text', { body: 'gracias' }, { telefono, inReplyTo: esta.wamid })
       expect(await leer(comercio, esta)).toEqual(antes)
-      expect([que, await tipos(comercio, otra)]).toEqual([que, SOLICITADA])
+      expect([que, await tipos(comercio, otra)]).toEqual([que, REQUESTED_EVENTOS])
       expect(acuses(esta)).toEqual([])
       // Alone it is as harmless.
-      await contestar('location', AHI, { telefono, enRespuestaA: otra.wamid })
-      await contestar('location', { ...AHI, latitude: 14.9 }, { telefono })
+      await contestar('location', RECIPIENT_POSITION, { telefono, inReplyTo: otra.wamid })
+      await contestar('location', { ...RECIPIENT_POSITION, latitude: 14.9 }, { telefono })
       expect(await leer(comercio, esta)).toEqual(antes)
-      expect(await tipos(comercio, otra)).toEqual(CONFIRMADA)
+      expect(await tipos(comercio, otra)).toEqual(CONFIRMED_EVENTOS)
     }
   })
 
@@ -334,7 +342,7 @@ describe('a location', () => {
     const correr = async (_: unknown, i: number) => {
       const esta = await pedida(comercio)
       const carrera = [
-        () => canal.avisar({ messages: [mensaje('location', AHI, { de: esta.telefono })] }),
+        () => canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: esta.telefono })] }),
         () => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 }),
       ]
       await Promise.allSettled((i % 2 ? carrera.reverse() : carrera).map((llegar) => llegar()))
@@ -363,13 +371,13 @@ describe('anything else', () => {
     await contestar(tipo, contenido, esta)
     await esperar(esta, 'enviado', 2)
     expect((await peticiones(esta)).length).toBe(1)
-    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+    expect(await tipos(comercio, esta)).toEqual(REQUESTED_EVENTOS)
   })
 
   it('is one, however many texts come, in one body or in many at once', async () => {
     const esta = await pedida(comercio)
     const texto = (i: number) => mensaje('text', { body: `hola ${i}` }, { de: esta.telefono })
-    await Promise.all(Array.from({ length: 15 }, (_, i) => canal.avisar({ messages: [texto(i), texto(i + 100)] })))
+    await Promise.all(Array.from({ length: 15 }, (_, i) => canal.notify({ messages: [texto(i), texto(i + 100)] })))
     await canal.procesado()
     await esperar(esta, 'enviado', 2)
     await contestar('text', { body: 'otra vez' }, esta)
@@ -377,37 +385,49 @@ describe('anything else', () => {
     expect(await mensajes(esta)).toHaveLength(2)
     expect(pedidos(esta)).toHaveLength(2)
     const { proveedor_id } = (await peticiones(esta))[0]!
-    await contestar('location', AHI, { ...esta, enRespuestaA: proveedor_id! })
-    expect(await tipos(comercio, esta)).toEqual(CONFIRMADA)
+    await contestar('location', RECIPIENT_POSITION, { ...esta, inReplyTo: proveedor_id! })
+    expect(await tipos(comercio, esta)).toEqual(CONFIRMED_EVENTOS)
   })
 
   it('from phones that nobody asked, from test guides or for another number is nobody’s business', async () => {
-    const nadie = nuevoTelefono()
+    const nadie = createTelefono()
     const prueba = await entorno.nuevoComercio('test')
     const esta = await nueva(prueba)
     await esperar(esta, 'enviado')
     const ajena = await pedida(comercio)
-    await contestar('location', AHI, { telefono: nadie })
-    await contestar('location', AHI, esta)
+    await contestar('location', RECIPIENT_POSITION, { telefono: nadie })
+    await contestar('location', RECIPIENT_POSITION, esta)
     await contestar('text', { body: 'hola' }, esta)
-    const deOtro = aviso({ messages: [mensaje('location', AHI, { de: ajena.telefono })] }, '999999999999999')
+    const deOtro = aviso(
+      { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
+      '999999999999999',
+    )
     expect((await publicar(JSON.stringify(deOtro))).status).toBe(200)
-    const deOtroCampo = aviso({ messages: [mensaje('location', AHI, { de: ajena.telefono })] }, undefined, 'history')
+    const deOtroCampo = aviso(
+      { messages: [mensaje('location', RECIPIENT_POSITION, { de: ajena.telefono })] },
+      undefined,
+      'history',
+    )
     expect((await publicar(JSON.stringify(deOtroCampo))).status).toBe(200)
     await canal.procesado()
     await quietud()
-    expect(await tipos(prueba, esta)).toEqual(SOLICITADA)
-    expect(await tipos(comercio, ajena)).toEqual(SOLICITADA)
+    expect(await tipos(prueba, esta)).toEqual(REQUESTED_EVENTOS)
+    expect(await tipos(comercio, ajena)).toEqual(REQUESTED_EVENTOS)
     expect([pedidos({ telefono: nadie }), pedidos(esta), pedidos(ajena).length]).toEqual([[], [], 1])
   })
 })
 
 describe('the log', () => {
   it('has no phone, place, link or secret', () => {
-    const { config, pedidos: todos } = canal.proveedor
+    const { config, requests: todos } = canal.proveedor
     const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
     const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
-    const lugares = [String(AHI.latitude), String(AHI.longitude), '4a calle', 'mi paquete']
-    revisarLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos, ...lugares])
+    const lugares = [
+      String(RECIPIENT_POSITION.latitude),
+      String(RECIPIENT_POSITION.longitude),
+      '4a calle',
+      'mi paquete',
+    ]
+    checkLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos, ...lugares])
   })
 })

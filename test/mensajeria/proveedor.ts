@@ -15,8 +15,8 @@ import type { ConfigDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.t
 // told, and tells of statuses and messages with signed webhooks.
 
 /** One request that was read to its end. */
-export interface PedidoRecibido {
-  ruta: string
+export interface ReceivedRequest {
+  path: string
   cabeceras: IncomingHttpHeaders
   cuerpo: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
@@ -27,13 +27,13 @@ export interface PedidoRecibido {
 export interface ErrorDeMeta {
   code: number
   message?: string
-  detalles?: string
+  details?: string
   transitorio?: boolean
 }
 
 /** What happens to a request; those that say so take the message, though the client can't know. */
-export type Desenlace =
-  | { tipo: 'aceptar'; demora?: number }
+export type RequestOutcome =
+  | { tipo: 'aceptar'; lag?: number }
   | { tipo: 'error'; status: number; error: ErrorDeMeta; cabeceras?: Record<string, string> }
   /** Any answer, as it stands. */
   | { tipo: 'respuesta'; status: number; cuerpo: string; cabeceras?: Record<string, string> }
@@ -46,32 +46,32 @@ export type Desenlace =
   /** Takes the message and closes in the middle of the answer. */
   | { tipo: 'media_respuesta' }
 
-export interface Aceptado {
+export interface AcceptedMensaje {
   wamid: string
   /** Digits, as it was sent. */
   para: string
   /** biz_opaque_callback_data */
-  nuestroId: string
+  ownId: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
   json: any
 }
 
-export interface Proveedor {
+export interface TestProvider {
   url: string
   config: ConfigDeWhatsapp
-  pedidos: PedidoRecibido[]
+  requests: ReceivedRequest[]
   /** Messages that were taken, answered or not. */
-  aceptados: Aceptado[]
+  aceptados: AcceptedMensaje[]
   /** Connections so far. */
-  conexiones(): number
+  connections(): number
   /** For the next requests, one each; after them, `siempre`. */
-  siguientes: Desenlace[]
-  siempre: Desenlace
+  siguientes: RequestOutcome[]
+  siempre: RequestOutcome
   /** For the requests of one phone (digits alone), before all else. */
-  porTelefono: Map<string, Desenlace>
+  porTelefono: Map<string, RequestOutcome>
   /** Sends a webhook, signed unless told otherwise; resolves to the status of the answer. */
-  avisar(url: string, cuerpo: unknown, firma?: string | null): Promise<number>
-  cerrar(): Promise<void>
+  notify(url: string, cuerpo: unknown, firma?: string | null): Promise<number>
+  close(): Promise<void>
 }
 
 const CONFIG = {
@@ -80,12 +80,12 @@ const CONFIG = {
   token: 'EAAGpruebatoken0123456789',
   appSecret: 'secreto-de-la-aplicacion',
   verifyToken: 'reto-de-verificacion',
-  plantilla: 'confirmar_ubicacion',
-  plantillaDeDecision: 'decidir_entrega',
-  idioma: 'es',
+  template: 'confirmar_ubicacion',
+  decisionTemplate: 'decidir_entrega',
+  language: 'es',
 }
 
-export async function abrirProveedor(cambios: Partial<ConfigDeWhatsapp> = {}): Promise<Proveedor> {
+export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Promise<TestProvider> {
   let conexiones = 0
   const servidor = createServer((req, res) => {
     // Who leaves in the middle is the client's own business.
@@ -101,29 +101,29 @@ export async function abrirProveedor(cambios: Partial<ConfigDeWhatsapp> = {}): P
   await once(servidor.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
   const config = { ...CONFIG, baseUrl: url, ...cambios }
-  const proveedor: Proveedor = {
+  const proveedor: TestProvider = {
     url,
     config,
-    pedidos: [],
+    requests: [],
     aceptados: [],
-    conexiones: () => conexiones,
+    connections: () => conexiones,
     siguientes: [],
     siempre: { tipo: 'aceptar' },
     porTelefono: new Map(),
-    avisar: (destino, cuerpo, firma) => avisar(config, destino, cuerpo, firma),
-    cerrar: () => cerrar(servidor),
+    notify: (destino, cuerpo, firma) => avisar(config, destino, cuerpo, firma),
+    close: () => cerrar(servidor),
   }
   return proveedor
 }
 
 /** Providers that close with their test file. */
-export function usarProveedores() {
-  const abiertos: Proveedor[] = []
+export function useProviders() {
+  const abiertos: TestProvider[] = []
   afterAll(async () => {
-    await Promise.all(abiertos.map((proveedor) => proveedor.cerrar()))
+    await Promise.all(abiertos.map((proveedor) => proveedor.close()))
   })
   return async (cambios?: Partial<ConfigDeWhatsapp>) => {
-    const proveedor = await abrirProveedor(cambios)
+    const proveedor = await openProvider(cambios)
     abiertos.push(proveedor)
     return proveedor
   }
@@ -136,7 +136,7 @@ function cerrar(servidor: Server): Promise<void> {
 
 // --- Sends ---
 
-async function recibir(proveedor: Proveedor, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function recibir(proveedor: TestProvider, req: IncomingMessage, res: ServerResponse): Promise<void> {
   // On a connection that was already open.
   if (proveedor.siguientes[0]?.tipo === 'cerrar_sin_leer') {
     proveedor.siguientes.shift()
@@ -147,18 +147,18 @@ async function recibir(proveedor: Proveedor, req: IncomingMessage, res: ServerRe
   for await (const trozo of req) trozos.push(trozo as Buffer)
   const cuerpo = Buffer.concat(trozos).toString()
   const json = JSON.parse(cuerpo)
-  proveedor.pedidos.push({ ruta: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
+  proveedor.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
   const desenlace = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.siempre
   const objecion = objetar(proveedor.config, req, json)
   if (objecion) return contestarError(res, objecion)
   await cumplir(desenlace, res, () => aceptar(proveedor, json))
 }
 
-async function cumplir(desenlace: Desenlace, res: ServerResponse, tomar: () => string): Promise<void> {
+async function cumplir(desenlace: RequestOutcome, res: ServerResponse, tomar: () => string): Promise<void> {
   switch (desenlace.tipo) {
     case 'aceptar': {
       const respuesta = tomar()
-      if (desenlace.demora) await new Promise((listo) => setTimeout(listo, desenlace.demora))
+      if (desenlace.lag) await new Promise((listo) => setTimeout(listo, desenlace.lag))
       res.writeHead(200, JSON_UTF8).end(respuesta)
       return
     }
@@ -187,10 +187,10 @@ async function cumplir(desenlace: Desenlace, res: ServerResponse, tomar: () => s
 
 const JSON_UTF8 = { 'content-type': 'application/json; charset=UTF-8' }
 
-type Fallo = Pick<Desenlace & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
+type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
 
 function contestarError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
-  const { code, message = `(#${code}) Fallo de prueba`, detalles, transitorio } = error
+  const { code, message = `(#${code}) Fallo de prueba`, details: detalles, transitorio } = error
   const cuerpo = {
     error: {
       message,
@@ -229,7 +229,7 @@ function objetarPlantilla(
   { name, language, components }: any,
   no: (status: number, code: number, message: string) => Fallo,
 ): Fallo | null {
-  if (![config.plantilla, config.plantillaDeDecision].includes(name as string) || language.code !== config.idioma) {
+  if (![config.template, config.decisionTemplate].includes(name as string) || language.code !== config.language) {
     return no(404, 132001, 'Template name does not exist in the translation')
   }
   const [cuerpo, boton] = components
@@ -242,9 +242,9 @@ function objetarPlantilla(
 
 /** The answer that tells its id. */
 // biome-ignore lint/suspicious/noExplicitAny: it was checked
-function aceptar({ aceptados }: Proveedor, json: any): string {
+function aceptar({ aceptados }: TestProvider, json: any): string {
   const wamid = `wamid.${Buffer.from(`${json.to}-${aceptados.length + 1}-${Math.random()}`).toString('base64')}`
-  aceptados.push({ wamid, para: json.to, nuestroId: json.biz_opaque_callback_data, json })
+  aceptados.push({ wamid, para: json.to, ownId: json.biz_opaque_callback_data, json })
   return JSON.stringify({
     messaging_product: 'whatsapp',
     contacts: [{ input: json.to, wa_id: json.to }],
@@ -255,12 +255,12 @@ function aceptar({ aceptados }: Proveedor, json: any): string {
 // --- Webhooks ---
 
 /** As Meta signs. */
-export const firmarComoMeta = (crudo: string | Buffer, appSecret: string): string =>
+export const signAsMeta = (crudo: string | Buffer, appSecret: string): string =>
   `sha256=${createHmac('sha256', appSecret).update(crudo).digest('hex')}`
 
 async function avisar(config: ConfigDeWhatsapp, url: string, cuerpo: unknown, firma?: string | null): Promise<number> {
   const crudo = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  const cabecera = firma === undefined ? firmarComoMeta(crudo, config.appSecret) : firma
+  const cabecera = firma === undefined ? signAsMeta(crudo, config.appSecret) : firma
   const respuesta = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(cabecera !== null && { 'x-hub-signature-256': cabecera }) },
@@ -294,16 +294,16 @@ export const aviso = (valor: Valor, phoneNumberId = CONFIG.phoneNumberId, field 
 
 const segundos = (en: Date) => String(Math.floor(en.getTime() / 1000))
 
-export interface DatosDeEstado {
+export interface StatusData {
   wamid: string
   para: string
-  nuestroId?: string
+  ownId?: string
   en?: Date
-  error?: { code: number; title?: string; detalles?: string }
+  error?: { code: number; title?: string; details?: string }
 }
 
 /** One of `statuses`. */
-export const estado = (status: string, { wamid, para, nuestroId, en = new Date(), error }: DatosDeEstado) => ({
+export const estado = (status: string, { wamid, para, ownId: nuestroId, en = new Date(), error }: StatusData) => ({
   id: wamid,
   status,
   timestamp: segundos(en),
@@ -323,7 +323,7 @@ export const estado = (status: string, { wamid, para, nuestroId, en = new Date()
         code: error.code,
         title: error.title ?? 'Fallo',
         message: error.title ?? 'Fallo',
-        ...(error.detalles && { error_data: { details: error.detalles } }),
+        ...(error.details && { error_data: { details: error.details } }),
         href: 'https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/',
       },
     ],
@@ -339,9 +339,9 @@ export const mensaje = (
   {
     de = '50255551234',
     en = new Date(),
-    enRespuestaA,
+    inReplyTo: enRespuestaA,
     wamid,
-  }: { de?: string; en?: Date; enRespuestaA?: string; wamid?: string } = {},
+  }: { de?: string; en?: Date; inReplyTo?: string; wamid?: string } = {},
 ) => ({
   ...(enRespuestaA && { context: { from: '50222334455', id: enRespuestaA } }),
   from: de,

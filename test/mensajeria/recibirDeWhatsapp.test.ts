@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
-import { COMPLETO, EN_POSTGRES, hasta } from '../fabricas.ts'
-import { AHI, RUTA, usarCanal } from './canal.ts'
-import { aviso, estado, firmarComoMeta, mensaje } from './proveedor.ts'
+import { EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './canal.ts'
+import { aviso, estado, mensaje, signAsMeta } from './proveedor.ts'
 
-const canal = usarCanal()
-const { entorno, pedida, esperar, leer, contestar, consultar, publicar } = canal
+const canal = useChannel()
+const { entorno, requested: pedida, esperar, leer, contestar, query: consultar, publicar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
@@ -21,7 +21,7 @@ const filasDe = async (cuerpo: string) =>
 
 describe('the signature', () => {
   const cuerpo = '{"object":"whatsapp_business_account","entry":[],"n":"ñ🏠 0123456789012345678901234567890123456789"}'
-  const buena = () => firmarComoMeta(cuerpo, canal.proveedor.config.appSecret)
+  const buena = () => signAsMeta(cuerpo, canal.proveedor.config.appSecret)
 
   it('is what lets a body in', async () => {
     const { status, cuerpo: respuesta } = await publicar(cuerpo)
@@ -40,12 +40,12 @@ describe('the signature', () => {
       ['altered byte', alterado, { 'X-Hub-Signature-256': buena() }],
       ['a byte more', `${cuerpo} `, { 'X-Hub-Signature-256': buena() }],
       ['missing', cuerpo, { 'X-Hub-Signature-256': '' }],
-      ['other secret', cuerpo, { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, 'otro') }],
-      ['empty secret', cuerpo, { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, '') }],
+      ['other secret', cuerpo, { 'X-Hub-Signature-256': signAsMeta(cuerpo, 'otro') }],
+      ['empty secret', cuerpo, { 'X-Hub-Signature-256': signAsMeta(cuerpo, '') }],
       [
         'of the verify token',
         cuerpo,
-        { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, canal.proveedor.config.verifyToken) },
+        { 'X-Hub-Signature-256': signAsMeta(cuerpo, canal.proveedor.config.verifyToken) },
       ],
       ['sha1', cuerpo, { 'X-Hub-Signature-256': sha1 }],
       ['cut', cuerpo, { 'X-Hub-Signature-256': buena().slice(0, -1) }],
@@ -57,9 +57,12 @@ describe('the signature', () => {
       const respuesta = await publicar(crudo, cabeceras)
       expect([que, respuesta.status, respuesta.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
     }
-    const sin = await entorno.pedir('POST', RUTA, { crudo: cuerpo, cabeceras: { 'Content-Type': 'application/json' } })
+    const sin = await entorno.request('POST', WHATSAPP_PATH, {
+      raw: cuerpo,
+      cabeceras: { 'Content-Type': 'application/json' },
+    })
     expect(sin.status).toBe(403)
-    const nada = await entorno.pedir('POST', RUTA)
+    const nada = await entorno.request('POST', WHATSAPP_PATH)
     expect([nada.status, nada.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
     expect(await filasDe(alterado)).toBe(0)
   })
@@ -71,12 +74,17 @@ describe('the signature', () => {
     }
     expect((await publicar(cuerpo, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
     expect(
-      (await entorno.pedir('POST', `${RUTA}?x=1`, { crudo: cuerpo, cabeceras: { 'Content-Type': 'application/json' } }))
-        .status,
+      (
+        await entorno.request('POST', `${WHATSAPP_PATH}?x=1`, {
+          raw: cuerpo,
+          cabeceras: { 'Content-Type': 'application/json' },
+        })
+      ).status,
     ).toBe(400)
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])
       expect([tipo, (await publicar(cuerpo, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
-    for (const metodo of ['PUT', 'PATCH', 'DELETE']) expect((await entorno.pedir(metodo, RUTA)).status).toBe(405)
+    for (const metodo of ['PUT', 'PATCH', 'DELETE'])
+      expect((await entorno.request(metodo, WHATSAPP_PATH)).status).toBe(405)
   })
 
   it('takes 3 MB and not a byte more', async () => {
@@ -95,7 +103,7 @@ describe('the signature', () => {
   it('is answered while the jobs can’t get on', EN_POSTGRES, async () => {
     const esta = await pedida(comercio)
     const entregado = (i: number) =>
-      canal.avisar({
+      canal.notify({
         statuses: [estado('delivered', { wamid: esta.wamid, para: esta.telefono, en: new Date(1.7e12 + i * 1_000) })],
       })
     const cliente = await entorno.db.pool.connect()
@@ -173,7 +181,7 @@ describe('garbage', () => {
     for (const nombres of casos) {
       const esta = await pedida(comercio)
       await contestar('text', { body: `\u0000\ud83d${nombres.name}` }, esta)
-      await contestar('location', { ...AHI, ...nombres }, esta)
+      await contestar('location', { ...RECIPIENT_POSITION, ...nombres }, esta)
       const { ubicacion } = await leer(comercio, esta)
       expect([ubicacion.estado, ubicacion.referencia!.length <= 200, ubicacion.referencia!.isWellFormed()]).toEqual([
         'confirmada',
@@ -191,14 +199,14 @@ describe('garbage', () => {
     await esperar(esta, 'enviado', 2)
   })
 
-  it('that can’t be worked on keeps nothing else waiting', COMPLETO, async () => {
+  it('that can’t be worked on keeps nothing else waiting', FULL_RUN_ONLY, async () => {
     const [mala, buena] = [await pedida(comercio), await pedida(comercio)]
     await consultar(`create function estorbar() returns trigger language plpgsql as
       $$ begin if new.guia = '${mala.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
     await consultar('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
     try {
-      await canal.avisar({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] })
-      await canal.avisar({ messages: [mensaje('location', AHI, { de: buena.telefono })] })
+      await canal.notify({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] })
+      await canal.notify({ messages: [mensaje('location', RECIPIENT_POSITION, { de: buena.telefono })] })
       await hasta(async () => (await leer(comercio, buena)).ubicacion.estado === 'confirmada')
     } finally {
       await consultar('drop trigger estorbo on mensaje')

@@ -1,45 +1,45 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mensajesPendientes } from '../../server/domain/mensajeria/due.ts'
-import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { retomarSinSalida } from '../../server/domain/mensajeria/retomar.ts'
-import { type ClienteDeWhatsapp, crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
-import { HORA, MINUTO } from '../duraciones.ts'
+import { readPendingMensajes } from '../../server/domain/mensajeria/due.ts'
+import { sendMensajes } from '../../server/domain/mensajeria/enviar.ts'
+import { resumeUnsent } from '../../server/domain/mensajeria/retomar.ts'
+import { createWhatsappClient, type WhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
-import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { esperarCerrojo } from '../quietud.ts'
-import { DIA, depsDeMensajes, nuevoTelefono, type SolicitudPedida, usarCanal } from './canal.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../fabricas.ts'
+import { waitForLock } from '../quietud.ts'
+import { buildMensajeDeps, createTelefono, DIA, type SentUbicacionRequest, useChannel } from './canal.ts'
 
-const canal = usarCanal()
-const { entorno, mensajes, aceptados, pedidos, esperar, consultar } = canal
+const canal = useChannel()
+const { entorno, mensajes, aceptados, requests: pedidos, esperar, query: consultar } = canal
 const AVISO = { codigo: 'sin_mensajeria', campo: '/ubicacion', sugerencia: null }
 /** The hours for which a link is good, unless configured. */
 const PLAZO = 72 * HORA
 
 let comercio: Comercio
-let whatsapp: ClienteDeWhatsapp
+let whatsapp: WhatsappClient
 beforeAll(async () => {
-  whatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
-  await entorno.reiniciar({ MESSAGING: 'buzon' })
+  whatsapp = createWhatsappClient(canal.proveedor.config)
+  await entorno.reset({ MESSAGING: 'buzon' })
   comercio = await entorno.nuevoComercio('live')
 })
-afterAll(() => whatsapp.cerrar())
+afterAll(() => whatsapp.close())
 
 const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
-  entorno.pedir(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
+  entorno.request(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
 const leer = async ({ guia }: { guia: string }) => (await pedir('GET', `/guias/${guia}`)).cuerpo
-const tipos = async (pedida: SolicitudPedida) =>
+const tipos = async (pedida: SentUbicacionRequest) =>
   (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
 
-async function nueva(): Promise<SolicitudPedida> {
-  const telefono = nuevoTelefono()
-  const { status, cuerpo } = await pedir('POST', '/guias', sinDestino({ telefono: `+${telefono}` }))
+async function nueva(): Promise<SentUbicacionRequest> {
+  const telefono = createTelefono()
+  const { status, cuerpo } = await pedir('POST', '/guias', buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
   expect(status).toBe(201)
   return { guia: cuerpo.guia, telefono }
 }
-const conWhatsapp = () => entorno.reiniciar({ MESSAGING: 'whatsapp' })
-const sinWhatsapp = () => entorno.reiniciar({ MESSAGING: 'buzon' })
+const conWhatsapp = () => entorno.reset({ MESSAGING: 'whatsapp' })
+const sinWhatsapp = () => entorno.reset({ MESSAGING: 'buzon' })
 
-const deps = () => ({ ...depsDeMensajes(entorno), clienteDeWhatsapp: whatsapp })
+const deps = () => ({ ...buildMensajeDeps(entorno), whatsappClient: whatsapp })
 
 /** Waits until the service that has WhatsApp has looked at all that was held. */
 const retomado = async () => {
@@ -53,7 +53,7 @@ const retomado = async () => {
 
 describe('without messaging a live guide without a place', () => {
   it('says in its creation, detail, list, batch and first event that nobody asks its recipient', async () => {
-    const { cuerpo: creada } = await pedir('POST', '/guias', sinDestino())
+    const { cuerpo: creada } = await pedir('POST', '/guias', buildGuiaWithoutDestino())
     expect(creada.advertencias).toEqual([
       { ...AVISO, mensaje: expect.stringMatching(/^nadie le preguntará .* no tiene mensajería .*: confirme usted /) },
     ])
@@ -68,14 +68,14 @@ describe('without messaging a live guide without a place', () => {
     expect(leida.eventos.datos).toMatchObject([{ tipo: 'guia.aceptado' }])
     const { cuerpo: lista } = await pedir('GET', '/guias?limite=1')
     expect(lista.datos[0]).toMatchObject({ guia: creada.guia, advertencias: [AVISO] })
-    const guias = [sinDestino(), unaGuia()]
+    const guias = [buildGuiaWithoutDestino(), buildGuia()]
     const { cuerpo: lote } = await pedir('POST', '/guias/bulk', { recogida: guias[0]!.recogida, guias })
     expect(lote.resultados).toMatchObject([{ advertencias: [AVISO] }, { advertencias: [] }])
   })
 
   it('is not warned of with a test key, whose message goes to the mailbox', async () => {
     const prueba = await entorno.nuevoComercio('test')
-    const { guia, advertencias } = await prueba.api.guias.crear(sinDestino())
+    const { guia, advertencias } = await prueba.api.guias.crear(buildGuiaWithoutDestino())
     expect(advertencias).toEqual([])
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     expect((await prueba.api.guias.obtener(guia)).advertencias).toEqual([])
@@ -86,9 +86,9 @@ describe('without messaging a live guide without a place', () => {
     await canal.quietud()
     const suyos = (await Promise.all(pedidas.map(mensajes))).flat()
     for (const fila of suyos) expect(fila).toMatchObject({ estado: 'pendiente', canal: 'buzon', intentos: 0 })
-    for (const cuando of [canal.reloj(), new Date(canal.reloj().getTime() + 3_650 * DIA)]) {
-      const conReloj = { ...deps(), reloj: () => cuando }
-      for (const de of ['buzon', 'whatsapp'] as const) expect(await mensajesPendientes(de)(conReloj, 100)).toEqual([])
+    for (const cuando of [canal.clock(), new Date(canal.clock().getTime() + 3_650 * DIA)]) {
+      const conReloj = { ...deps(), clock: () => cuando }
+      for (const de of ['buzon', 'whatsapp'] as const) expect(await readPendingMensajes(de)(conReloj, 100)).toEqual([])
       // The range of its index that the feeder reads holds nothing of them, either.
       const { length } = await consultar(
         "select from mensaje where estado in ('pendiente', 'enviando') and proximo_en <= $1",
@@ -108,7 +108,7 @@ describe('without messaging a live guide without a place', () => {
         return Reflect.get(de, miembro, yo)
       },
     })
-    expect(await retomarSinSalida({ ...deps(), db, clienteDeWhatsapp: undefined })).toBe(false)
+    expect(await resumeUnsent({ ...deps(), db, whatsappClient: undefined })).toBe(false)
     expect(consultas).toEqual([])
   })
 
@@ -129,7 +129,7 @@ describe('without messaging a live guide without a place', () => {
 describe('when WhatsApp is configured', () => {
   it('what was held goes out, once, and the warning is gone', async () => {
     const pedida = await nueva()
-    canal.adelantar(30 * HORA)
+    canal.advance(30 * HORA)
     await conWhatsapp()
     const fila = await esperar(pedida, 'enviado')
     expect(fila).toMatchObject({ canal: 'whatsapp', numero: 1, intentos: 1 })
@@ -139,7 +139,7 @@ describe('when WhatsApp is configured', () => {
     expect(leida.advertencias).toEqual([])
     expect(leida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1, motivo: null })
     expect(await tipos(pedida)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
-    await entorno.reiniciar()
+    await entorno.reset()
     await canal.quietud()
     expect(pedidos(pedida)).toHaveLength(1)
     expect(await mensajes(pedida)).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('when WhatsApp is configured', () => {
   it('a guide older than a link is good for gets none, is told why, and can be asked for again', async () => {
     await sinWhatsapp()
     const vieja = await nueva()
-    canal.adelantar(PLAZO)
+    canal.advance(PLAZO)
     const reciente = await nueva()
     await conWhatsapp()
     await esperar(reciente, 'enviado')
@@ -204,7 +204,7 @@ describe('when WhatsApp is configured', () => {
       expect(pedidos(pedida)).toEqual([])
     }
     expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
-    await entorno.reiniciar()
+    await entorno.reset()
     await canal.quietud()
     expect(pedidos(espera)).toHaveLength(1)
   })
@@ -212,15 +212,15 @@ describe('when WhatsApp is configured', () => {
   it('a fault of the account, whose repair takes its time, costs no message that was held for a day', async () => {
     await sinWhatsapp()
     const pedida = await nueva()
-    canal.adelantar(2 * DIA)
-    const cuenta = { tipo: 'error', status: 401, error: { code: 190, detalles: 'x' } } as const
+    canal.advance(2 * DIA)
+    const cuenta = { tipo: 'error', status: 401, error: { code: 190, details: 'x' } } as const
     canal.proveedor.porTelefono.set(pedida.telefono, cuenta)
     await conWhatsapp()
     await hasta(async () => pedidos(pedida).length > 0)
     canal.proveedor.porTelefono.delete(pedida.telefono)
     await hasta(async () => (await mensajes(pedida))[0]!.codigo === '190')
     canal.apartarErrores(/messaging account/)
-    canal.adelantar(10 * MINUTO)
+    canal.advance(10 * MINUTE_MS)
     await esperar(pedida, 'enviado')
     expect(aceptados(pedida)).toHaveLength(1)
   })
@@ -234,8 +234,8 @@ describe('by several processes', () => {
       data: { mensaje: id, comercio_id },
     }))
     const todo = async () => {
-      await retomarSinSalida(deps())
-      await enviarMensajes(deps(), trabajos)
+      await resumeUnsent(deps())
+      await sendMensajes(deps(), trabajos)
     }
     const otro = canal.otroServicio()
     await Promise.all([conWhatsapp(), todo(), todo(), todo()])
@@ -247,7 +247,7 @@ describe('by several processes', () => {
       expect(pedidos(pedida)).toHaveLength(1)
       expect(await mensajes(pedida)).toHaveLength(1)
     }
-    await (await otro).detener()
+    await (await otro).stop()
   })
 
   it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
@@ -256,8 +256,8 @@ describe('by several processes', () => {
     const ajena = await entorno.db.pool.connect()
     await ajena.query('begin')
     await ajena.query('select from guia where guia = $1 for update', [pedidas[3]!.guia])
-    const cortada = expect(retomarSinSalida(deps())).rejects.toThrow()
-    await esperarCerrojo(entorno.db)
+    const cortada = expect(resumeUnsent(deps())).rejects.toThrow()
+    await waitForLock(entorno.db)
     await ajena.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )

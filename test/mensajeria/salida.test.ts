@@ -1,26 +1,37 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
-import { HORA, MINUTO } from '../duraciones.ts'
+import { sendMensajes } from '../../server/domain/mensajeria/enviar.ts'
+import { createWhatsappClient } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTE_MS } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
-import { DIA, depsDeMensajes, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
-import type { Desenlace } from './proveedor.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { buildMensajeDeps, checkLog, createTelefono, DIA, useChannel } from './canal.ts'
+import type { RequestOutcome } from './proveedor.ts'
 
-const canal = usarCanal()
-const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer, quietud } = canal
+const canal = useChannel()
+const {
+  entorno,
+  nueva,
+  requested: pedida,
+  esperar,
+  mensajes,
+  aceptados,
+  requests: pedidos,
+  tipos,
+  leer,
+  quietud,
+} = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
 })
 const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
-const error = (status: number, code: number, detalles = 'x'): Desenlace => ({
+const error = (status: number, code: number, detalles = 'x'): RequestOutcome => ({
   tipo: 'error',
   status,
-  error: { code, detalles },
+  error: { code, details: detalles },
 })
-const conDesenlace = async (desenlace: Desenlace) => {
-  const telefono = nuevoTelefono()
+const conDesenlace = async (desenlace: RequestOutcome) => {
+  const telefono = createTelefono()
   canal.proveedor.porTelefono.set(telefono, desenlace)
   return nueva(comercio, { telefono })
 }
@@ -31,7 +42,7 @@ describe('another link in the place of one whose time is over', () => {
   it('is one message, although the recipient asks twice while it waits', async () => {
     const primera = await pedida(comercio)
     const token = pedidos(primera)[0]!.json.template.components[1].parameters[0].text
-    canal.adelantar(73 * HORA)
+    canal.advance(73 * HORA)
     await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
     canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
     const pedirOtro = async () => {
@@ -50,14 +61,16 @@ describe('a live guide without coordinates', () => {
   it('is exactly one template message, with a link that works', async () => {
     const tienda = await entorno.nuevoComercio('live')
     const entregas = await canal.conWebhook(tienda)
-    const telefono = nuevoTelefono()
-    const creada = await tienda.api.guias.crear(sinDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }))
+    const telefono = createTelefono()
+    const creada = await tienda.api.guias.crear(
+      buildGuiaWithoutDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }),
+    )
     expect(creada.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
     const fila = await esperar(creada, 'enviado')
     const [pedido, ...mas] = pedidos({ telefono })
     expect(mas).toEqual([])
     const { config } = canal.proveedor
-    expect(pedido!.ruta).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
+    expect(pedido!.path).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
     expect(pedido!.cabeceras.authorization).toBe(`Bearer ${config.token}`)
     const token = pedido!.json.template.components[1].parameters[0].text
     expect(pedido!.json).toEqual({
@@ -66,8 +79,8 @@ describe('a live guide without coordinates', () => {
       to: telefono,
       type: 'template',
       template: {
-        name: config.plantilla,
-        language: { code: config.idioma },
+        name: config.template,
+        language: { code: config.language },
         components: [
           {
             type: 'body',
@@ -101,22 +114,22 @@ describe('a live guide without coordinates', () => {
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     // The same merchant's live key does.
     const viva = await entorno.nuevaLlave(prueba, { modo: 'live' })
-    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+    const { cuerpo } = await entorno.request('POST', '/api/v1/guias', {
       llave: viva,
-      cuerpo: sinDestino({ telefono: `+${telefono}` }),
+      cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),
     })
     await esperar(cuerpo, 'enviado')
     await quietud()
-    expect(aceptados({ telefono }).map(({ nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
+    expect(aceptados({ telefono }).map(({ ownId: nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
   })
 
   it('is one message, however often and by whomever its job is run', async () => {
     const otro = await canal.otroServicio()
-    const telefonos = Array.from({ length: 30 }, nuevoTelefono)
-    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 150 })
-    const clienteDeWhatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
-    const deps = { ...depsDeMensajes(entorno), clienteDeWhatsapp }
-    const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
+    const telefonos = Array.from({ length: 30 }, createTelefono)
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 150 })
+    const clienteDeWhatsapp = createWhatsappClient(canal.proveedor.config)
+    const deps = { ...buildMensajeDeps(entorno), whatsappClient: clienteDeWhatsapp }
+    const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
     const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
     const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
@@ -124,21 +137,21 @@ describe('a live guide without coordinates', () => {
     ])
     expect(rows).toHaveLength(30)
     const trabajos = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
-    await Promise.all([1, 2, 3].map(() => enviarMensajes(deps, trabajos)))
-    await entorno.reiniciar()
-    await enviarMensajes(deps, trabajos)
+    await Promise.all([1, 2, 3].map(() => sendMensajes(deps, trabajos)))
+    await entorno.reset()
+    await sendMensajes(deps, trabajos)
     for (const resultado of primero.resultados) {
       if (!('guia' in resultado)) throw new Error('a guide failed')
       await esperar(resultado, 'enviado')
     }
-    await enviarMensajes(deps, trabajos)
+    await sendMensajes(deps, trabajos)
     await quietud()
     for (const telefono of telefonos) {
       expect(pedidos({ telefono })).toHaveLength(1)
       sanar({ telefono })
     }
-    await clienteDeWhatsapp.cerrar()
-    await otro.detener()
+    await clienteDeWhatsapp.close()
+    await otro.stop()
     comercio = { ...comercio, api: (await conUrl(comercio)).api }
     for (const resultado of primero.resultados)
       expect(await tipos(comercio, resultado as { guia: string })).toEqual(SOLICITADA)
@@ -149,7 +162,7 @@ describe('a live guide without coordinates', () => {
     const creadas = []
     for (let i = 0; i < 20; i++) creadas.push(await nueva(comercio))
     canal.proveedor.siempre = { tipo: 'aceptar' }
-    canal.adelantar(MINUTO)
+    canal.advance(MINUTE_MS)
     for (const creada of creadas) {
       await Promise.any([esperar(creada, 'enviado'), esperar(creada, 'dudoso')])
       expect(pedidos(creada).length).toBeLessThanOrEqual(2)
@@ -164,20 +177,20 @@ async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<
 }
 
 describe('what surely didn’t leave', () => {
-  const casos: [string, Desenlace, number][] = [
+  const casos: [string, RequestOutcome, number][] = [
     [
       '429 with Retry-After',
       { tipo: 'respuesta', status: 429, cuerpo: '{}', cabeceras: { 'retry-after': '90' } },
       90_000,
     ],
-    ['429 of Meta', { ...error(429, 130429), tipo: 'error' } as Desenlace, 10_000],
-    ['500 of Meta', error(500, 131000), MINUTO],
+    ['429 of Meta', { ...error(429, 130429), tipo: 'error' } as RequestOutcome, 10_000],
+    ['500 of Meta', error(500, 131000), MINUTE_MS],
     ['503', { tipo: 'respuesta', status: 503, cuerpo: 'Service Unavailable' }, 5_000],
   ]
   it.each(casos)('%s: tried again at its time, and then one message', async (_que, desenlace, espera) => {
     const esta = await conDesenlace(desenlace)
     const antes = await esperarIntento(esta, 1)
-    const falta = antes.proximo_en.getTime() - canal.reloj().getTime()
+    const falta = antes.proximo_en.getTime() - canal.clock().getTime()
     expect(falta).toBeLessThanOrEqual(espera)
     expect(falta).toBeGreaterThan(espera - 5_000)
     expect(antes.codigo).toMatch(/\w/)
@@ -186,7 +199,7 @@ describe('what surely didn’t leave', () => {
     // Not before its time.
     await quietud()
     expect(pedidos(esta)).toHaveLength(1)
-    canal.adelantar(espera)
+    canal.advance(espera)
     const fila = await esperar(esta, 'enviado')
     expect(fila).toMatchObject({ intentos: 2, codigo: null, motivo: null })
     expect(aceptados(esta)).toHaveLength(1)
@@ -195,17 +208,17 @@ describe('what surely didn’t leave', () => {
 
   it('waits longer each time, up to its nine tries, and then tells that it failed', async () => {
     const esta = await conDesenlace(error(503, 2))
-    const esperas = [MINUTO, MINUTO, 2 * MINUTO, 10 * MINUTO, 30 * MINUTO, HORA, 4 * HORA, 12 * HORA]
+    const esperas = [MINUTE_MS, MINUTE_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, HORA, 4 * HORA, 12 * HORA]
     for (const [i, espera] of esperas.entries()) {
       const { proximo_en } = await esperarIntento(esta, i + 1)
-      const falta = proximo_en.getTime() - canal.reloj().getTime()
+      const falta = proximo_en.getTime() - canal.clock().getTime()
       expect([i, falta > espera - 8_000 && falta <= espera]).toEqual([i, true])
-      canal.adelantar(espera)
+      canal.advance(espera)
     }
     const fila = await esperar(esta, 'fallido')
     expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
     expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
-    canal.adelantar(DIA)
+    canal.advance(DIA)
     await quietud()
     expect(pedidos(esta)).toHaveLength(9)
   })
@@ -214,11 +227,11 @@ describe('what surely didn’t leave', () => {
     const esta = await conDesenlace(error(503, 131016))
     await esperarIntento(esta, 1)
     sanar(esta)
-    await entorno.reiniciar()
+    await entorno.reset()
     comercio = await conUrl(comercio)
     await quietud()
     expect(pedidos(esta)).toHaveLength(1)
-    canal.adelantar(MINUTO)
+    canal.advance(MINUTE_MS)
     await esperar(esta, 'enviado')
     expect(aceptados(esta)).toHaveLength(1)
   })
@@ -231,8 +244,8 @@ const esperarIntento = (esta: { guia: string }, intentos: number) =>
   })
 
 describe('what nobody can tell', () => {
-  const COLGAR: Desenlace = { tipo: 'colgar' }
-  const casos: [string, Desenlace][] = [
+  const COLGAR: RequestOutcome = { tipo: 'colgar' }
+  const casos: [string, RequestOutcome][] = [
     ['no answer', COLGAR],
     ['closed after reading', { tipo: 'cerrar' }],
     ['half an answer', { tipo: 'media_respuesta' }],
@@ -242,13 +255,13 @@ describe('what nobody can tell', () => {
   ]
   it(
     'is doubtful, and never sent again by any round or restart; the provider’s word settles it',
-    COMPLETO,
+    FULL_RUN_ONLY,
     async () => {
       const tienda = await entorno.nuevoComercio('live')
       const entregas = await canal.conWebhook(tienda)
       const esas = await Promise.all(
         casos.map(async ([, desenlace]) => {
-          const telefono = nuevoTelefono()
+          const telefono = createTelefono()
           canal.proveedor.porTelefono.set(telefono, desenlace)
           return nueva(tienda, { telefono })
         }),
@@ -260,10 +273,10 @@ describe('what nobody can tell', () => {
         const { ubicacion } = await leer(tienda, esta)
         expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: fila.motivo } })
       }
-      await entorno.reiniciar()
+      await entorno.reset()
       tienda.api = (await conUrl(tienda)).api
       comercio = await conUrl(comercio)
-      canal.adelantar(5 * MINUTO)
+      canal.advance(5 * MINUTE_MS)
       await quietud()
       for (const esta of esas) {
         expect(pedidos(esta)).toHaveLength(1)
@@ -272,10 +285,10 @@ describe('what nobody can tell', () => {
       expect(await entregas()).toEqual([])
 
       // The statuses come with our own id, for the wamid was never told; twice, and in no order.
-      const en = new Date(canal.reloj().getTime() - 30_000)
+      const en = new Date(canal.clock().getTime() - 30_000)
       for (const [i, esta] of esas.entries()) {
         const [{ id } = { id: '' }] = await mensajes(esta)
-        const datos = { wamid: `wamid.dudoso${i}`, para: esta.telefono, nuestroId: id, en }
+        const datos = { wamid: `wamid.dudoso${i}`, para: esta.telefono, ownId: id, en }
         for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
           await canal.estado(status, datos)
         const fila = (await mensajes(esta))[0]!
@@ -297,23 +310,23 @@ describe('what nobody can tell', () => {
     const esta = await pedida(comercio)
     await entorno.db.pool.query(
       `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,
-      [esta.guia, new Date(canal.reloj().getTime() + MINUTO)],
+      [esta.guia, new Date(canal.clock().getTime() + MINUTE_MS)],
     )
     await quietud()
     expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
-    canal.adelantar(2 * MINUTO)
+    canal.advance(2 * MINUTE_MS)
     const fila = await esperar(esta, 'dudoso')
     expect(fila.motivo).toMatch(/se detuvo antes de saber/)
     expect(pedidos(esta)).toHaveLength(1)
   })
 
-  it('is not sent again when the service stops in the middle', COMPLETO, async () => {
+  it('is not sent again when the service stops in the middle', FULL_RUN_ONLY, async () => {
     const esta = await conDesenlace({ tipo: 'colgar' })
     await hasta(async () => pedidos(esta).length > 0)
-    await entorno.reiniciar()
+    await entorno.reset()
     comercio = await conUrl(comercio)
     sanar(esta)
-    canal.adelantar(3 * MINUTO)
+    canal.advance(3 * MINUTE_MS)
     await esperar(esta, 'dudoso')
     await quietud()
     expect(pedidos(esta)).toHaveLength(1)
@@ -324,7 +337,7 @@ describe('what nobody can tell', () => {
     const primero = await esperar(esta, 'dudoso')
     sanar(esta)
     const reenviar = () =>
-      entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+      entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     expect((await reenviar()).status).toBe(202)
     const segundo = await esperar(esta, 'enviado', 2)
     expect(pedidos(esta)).toHaveLength(2)
@@ -332,16 +345,16 @@ describe('what nobody can tell', () => {
     expect(new Set(tokens).size).toBe(2)
     // Whichever the recipient opens.
     for (const token of tokens) expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
-    await canal.estado('read', { wamid: segundo.proveedor_id!, para: esta.telefono, nuestroId: segundo.id })
+    await canal.estado('read', { wamid: segundo.proveedor_id!, para: esta.telefono, ownId: segundo.id })
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
-    await canal.estado('sent', { wamid: 'wamid.tarde', para: esta.telefono, nuestroId: primero.id })
+    await canal.estado('sent', { wamid: 'wamid.tarde', para: esta.telefono, ownId: primero.id })
     expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
   })
 
   it('a failure of an older message leaves the newer request alone, with its news', async () => {
     const esta = await pedida(comercio)
-    await entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     await esperar(esta, 'enviado', 2)
     await canal.estado('failed', { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } })
     expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
@@ -356,11 +369,11 @@ describe('what nobody can tell', () => {
     const esta = await pedida(comercio)
     await entorno.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
       esta.guia,
-      new Date(canal.reloj().getTime() + MINUTO),
+      new Date(canal.clock().getTime() + MINUTE_MS),
     ])
-    await entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await entorno.request('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
     await esperar(esta, 'enviado', 2)
-    canal.adelantar(2 * MINUTO)
+    canal.advance(2 * MINUTE_MS)
     await esperar(esta, 'dudoso')
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
   })
@@ -368,10 +381,10 @@ describe('what nobody can tell', () => {
 
 describe('many at once', () => {
   it('are each in somebody’s hands only while they are being sent', async () => {
-    const telefonos = Array.from({ length: 40 }, nuevoTelefono)
+    const telefonos = Array.from({ length: 40 }, createTelefono)
     // The provider is slow; the clock stands for a thousand of them.
-    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 400 })
-    const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', lag: 400 })
+    const guias = telefonos.map((telefono) => buildGuiaWithoutDestino({ telefono: `+${telefono}` }))
     await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
     let aLaVez = 0
     await hasta(async () => {
@@ -391,10 +404,10 @@ describe('many at once', () => {
 
 describe('the log', () => {
   it('has no phone, link or secret', () => {
-    const { config, pedidos: todos } = canal.proveedor
+    const { config, requests: todos } = canal.proveedor
     const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
     const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
-    revisarLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
+    checkLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
     expect(entorno.log.join('')).toMatch(/"resultado":"dudoso"/)
   })
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { decisionDeadline, textoDe } from '../../server/domain/mensajeria/texts.ts'
+import { decisionDeadline, mensajeTextOf } from '../../server/domain/mensajeria/texts.ts'
 
 const MANUAL = readFileSync(new URL('../../docs/operacion/whatsapp.md', import.meta.url), 'utf8')
 const vence_en = new Date('2026-11-28T15:04:00Z')
@@ -10,7 +10,7 @@ it.each([
   ['solicitud_ubicacion', ['Quetzal', 'La Ceiba', 'Mixco']],
   ['solicitud_decision', ['Quetzal', 'La Ceiba', decisionDeadline(vence_en, zona)]],
 ] as const)('the text of %s is that of the template in the manual', (tipo, variables) => {
-  const texto = textoDe({ tipo, marca: 'Quetzal', comercio: 'La Ceiba', municipio: 'Mixco', vence_en, zona })
+  const texto = mensajeTextOf({ tipo, brand: 'Quetzal', comercio: 'La Ceiba', municipio: 'Mixco', vence_en, zona })
   const plantilla = variables.reduce((una, valor, i) => una.replace(valor, `{{${i + 1}}}`), texto)
   expect(MANUAL).toContain(`«${plantilla}»`)
 })

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { RUTA, usarCanal } from './canal.ts'
+import { useChannel, WHATSAPP_PATH } from './canal.ts'
 
-const canal = usarCanal()
+const canal = useChannel()
 const { entorno } = canal
 
 describe('the challenge', () => {
-  const pedir = (consulta: Record<string, string>) => entorno.pedir('GET', `${RUTA}?${new URLSearchParams(consulta)}`)
+  const pedir = (consulta: Record<string, string>) =>
+    entorno.request('GET', `${WHATSAPP_PATH}?${new URLSearchParams(consulta)}`)
   const bueno = () => ({
     'hub.mode': 'subscribe',
     'hub.verify_token': canal.proveedor.config.verifyToken,
@@ -37,6 +38,6 @@ describe('the challenge', () => {
     }
     const todo = new URLSearchParams(bueno())
     for (const mas of ['hub.mode=subscribe', 'otro=1', 'hub.verify_token[]=x'])
-      expect([mas, (await entorno.pedir('GET', `${RUTA}?${todo}&${mas}`)).status]).toEqual([mas, 400])
+      expect([mas, (await entorno.request('GET', `${WHATSAPP_PATH}?${todo}&${mas}`)).status]).toEqual([mas, 400])
   })
 })

@@ -3,39 +3,39 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
-  type ClienteDeWhatsapp,
-  crearClienteDeWhatsapp,
+  createWhatsappClient,
+  type WhatsappClient,
   type WhatsappResult,
 } from '../../server/domain/mensajeria/whatsapp.ts'
-import { juzgarCodigo } from '../../server/domain/mensajeria/whatsappCodes.ts'
-import { certificado, paraNombre } from '../certificado.ts'
-import { usarPlazos } from '../plazos.ts'
-import { abrirProveedor, type Desenlace, type Proveedor } from './proveedor.ts'
+import { judgeCode } from '../../server/domain/mensajeria/whatsappCodes.ts'
+import { createCertificate, encodeDnsName } from '../certificado.ts'
+import { useDeadlines } from '../plazos.ts'
+import { openProvider, type RequestOutcome, type TestProvider } from './proveedor.ts'
 
 /** The deadline of a message unless it is told, in ms. */
 const PLAZO = 15_000
-const plazos = usarPlazos(PLAZO)
+const plazos = useDeadlines(PLAZO)
 const TELEFONO = '+50255551234'
 const DATOS = {
   id: 'men_GT1_1',
   telefono: TELEFONO,
-  marca: 'Altiplano',
+  brand: 'Altiplano',
   comercio: 'La Ceiba',
   municipio: 'Mixco',
   token: 'tok_abc',
 }
 const PETICION = { id: 'men_GT1_2', telefono: TELEFONO, texto: 'Comparta su ubicación.' }
 
-let proveedor: Proveedor
-let cliente: ClienteDeWhatsapp
+let proveedor: TestProvider
+let cliente: WhatsappClient
 beforeEach(async () => {
-  proveedor = await abrirProveedor()
-  cliente = crearClienteDeWhatsapp(proveedor.config)
+  proveedor = await openProvider()
+  cliente = createWhatsappClient(proveedor.config)
 })
 afterEach(async () => {
   vi.useRealTimers()
-  await cliente.cerrar()
-  await proveedor.cerrar()
+  await cliente.close()
+  await proveedor.close()
 })
 
 /** However it goes, neither phone nor secret may be told. */
@@ -46,13 +46,13 @@ function sinSecretos(envio: WhatsappResult): WhatsappResult {
   if ('motivo' in envio) expect(envio.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
   return envio
 }
-async function con(desenlace: Desenlace): Promise<WhatsappResult> {
-  const antes = proveedor.pedidos.length
+async function con(desenlace: RequestOutcome): Promise<WhatsappResult> {
+  const antes = proveedor.requests.length
   proveedor.siguientes.push(desenlace)
-  const enviando = cliente.enviarPlantilla(DATOS)
+  const enviando = cliente.sendTemplate(DATOS)
   // Who gets no answer waits for the deadline, which passes as soon as the message has arrived.
-  if (desenlace.tipo === 'colgar' || (desenlace.tipo === 'aceptar' && desenlace.demora)) {
-    await expect.poll(() => proveedor.pedidos.length).toBe(antes + 1)
+  if (desenlace.tipo === 'colgar' || (desenlace.tipo === 'aceptar' && desenlace.lag)) {
+    await expect.poll(() => proveedor.requests.length).toBe(antes + 1)
     plazos.vencer()
   }
   return sinSecretos(await enviando)
@@ -62,10 +62,10 @@ async function con(desenlace: Desenlace): Promise<WhatsappResult> {
 
 describe('what is sent', () => {
   test('a template, byte by byte', async () => {
-    const envio = await cliente.enviarPlantilla(DATOS)
-    expect(envio).toEqual({ resultado: 'aceptado', proveedorId: proveedor.aceptados[0]!.wamid })
-    const [pedido] = proveedor.pedidos
-    expect(pedido!.ruta).toBe('/v23.0/106540352242922/messages')
+    const envio = await cliente.sendTemplate(DATOS)
+    expect(envio).toEqual({ resultado: 'aceptado', providerId: proveedor.aceptados[0]!.wamid })
+    const [pedido] = proveedor.requests
+    expect(pedido!.path).toBe('/v23.0/106540352242922/messages')
     expect(pedido!.cabeceras).toEqual({
       host: new URL(proveedor.url).host,
       connection: 'keep-alive',
@@ -100,8 +100,8 @@ describe('what is sent', () => {
   })
 
   test('a request for the location, in answer to a message', async () => {
-    await cliente.pedirUbicacion({ ...PETICION, enRespuestaA: 'wamid.X' })
-    expect(proveedor.pedidos[0]!.json).toEqual({
+    await cliente.askUbicacion({ ...PETICION, inReplyTo: 'wamid.X' })
+    expect(proveedor.requests[0]!.json).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
       to: '50255551234',
@@ -117,45 +117,45 @@ describe('what is sent', () => {
   })
 
   test('a text', async () => {
-    await cliente.enviarTexto(PETICION)
-    const { json } = proveedor.pedidos[0]!
+    await cliente.sendText(PETICION)
+    const { json } = proveedor.requests[0]!
     expect(json).toMatchObject({ type: 'text', text: { preview_url: false, body: 'Comparta su ubicación.' } })
     expect(json).not.toHaveProperty('context')
   })
 
   test('what WhatsApp would refuse for its form is put into form', async () => {
     const raro = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
-    expect(await cliente.enviarPlantilla(raro)).toMatchObject({ resultado: 'aceptado' })
-    const [cuerpo] = proveedor.pedidos[0]!.json.template.components
+    expect(await cliente.sendTemplate(raro)).toMatchObject({ resultado: 'aceptado' })
+    const [cuerpo] = proveedor.requests[0]!.json.template.components
     expect(cuerpo.parameters.map(({ text }: { text: string }) => text)).toEqual(['Altiplano', 'La Ceiba, S. A.', '—'])
     for (const texto of ['ñ'.repeat(5000), '\u{1f69a}'.repeat(3000), '\ud800'.repeat(3)]) {
-      expect(await cliente.pedirUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
-      expect(await cliente.enviarTexto({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
+      expect(await cliente.askUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
+      expect(await cliente.sendText({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
     }
-    for (const { json } of proveedor.pedidos.slice(1)) {
+    for (const { json } of proveedor.requests.slice(1)) {
       expect((json.text?.body ?? json.interactive.body.text).isWellFormed()).toBe(true)
     }
   })
 
   test('a base with a path, and configuration that needs escaping', async () => {
-    const otro = crearClienteDeWhatsapp({
+    const otro = createWhatsappClient({
       ...proveedor.config,
       baseUrl: `${proveedor.url}/meta/`,
       phoneNumberId: 'a/b',
     })
-    await otro.enviarTexto(PETICION)
-    expect(proveedor.pedidos[0]!.ruta).toBe('/meta/v23.0/a%2Fb/messages')
-    await otro.cerrar()
+    await otro.sendText(PETICION)
+    expect(proveedor.requests[0]!.path).toBe('/meta/v23.0/a%2Fb/messages')
+    await otro.close()
   })
 
   test('a hundred at a time, each its own answer, over a few connections', async () => {
-    const pocas = crearClienteDeWhatsapp(proveedor.config, { conexiones: 4 })
+    const pocas = createWhatsappClient(proveedor.config, { connections: 4 })
     const ids = Array.from({ length: 100 }, (_, i) => `men_${i}`)
-    const envios = await Promise.all(ids.map((id) => pocas.enviarTexto({ ...PETICION, id })))
-    const porId = new Map(proveedor.aceptados.map(({ nuestroId, wamid }) => [nuestroId, wamid]))
-    expect(envios).toEqual(ids.map((id) => ({ resultado: 'aceptado', proveedorId: porId.get(id) })))
-    expect(proveedor.conexiones()).toBeLessThanOrEqual(4)
-    await pocas.cerrar()
+    const envios = await Promise.all(ids.map((id) => pocas.sendText({ ...PETICION, id })))
+    const porId = new Map(proveedor.aceptados.map(({ ownId: nuestroId, wamid }) => [nuestroId, wamid]))
+    expect(envios).toEqual(ids.map((id) => ({ resultado: 'aceptado', providerId: porId.get(id) })))
+    expect(proveedor.connections()).toBeLessThanOrEqual(4)
+    await pocas.close()
   })
 })
 
@@ -169,7 +169,7 @@ describe('what Meta refuses', () => {
   ]
   test.each(RECHAZADOS)('%d: rejected, whatever the status', async (code) => {
     for (const status of [400, 500]) {
-      const envio = await con({ tipo: 'error', status, error: { code, detalles: 'Some details' } })
+      const envio = await con({ tipo: 'error', status, error: { code, details: 'Some details' } })
       expect(envio).toMatchObject({ resultado: 'rechazado', codigo: String(code) })
       expect((envio as { motivo: string }).motivo).toMatch(/: .+\. \(Meta: «Some details»\)$/)
     }
@@ -189,9 +189,9 @@ describe('what Meta refuses', () => {
     [133004, 60],
   ])('%d: passes, after %d s', async (code, esperar_s) => {
     const envio = await con({ tipo: 'error', status: 400, error: { code } })
-    expect(envio).toMatchObject({ resultado: 'pasajero', codigo: String(code), esperar_s })
+    expect(envio).toMatchObject({ resultado: 'pasajero', codigo: String(code), waitSeconds: esperar_s })
     const avisado = await con({ tipo: 'error', status: 429, error: { code }, cabeceras: { 'retry-after': '33' } })
-    expect(avisado).toMatchObject({ resultado: 'pasajero', esperar_s: 33 })
+    expect(avisado).toMatchObject({ resultado: 'pasajero', waitSeconds: 33 })
   })
 
   test.each<[number, boolean | undefined, string]>([
@@ -249,7 +249,9 @@ describe('what Meta refuses', () => {
     ['broken usage', { 'x-business-use-case-usage': '{"1":[nul' }, null],
     ['odd usage', { 'x-business-use-case-usage': '{"1":[null,{"estimated_time_to_regain_access":"9"}],"2":7}' }, null],
   ])('how long to wait: %s', async (_caso, cabeceras, esperar_s) => {
-    expect(await con({ tipo: 'respuesta', status: 503, cuerpo: '', cabeceras })).toMatchObject({ esperar_s })
+    expect(await con({ tipo: 'respuesta', status: 503, cuerpo: '', cabeceras })).toMatchObject({
+      waitSeconds: esperar_s,
+    })
   })
 
   test('a date to wait for', async () => {
@@ -258,12 +260,12 @@ describe('what Meta refuses', () => {
     const fecha = new Date(ahora + 90_000).toUTCString()
     expect(
       await con({ tipo: 'respuesta', status: 429, cuerpo: '', cabeceras: { 'retry-after': fecha } }),
-    ).toMatchObject({ esperar_s: 90 })
+    ).toMatchObject({ waitSeconds: 90 })
   })
 
   test('details never carry phones, tokens or control characters', async () => {
     const detalles = `Recipient +502 5555-1234 (50255551234) token ${proveedor.config.token}\u0007 ${'x'.repeat(500)}`
-    const envio = await con({ tipo: 'error', status: 400, error: { code: 131030, detalles } })
+    const envio = await con({ tipo: 'error', status: 400, error: { code: 131030, details: detalles } })
     expect((envio as { motivo: string }).motivo).toContain('Recipient ***34 (***34) token *** xxx')
     expect((envio as { motivo: string }).motivo.length).toBeLessThan(400)
   })
@@ -272,14 +274,14 @@ describe('what Meta refuses', () => {
     for (const [cambio, codigo] of [
       [{ token: 'otro' }, '190'],
       [{ phoneNumberId: '1' }, '100'],
-      [{ plantilla: 'otra' }, '132001'],
-      [{ idioma: 'en' }, '132001'],
+      [{ template: 'otra' }, '132001'],
+      [{ language: 'en' }, '132001'],
     ] as const) {
-      const otro = crearClienteDeWhatsapp({ ...proveedor.config, ...cambio })
-      expect(await otro.enviarPlantilla(DATOS)).toMatchObject({ resultado: 'rechazado', codigo })
-      await otro.cerrar()
+      const otro = createWhatsappClient({ ...proveedor.config, ...cambio })
+      expect(await otro.sendTemplate(DATOS)).toMatchObject({ resultado: 'rechazado', codigo })
+      await otro.close()
     }
-    expect(await cliente.enviarTexto({ ...PETICION, telefono: '+1' })).toMatchObject({ codigo: '131009' })
+    expect(await cliente.sendText({ ...PETICION, telefono: '+1' })).toMatchObject({ codigo: '131009' })
     expect(proveedor.aceptados).toEqual([])
   })
 })
@@ -287,12 +289,12 @@ describe('what Meta refuses', () => {
 // --- What remains in doubt ---
 
 describe('it may have been sent', () => {
-  test.each<[string, Desenlace, RegExp]>([
+  test.each<[string, RequestOutcome, RegExp]>([
     ['hangs after reading', { tipo: 'colgar' }, /plazo/],
     ['closes after reading', { tipo: 'cerrar' }, /UND_ERR_SOCKET|ECONNRESET/],
     ['closes before reading', { tipo: 'cerrar_sin_leer' }, /UND_ERR_SOCKET|ECONNRESET|EPIPE/],
     ['gives half an answer', { tipo: 'media_respuesta' }, /UND_ERR_SOCKET|ECONNRESET/],
-    ['answers too late', { tipo: 'aceptar', demora: PLAZO }, /plazo/],
+    ['answers too late', { tipo: 'aceptar', lag: PLAZO }, /plazo/],
     ['answers no JSON', { tipo: 'respuesta', status: 200, cuerpo: '<html>' }, /sin dar el id/],
     ['answers without an id', { tipo: 'respuesta', status: 200, cuerpo: '{"messages":[{}]}' }, /sin dar el id/],
     ['answers nothing', { tipo: 'respuesta', status: 204, cuerpo: '' }, /sin dar el id/],
@@ -302,15 +304,15 @@ describe('it may have been sent', () => {
   ])('who %s', async (_caso, desenlace, motivo) => {
     expect(await con(desenlace)).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(motivo) })
     // Nothing is repeated behind our back: the next one is the next that arrives.
-    expect(await cliente.enviarPlantilla(DATOS)).toMatchObject({ resultado: 'aceptado' })
-    expect(proveedor.pedidos.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
+    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
+    expect(proveedor.requests.length).toBe(desenlace.tipo === 'cerrar_sin_leer' ? 1 : 2)
   })
 
   test('the same on a connection that has served before', async () => {
-    expect(await cliente.enviarPlantilla(DATOS)).toMatchObject({ resultado: 'aceptado' })
+    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     for (const tipo of ['cerrar', 'cerrar_sin_leer', 'media_respuesta', 'colgar'] as const) {
       expect(await con({ tipo })).toMatchObject({ resultado: 'dudoso' })
-      expect(await cliente.enviarPlantilla(DATOS)).toMatchObject({ resultado: 'aceptado' })
+      expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'aceptado' })
     }
   })
 
@@ -335,12 +337,12 @@ describe('it may have been sent', () => {
 
   test('closing the client ends what is under way', async () => {
     proveedor.siempre = { tipo: 'colgar' }
-    const enviando = cliente.enviarPlantilla(DATOS)
-    await expect.poll(() => proveedor.pedidos.length).toBe(1)
-    await cliente.cerrar()
+    const enviando = cliente.sendTemplate(DATOS)
+    await expect.poll(() => proveedor.requests.length).toBe(1)
+    await cliente.close()
     expect(await enviando).toEqual({ resultado: 'dudoso', motivo: expect.stringMatching(/cerrado/) })
-    expect(await cliente.enviarPlantilla(DATOS)).toMatchObject({ resultado: 'pasajero', codigo: 'cerrado' })
-    expect(proveedor.pedidos).toHaveLength(1)
+    expect(await cliente.sendTemplate(DATOS)).toMatchObject({ resultado: 'pasajero', codigo: 'cerrado' })
+    expect(proveedor.requests).toHaveLength(1)
   })
 })
 
@@ -353,7 +355,7 @@ describe('it was surely not sent', () => {
       resultado: 'pasajero',
       codigo: 'ECONNREFUSED',
       motivo: expect.stringContaining('No se llegó a enviar'),
-      esperar_s: null,
+      waitSeconds: null,
     })
   })
 
@@ -377,7 +379,7 @@ describe('it was surely not sent', () => {
   })
 
   test('a certificate that is not to be trusted; a good one is', async () => {
-    const par = certificado([paraNombre('localhost')])
+    const par = createCertificate([encodeDnsName('localhost')])
     const recibidos: string[] = []
     const servidor = tls.createServer(par, (socket) => {
       socket
@@ -402,26 +404,24 @@ describe('it was surely not sent', () => {
   })
 
   test('who waits for a connection past the deadline never leaves after it', async () => {
-    const una = crearClienteDeWhatsapp(proveedor.config, { conexiones: 1 })
+    const una = createWhatsappClient(proveedor.config, { connections: 1 })
     proveedor.siguientes.push({ tipo: 'aceptar' }, { tipo: 'colgar' })
-    const [primero, segundo, tercero] = ['primero', 'segundo', 'tercero'].map((id) =>
-      una.enviarTexto({ ...PETICION, id }),
-    )
+    const [primero, segundo, tercero] = ['primero', 'segundo', 'tercero'].map((id) => una.sendText({ ...PETICION, id }))
     expect(await primero).toMatchObject({ resultado: 'aceptado' })
-    await expect.poll(() => proveedor.pedidos.length).toBe(2)
+    await expect.poll(() => proveedor.requests.length).toBe(2)
     plazos.vencer()
     expect(await segundo).toMatchObject({ resultado: 'dudoso' })
     expect(await tercero).toMatchObject({ resultado: 'pasajero', codigo: 'plazo' })
-    expect(await una.enviarTexto({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
-    expect(proveedor.aceptados.map(({ nuestroId }) => nuestroId)).toEqual(['primero', 'segundo', 'cuarto'])
-    await una.cerrar()
+    expect(await una.sendText({ ...PETICION, id: 'cuarto' })).toMatchObject({ resultado: 'aceptado' })
+    expect(proveedor.aceptados.map(({ ownId: nuestroId }) => nuestroId)).toEqual(['primero', 'segundo', 'cuarto'])
+    await una.close()
   })
 
   test('a token that fits in no header is a fault of the configuration', async () => {
-    const malo = crearClienteDeWhatsapp({ ...proveedor.config, token: 'uno\r\nX: dos' })
-    expect(await malo.enviarTexto(PETICION)).toMatchObject({ resultado: 'rechazado', codigo: 'configuracion' })
-    await malo.cerrar()
-    expect(proveedor.pedidos).toEqual([])
+    const malo = createWhatsappClient({ ...proveedor.config, token: 'uno\r\nX: dos' })
+    expect(await malo.sendText(PETICION)).toMatchObject({ resultado: 'rechazado', codigo: 'configuracion' })
+    await malo.close()
+    expect(proveedor.requests).toEqual([])
   })
 })
 
@@ -450,20 +450,20 @@ async function crudo(atender: (socket: net.Socket) => void) {
 }
 
 async function enviarA(baseUrl: string, opciones: { ca?: string } = {}): Promise<WhatsappResult> {
-  const otro = crearClienteDeWhatsapp({ ...proveedor.config, baseUrl }, opciones)
-  const envio = sinSecretos(await otro.enviarTexto(PETICION))
-  await otro.cerrar()
+  const otro = createWhatsappClient({ ...proveedor.config, baseUrl }, opciones)
+  const envio = sinSecretos(await otro.sendText(PETICION))
+  await otro.close()
   return envio
 }
 
 test('every code that is known has a sentence of its own that names a remedy', () => {
   const vistos = new Set<string>()
   for (let codigo = 0; codigo < 140_000; codigo++) {
-    const veredicto = juzgarCodigo(String(codigo))
+    const veredicto = judgeCode(String(codigo))
     if (!veredicto || /^2\d\d$/.test(String(codigo))) continue
     expect(veredicto.motivo).toMatch(/^[A-Z].*[:;] .+\.$/)
     vistos.add(String(codigo))
   }
   expect(vistos.size).toBeGreaterThanOrEqual(42)
-  for (const raro of ['', 'constructor', '__proto__', 'toString', '-1']) expect(juzgarCodigo(raro)).toBeNull()
+  for (const raro of ['', 'constructor', '__proto__', 'toString', '-1']) expect(judgeCode(raro)).toBeNull()
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from '../equipo/persona.ts'
-import { unaGuia } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const anotar = (guia: string, cuerpo: unknown, clave?: string) =>
   entorno.operar('POST', `/guias/${guia}/notas`, cuerpo, clave)
 const notasDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
@@ -22,7 +22,7 @@ const contar = async (guia: string) =>
 describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   it('writes a note with its author, which the merchant does not read', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await anotar(guia, { texto: 'Llamó la destinataria.\nPasa el jueves.' })
     expect([status, cuerpo]).toEqual([
       201,
@@ -41,9 +41,9 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
 
   it('names the person of a session, until the person is erased', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
-    const { cuerpo } = await ana.pedir('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
+    const { guia } = await api.guias.crear(buildGuia())
+    const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
+    const { cuerpo } = await ana.request('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
     expect(cuerpo.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
     await entorno.operar('DELETE', `/personas/${ana.persona}`)
     expect((await notasDe(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
@@ -51,7 +51,7 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
 
   it('does the work of a repeated request once', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const pedida = { texto: 'Llamó' }
     const primera = await anotar(guia, pedida, 'nota-1')
     const otraVez = await anotar(guia, pedida, 'nota-1')
@@ -64,11 +64,11 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
 
   it('is erased with the guide’s personal data, and refused afterwards', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await anotar(guia, { texto: 'Llamó doña Ana' })
     await api.guias.cancelar(guia)
-    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
-    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
+    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
     expect(await contar(guia)).toBe(0)
     const { status, cuerpo } = await anotar(guia, { texto: 'Llamó doña Ana' })
     expect([status, cuerpo.codigo]).toEqual([409, 'datos_borrados'])
@@ -77,7 +77,7 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
 
   it('returns 422 without words, and 404 for an unknown guide', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const texto of ['', ' \n', 'x'.repeat(1_001)])
       expect((await anotar(guia, { texto })).cuerpo.errores[0].campo).toBe('/texto')
     expect((await anotar(newGuideCode(), { texto: 'x' })).status).toBe(404)

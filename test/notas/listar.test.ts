@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const pagina = async (guia: string, consulta: string) =>
   (await entorno.operar('GET', `/guias/${guia}/notas?${consulta}`)).cuerpo
 const textos = ({ datos }: { datos: { texto: string }[] }) => datos.map(({ texto }) => texto)
@@ -11,7 +11,7 @@ const textos = ({ datos }: { datos: { texto: string }[] }) => datos.map(({ texto
 describe('GET /operaciones/v1/guias/{guia}/notas', () => {
   it('lists a guide’s own notes in pages, the oldest first', async () => {
     const { api } = await entorno.nuevoComercio()
-    const [{ guia }, otra] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+    const [{ guia }, otra] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
     for (const texto of ['una', 'dos', 'tres']) await entorno.operar('POST', `/guias/${guia}/notas`, { texto })
     await entorno.operar('POST', `/guias/${otra.guia}/notas`, { texto: 'de otra' })
     const primera = await pagina(guia, 'limite=2')

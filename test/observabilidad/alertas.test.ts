@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { ESCENARIOS_DE_ENSAYO } from '../despliegue/ensayo.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { usarProcesos } from '../procesos.ts'
-import { ESCENARIOS } from '../resistencia/webhooks.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { AVERIAS } from './averias.ts'
-import { usarPrometheus } from './prometheus.ts'
+import { REHEARSAL_SCENARIOS } from '../despliegue/ensayo.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { useProcesses } from '../procesos.ts'
+import { SCENARIOS } from '../resistencia/webhooks.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { ALERT_FAULTS } from './averias.ts'
+import { usePrometheus } from './prometheus.ts'
 import { ALERTAS, HAY_PROMETHEUS } from './prometheusServer.ts'
 
 const reglas = readFileSync(ALERTAS, 'utf8')
@@ -48,7 +48,7 @@ describe('the alerts', () => {
 })
 
 describe('the faults of the fault suites', () => {
-  const suites = { webhooks: ESCENARIOS, despliegue: ESCENARIOS_DE_ENSAYO }
+  const suites = { webhooks: SCENARIOS, despliegue: REHEARSAL_SCENARIOS }
   const filas = [...leer('README.md').matchAll(/^\| `(\w+) ([\w-]+)` \|.*\]\(([\w-]+\.md)\) \|$/gm)].map(
     ([, suite = '', clave = '', pagina = '']) => ({ suite, clave, pagina }),
   )
@@ -68,23 +68,23 @@ describe('the faults of the fault suites', () => {
   })
 })
 
-describe.skipIf(!HAY_PROMETHEUS)('each alert', COMPLETO, () => {
-  const { entorno, vigilado } = usarPrometheus()
-  const nuevoReceptor = usarReceptores()
-  const procesos = usarProcesos()
+describe.skipIf(!HAY_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
+  const { entorno, vigilado } = usePrometheus()
+  const nuevoReceptor = useReceivers()
+  const procesos = useProcesses()
   const tiempos: string[] = []
   afterAll(() => console.log(['alert: seconds to fire, and to clear', ...tiempos].join('\n')))
 
   it('has a fault', () => {
-    expect(Object.keys(AVERIAS).sort()).toEqual([...nombres].sort())
+    expect(Object.keys(ALERT_FAULTS).sort()).toEqual([...nombres].sort())
   })
 
-  it.each(Object.entries(AVERIAS))('%s fires when its fault is caused, and clears', async (nombre, causar) => {
-    const suena = async () => (await vigilado.prometheus.suenan()).includes(nombre)
+  it.each(Object.entries(ALERT_FAULTS))('%s fires when its fault is caused, and clears', async (nombre, causar) => {
+    const suena = async () => (await vigilado.prometheus.firingAlerts()).includes(nombre)
     const segundosDesde = (inicio: number) => ((performance.now() - inicio) / 1_000).toFixed(1)
     await hasta(async () => !(await suena()))
     const averiado = performance.now()
-    const reparar = await causar({ entorno, suena, puerto: vigilado.puerto, nuevoReceptor, procesos })
+    const reparar = await causar({ entorno, suena, puerto: vigilado.puerto, nuevoReceptor, processes: procesos })
     let sonando = ''
     try {
       await hasta(suena)

@@ -4,33 +4,33 @@ import { setImmediate as ceder } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { leerLlave } from '../../server/domain/llaves/llave.ts'
-import { entregada, subir } from '../archivos/imagenes.ts'
-import type { EntornoPropio } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { deProveedor, nuevoTelefono } from '../mensajeria/canal.ts'
-import { abrirProveedor, aviso, estado } from '../mensajeria/proveedor.ts'
+import { createDeliveredGuia, uploadArchivo } from '../archivos/imagenes.ts'
+import type { OwnEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { buildProviderVariables, createTelefono } from '../mensajeria/canal.ts'
+import { aviso, estado, openProvider } from '../mensajeria/proveedor.ts'
 import { admin } from '../postgres.ts'
-import { listo, type usarProcesos } from '../procesos.ts'
+import { listo, type useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
-import { contestarCon } from '../webhooks/receptor.ts'
-import { FALLAS, type Falla, transaccion } from './promesas.ts'
+import { answerWith } from '../webhooks/receptor.ts'
+import { type Falla, PROMISE_FAULTS, startTransaction } from './promesas.ts'
 
 /** Fault of an alert. It goes on until `suena` is true, and the returned function repairs it. */
 type Averia = (contexto: Contexto) => Promise<() => Promise<unknown>>
 
 interface Contexto {
-  entorno: EntornoPropio
+  entorno: OwnEnvironment
   /** Reports whether the alert fires. */
   suena: () => Promise<boolean>
   puerto: number
-  nuevoReceptor: (responder: ReturnType<typeof contestarCon>) => Promise<{ url: string }>
-  procesos: ReturnType<typeof usarProcesos>
+  nuevoReceptor: (responder: ReturnType<typeof answerWith>) => Promise<{ url: string }>
+  processes: ReturnType<typeof useProcesses>
 }
 
 const deFalla =
   (gauge: string): Averia =>
   ({ entorno }) =>
-    (FALLAS[gauge] as Falla)(entorno)
+    (PROMISE_FAULTS[gauge] as Falla)(entorno)
 
 /** Repeats a step until the alert fires. */
 async function insistir({ suena }: Contexto, hacer: () => Promise<unknown>): Promise<void> {
@@ -58,23 +58,23 @@ async function suscrito({ entorno }: Contexto, url: string) {
   await entorno.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
     webhook,
   ])
-  await api.guias.crear(unaGuia())
+  await api.guias.crear(buildGuia())
   return { api, webhook }
 }
 
 const carpetaDe = ({ entorno }: Contexto) => join(entorno.dataDir, 'archivos')
 
 /** Fault that fires each alert, by the alert's name. */
-export const AVERIAS: Readonly<Record<string, Averia>> = {
+export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
   async GuiasCaida({ entorno, puerto }) {
-    await entorno.reiniciar({ METRICS_PORT: `${await puertoLibre()}` })
-    return () => entorno.reiniciar({ METRICS_PORT: `${puerto}` })
+    await entorno.reset({ METRICS_PORT: `${await puertoLibre()}` })
+    return () => entorno.reset({ METRICS_PORT: `${puerto}` })
   },
   GuiasNoLista: soloLectura,
   async GuiasErrores(contexto) {
     const { llave } = await contexto.entorno.nuevoComercio()
     const reparar = await soloLectura(contexto)
-    await insistir(contexto, () => contexto.entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() }))
+    await insistir(contexto, () => contexto.entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }))
     return reparar
   },
   async GuiasLenta(contexto) {
@@ -83,8 +83,8 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
       and query_start < now() - interval '1.2 seconds'`
     await insistir(contexto, async () => {
-      const soltar = await transaccion(contexto.entorno, 'lock table guia in access exclusive mode')
-      const pedida = entorno.pedir('GET', '/api/v1/guias', { llave })
+      const soltar = await startTransaction(contexto.entorno, 'lock table guia in access exclusive mode')
+      const pedida = entorno.request('GET', '/api/v1/guias', { llave })
       await hasta(async () => (await entorno.db.pool.query(ESPERA)).rowCount)
       await soltar()
       await pedida
@@ -93,7 +93,7 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
   },
   async GuiasConexionesAgotadas(contexto) {
     const { entorno } = contexto
-    const soltar = await transaccion(contexto.entorno, 'lock table repartidor in access exclusive mode')
+    const soltar = await startTransaction(contexto.entorno, 'lock table repartidor in access exclusive mode')
     const enCurso = new Set<Promise<unknown>>()
     await insistir(contexto, async () => {
       while (enCurso.size < 30) {
@@ -114,14 +114,14 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     const { llave } = await entorno.nuevoComercio()
     await insistir(contexto, async () => {
       // A valid key from the same network keeps the network's connections admitted.
-      await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+      await entorno.request('GET', '/api/v1/cuenta', { llave })
       await Promise.all(Array.from({ length: 20 }, () => fetch(`${entorno.url}/no-existe`).catch(() => {})))
     })
     return async () => {}
   },
   async GuiasEntradasFallidas(contexto) {
     const cuerpo = { codigo: 'AAAA-AAAA-AA' }
-    await insistir(contexto, () => contexto.entorno.pedir('POST', '/repartidor/v1/sesion', { cuerpo }))
+    await insistir(contexto, () => contexto.entorno.request('POST', '/repartidor/v1/sesion', { cuerpo }))
     return async () => {}
   },
   async GuiasBucleLento(contexto) {
@@ -140,8 +140,8 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
       return bloques
     }
   },
-  async GuiasRespaldoAtrasado({ entorno, puerto, procesos }) {
-    await entorno.reiniciar({ METRICS_PORT: `${await puertoLibre()}` })
+  async GuiasRespaldoAtrasado({ entorno, puerto, processes: procesos }) {
+    await entorno.reset({ METRICS_PORT: `${await puertoLibre()}` })
     const [respaldo, clave] = [join(procesos.base, 'respaldo'), join(procesos.base, 'clave.txt')]
     await writeFile(clave, 'una clave larga de prueba')
     const servicio = procesos.iniciar({
@@ -163,7 +163,7 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
       await hasta(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > desde)
       servicio.aTodos('SIGINT')
       await servicio.termina()
-      await entorno.reiniciar({ METRICS_PORT: `${puerto}` })
+      await entorno.reset({ METRICS_PORT: `${puerto}` })
     }
   },
   GuiasColaAtrasada: deFalla('guias_cola_atraso_segundos'),
@@ -177,12 +177,12 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
   GuiasBitacoraSinEslabon: deFalla('guias_bitacora_sin_eslabon'),
   async GuiasMensajesRechazados(contexto) {
     const { entorno } = contexto
-    const proveedor = await abrirProveedor()
-    await entorno.reiniciar(deProveedor(proveedor))
+    const proveedor = await openProvider()
+    await entorno.reset(buildProviderVariables(proveedor))
     const { api } = await entorno.nuevoComercio('live')
     let contados = 0
     await insistir(contexto, async () => {
-      const nueva = () => api.guias.crear(sinDestino({ telefono: `+${nuevoTelefono()}` }))
+      const nueva = () => api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
       await Promise.all(Array.from({ length: 5 }, nueva))
       const nuevos = await hasta(
         async () => proveedor.aceptados.length > contados && proveedor.aceptados.slice(contados),
@@ -192,11 +192,11 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
       const statuses = nuevos.map((uno) =>
         estado('failed', { ...uno, error: { code: 131026, title: 'undeliverable' } }),
       )
-      await proveedor.avisar(`${entorno.url}/proveedores/whatsapp`, aviso({ statuses }))
+      await proveedor.notify(`${entorno.url}/proveedores/whatsapp`, aviso({ statuses }))
     })
     return async () => {
-      await entorno.reiniciar({ MESSAGING: 'buzon' })
-      await proveedor.cerrar()
+      await entorno.reset({ MESSAGING: 'buzon' })
+      await proveedor.close()
     }
   },
   async GuiasWebhooksFallan(contexto) {
@@ -207,18 +207,18 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     return () => Promise.all(suscritos.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
   },
   async GuiasWebhookDeshabilitado(contexto) {
-    const { url } = await contexto.nuevoReceptor(contestarCon(410))
+    const { url } = await contexto.nuevoReceptor(answerWith(410))
     await suscrito(contexto, url)
     return async () => {}
   },
   async GuiasAlmacenFalla(contexto) {
     const { entorno } = contexto
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
     const carpeta = carpetaDe(contexto)
-    await subir(entorno, guia)
+    await uploadArchivo(entorno, guia)
     await rename(carpeta, `${carpeta}-aparte`)
     await writeFile(carpeta, '')
-    await insistir(contexto, () => subir(entorno, guia))
+    await insistir(contexto, () => uploadArchivo(entorno, guia))
     return async () => {
       await rm(carpeta)
       await rename(`${carpeta}-aparte`, carpeta)
@@ -226,22 +226,22 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
   },
   async GuiasArchivosSinFila(contexto) {
     const { entorno } = contexto
-    await entregada(entorno, await entorno.nuevoComercio())
+    await createDeliveredGuia(entorno, await entorno.nuevoComercio())
     const [sub] = await readdir(carpetaDe(contexto))
     const suelto = join(carpetaDe(contexto), sub!, `arch_SUELTO0000${sub}`)
     await writeFile(suelto, 'x')
     const ayer = new Date(Date.now() - 86_400_000)
     await utimes(suelto, ayer, ayer)
     // The sweep is once a day, and at the start.
-    await entorno.reiniciar()
+    await entorno.reset()
     return async () => {
       await rm(suelto)
-      await entorno.reiniciar()
+      await entorno.reset()
     }
   },
   async GuiasFilasSinArchivo(contexto) {
     const { entorno } = contexto
-    const { foto } = await entregada(entorno, await entorno.nuevoComercio())
+    const { foto } = await createDeliveredGuia(entorno, await entorno.nuevoComercio())
     await entorno.db.pool.query(
       `update archivo_indice set creado_en = creado_en - interval '2 hours' where archivo = $1`,
       [foto],
@@ -249,17 +249,17 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     const suyo = join(carpetaDe(contexto), foto.slice(-2), foto)
     const bytes = await readFile(suyo)
     await rm(suyo)
-    await entorno.reiniciar()
+    await entorno.reset()
     return async () => {
       await writeFile(suyo, bytes)
-      await entorno.reiniciar()
+      await entorno.reset()
     }
   },
   async GuiasLlavesPorVencer({ entorno }) {
     const llave = await entorno.nuevaLlave(await entorno.nuevoComercio(), {
       vence_en: new Date(Date.now() + 6 * 86_400_000),
     })
-    await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+    await entorno.request('GET', '/api/v1/cuenta', { llave })
     return () => entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
   },
 }

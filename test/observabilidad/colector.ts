@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** Span as the OTLP exporter sends it, as JSON. */
-export interface SpanRecibido {
+export interface ReceivedSpan {
   traceId: string
   spanId: string
   parentSpanId?: string
@@ -11,8 +11,8 @@ export interface SpanRecibido {
 }
 
 /** Server that receives OTLP traces over HTTP, as a collector does. */
-export async function abrirColector() {
-  const spans: SpanRecibido[] = []
+export async function openCollector() {
+  const spans: ReceivedSpan[] = []
   let crudo = ''
   const servidor = createServer(async (req, res) => {
     const trozos: Buffer[] = []
@@ -20,7 +20,7 @@ export async function abrirColector() {
     const texto = Buffer.concat(trozos).toString()
     crudo += texto
     const { resourceSpans = [] } = JSON.parse(texto) as {
-      resourceSpans?: { scopeSpans: { spans: SpanRecibido[] }[] }[]
+      resourceSpans?: { scopeSpans: { spans: ReceivedSpan[] }[] }[]
     }
     for (const { scopeSpans } of resourceSpans) for (const uno of scopeSpans) spans.push(...uno.spans)
     res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}')
@@ -30,8 +30,8 @@ export async function abrirColector() {
     url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
     spans,
     /** Everything that was received, as text. */
-    crudo: () => crudo,
-    cerrar() {
+    raw: () => crudo,
+    close() {
       servidor.closeAllConnections()
       return new Promise((cerrado) => servidor.close(cerrado))
     },

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
-import { subir } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { newLlave } from '../../server/domain/llaves/llave.ts'
+import { uploadArchivo } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { FALLAS, type Falla } from './promesas.ts'
-import { raspar, valorDe } from './raspar.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { type Falla, PROMISE_FAULTS } from './promesas.ts'
+import { scrapeMetrics, valorDe } from './raspar.ts'
 
-const nuevoReceptor = usarReceptores()
+const nuevoReceptor = useReceivers()
 let puerto: number
-const entorno = usarEntorno({ relojDeLimites: () => 0 }, async () => {
+const entorno = useEnvironment({ limitsClock: () => 0 }, async () => {
   puerto = await puertoLibre()
   return { METRICS_PORT: `${puerto}`, REQUESTS_PER_NETWORK: '20' }
 })
-const leer = async (metrica: string) => valorDe(await raspar(puerto), metrica)
+const leer = async (metrica: string) => valorDe(await scrapeMetrics(puerto), metrica)
 const crecimiento = async (serie: string, hacer: () => Promise<unknown>) => {
   const antes = (await leer(serie)) ?? 0
   await hacer()
@@ -25,7 +25,7 @@ const crecimiento = async (serie: string, hacer: () => Promise<unknown>) => {
 
 /** Series of the service itself, whose values do not matter. Endpoints are counted by state, so a state is a series. */
 const series = async () =>
-  [...(await raspar(puerto)).keys()].filter((serie) => /^guias_(?!webhooks\{)/.test(serie)).sort()
+  [...(await scrapeMetrics(puerto)).keys()].filter((serie) => /^guias_(?!webhooks\{)/.test(serie)).sort()
 
 describe('GET /metrics', () => {
   it('has each metric that the manual names', async () => {
@@ -41,14 +41,14 @@ describe('GET /metrics', () => {
   it('counts the requests of an operation by status, and their time', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const creada = 'guias_solicitudes_total{operacion="crearGuia",status="201"}'
-    expect(await crecimiento(creada, () => api.guias.crear(unaGuia()))).toBe(1)
+    expect(await crecimiento(creada, () => api.guias.crear(buildGuia()))).toBe(1)
     const negada = 'guias_solicitudes_total{operacion="crearGuia",status="422"}'
-    expect(await crecimiento(negada, () => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: {} }))).toBe(1)
+    expect(await crecimiento(negada, () => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: {} }))).toBe(1)
     const tiempos = 'guias_solicitud_segundos_count{operacion="crearGuia"}'
-    expect(await crecimiento(tiempos, () => api.guias.crear(unaGuia()))).toBe(1)
+    expect(await crecimiento(tiempos, () => api.guias.crear(buildGuia()))).toBe(1)
     const segundos = 'guias_solicitud_segundos_sum{operacion="crearGuia"}'
     const desde = performance.now()
-    const suyos = await crecimiento(segundos, () => api.guias.crear(unaGuia()))
+    const suyos = await crecimiento(segundos, () => api.guias.crear(buildGuia()))
     expect(suyos).toBeGreaterThan(0)
     // The request is a part of what this test waited for.
     expect(suyos).toBeLessThan((performance.now() - desde) / 1_000)
@@ -60,12 +60,12 @@ describe('GET /metrics', () => {
     const { api } = await entorno.nuevoComercio()
     const { url, recibidos } = await nuevoReceptor()
     await api.webhooks.crear({ url, tipos: ['guia.aceptado'] })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await hasta(async () => recibidos.length === 1)
     await entorno.quietud()
     for (const [serie, hacer] of [
-      ['guias_webhook_intento_segundos_sum', () => api.guias.crear(unaGuia()).then(() => entorno.quietud())],
-      ['guias_almacen_segundos_sum{operacion="guardar",resultado="ok"}', () => subir(entorno, guia)],
+      ['guias_webhook_intento_segundos_sum', () => api.guias.crear(buildGuia()).then(() => entorno.quietud())],
+      ['guias_almacen_segundos_sum{operacion="guardar",resultado="ok"}', () => uploadArchivo(entorno, guia)],
     ] as const) {
       const desde = performance.now()
       const suyos = await crecimiento(serie, hacer)
@@ -86,7 +86,7 @@ describe('GET /metrics', () => {
   })
 
   it('tells the connections of each pool, and the health of the process', async () => {
-    const muestras = await raspar(puerto)
+    const muestras = await scrapeMetrics(puerto)
     for (const pool of ['servicio', 'creaciones', 'cola'])
       for (const estado of ['en_uso', 'libres', 'esperan', 'maximo'])
         expect(muestras.get(`guias_conexiones{pool="${pool}",estado="${estado}"}`)).toBeGreaterThanOrEqual(0)
@@ -109,19 +109,19 @@ describe('a promise', () => {
     }
     await hasta(async () => (await leer(nombre)) === 0)
   }
-  const { guias_bitacora_sin_eslabon: cadena, ...otras } = FALLAS
+  const { guias_bitacora_sin_eslabon: cadena, ...otras } = PROMISE_FAULTS
   it.each(Object.entries(otras))('%s is 0 at rest, more while it is broken, and 0 again', probar)
   // The next link comes within half a minute.
-  it('guias_bitacora_sin_eslabon is so, too', COMPLETO, () => probar('guias_bitacora_sin_eslabon', cadena!))
+  it('guias_bitacora_sin_eslabon is so, too', FULL_RUN_ONLY, () => probar('guias_bitacora_sin_eslabon', cadena!))
 })
 
 describe('the number of series', () => {
-  it('is the same with 10,000 merchants', COMPLETO, async () => {
+  it('is the same with 10,000 merchants', FULL_RUN_ONLY, async () => {
     const CUANTOS = 10_000
     const { llave } = await entorno.nuevoComercio()
-    expect((await entorno.pedir('GET', '/api/v1/cuenta', { llave })).status).toBe(200)
+    expect((await entorno.request('GET', '/api/v1/cuenta', { llave })).status).toBe(200)
     const antes = await series()
-    const nuevos = Array.from({ length: CUANTOS }, (_, n) => ({ uuid: randomUUID(), n, ...nuevaLlave('test') }))
+    const nuevos = Array.from({ length: CUANTOS }, (_, n) => ({ uuid: randomUUID(), n, ...newLlave('test') }))
     const { pool } = entorno.db
     await pool.query(
       `insert into comercio (id, comercio, nombre, ritmo_solicitudes, creado_en)
@@ -144,11 +144,12 @@ describe('the number of series', () => {
     const estados = new Set<number>()
     await Promise.all(
       Array.from({ length: 16 }, async () => {
-        for (const { llave } of porHacer) estados.add((await entorno.pedir('GET', '/api/v1/cuenta', { llave })).status)
+        for (const { llave } of porHacer)
+          estados.add((await entorno.request('GET', '/api/v1/cuenta', { llave })).status)
       }),
     )
     expect(estados).toEqual(new Set([200]))
     expect(await series()).toEqual(antes)
-    expect((await raspar(puerto)).size).toBeLessThan(2_000)
+    expect((await scrapeMetrics(puerto)).size).toBeLessThan(2_000)
   })
 })

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { inTransaction } from '../../server/data/db.ts'
-import { guardarCorreo } from '../../server/domain/correos/correo.ts'
+import { saveCorreo } from '../../server/domain/correos/correo.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { type EntornoPropio, MASTER_KEY } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { MASTER_KEY, type OwnEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 
 /** Fault of a promise: causes it, and returns the function that ends it. */
-export type Falla = (entorno: EntornoPropio) => Promise<() => Promise<unknown>>
+export type Falla = (entorno: OwnEnvironment) => Promise<() => Promise<unknown>>
 
 /** Starts a transaction that stays open until the returned function ends it. */
-export async function transaccion({ db }: Pick<EntornoPropio, 'db'>, ...sentencias: string[]) {
+export async function startTransaction({ db }: Pick<OwnEnvironment, 'db'>, ...sentencias: string[]) {
   const cliente = await db.pool.connect()
   await cliente.query('begin')
   for (const sentencia of sentencias) await cliente.query(sentencia)
@@ -22,7 +22,7 @@ export async function transaccion({ db }: Pick<EntornoPropio, 'db'>, ...sentenci
 }
 
 /** Creates a merchant with an endpoint that no receiver answers, and a guide. */
-async function conWebhook(entorno: EntornoPropio, estado: 'activo' | 'pausado') {
+async function conWebhook(entorno: OwnEnvironment, estado: 'activo' | 'pausado') {
   const comercio = await entorno.nuevoComercio()
   const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/nadie' })
   await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
@@ -32,11 +32,11 @@ async function conWebhook(entorno: EntornoPropio, estado: 'activo' | 'pausado') 
        estado_en = estado_en - interval '1 hour', actualizado_en = actualizado_en - interval '1 hour' where webhook = $1`,
     [webhook, estado],
   )
-  return { ...comercio, webhook, guia: (await comercio.api.guias.crear(unaGuia())).guia }
+  return { ...comercio, webhook, guia: (await comercio.api.guias.crear(buildGuia())).guia }
 }
 
 /** Fault of each promise, by its gauge. */
-export const FALLAS: Readonly<Record<string, Falla>> = {
+export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
   async guias_eventos_sin_avisos(entorno) {
     const { webhook } = await conWebhook(entorno, 'pausado')
     await entorno.db.pool.query('create table borradas as select * from webhook_aviso where webhook = $1', [webhook])
@@ -46,7 +46,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_webhook_avisos_sin_arriendo(entorno) {
     // While the queue takes no job, no process gets the lease of another endpoint.
-    const soltar = await transaccion(entorno, 'lock table pgboss.job in share row exclusive mode')
+    const soltar = await startTransaction(entorno, 'lock table pgboss.job in share row exclusive mode')
     await conWebhook(entorno, 'activo')
     return soltar
   },
@@ -57,7 +57,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
       webhook,
     ])
     // The process that has the lease can send, but not write down what it sent.
-    const soltar = await transaccion(entorno, `select from webhook_aviso where webhook = '${webhook}' for update`)
+    const soltar = await startTransaction(entorno, `select from webhook_aviso where webhook = '${webhook}' for update`)
     await entorno.db.pool.query(
       `update webhook set estado = 'activo', comprobado_en = comprobado_en - interval '1 hour' where webhook = $1`,
       [webhook],
@@ -67,7 +67,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_pruebas_atraso_segundos(entorno) {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const leer = async () => {
       const { rows } = await entorno.db.pool.query<{ pdf: string }>(
         'select pdf from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1 and pdf is not null',
@@ -87,7 +87,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_mensajes_atascados(entorno) {
     const { api, id } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     // A message of WhatsApp, in a service that has no WhatsApp any more.
     await entorno.db.pool.query(
       `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, estado, proximo_en, creado_en)
@@ -100,7 +100,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_decisiones_vencidas(entorno) {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     // A deadline without a decision is one that no job can apply.
     const poner = (en: string) =>
       entorno.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
@@ -110,7 +110,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_bitacora_sin_eslabon(entorno) {
     // A link takes no line that is newer than the oldest open transaction.
-    const soltar = await transaccion(entorno, 'select pg_current_xact_id()')
+    const soltar = await startTransaction(entorno, 'select pg_current_xact_id()')
     await entorno.db.pool.query(
       `insert into bitacora (id, linea, accion, quien_tipo, campos, creado_en)
        values ($1, $2, 'prueba', 'consola', '{}', now() - interval '1 hour')`,
@@ -121,13 +121,13 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
 
   async guias_correos_atraso_segundos(entorno) {
     const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-    const nuevoId = createIdGenerator(() => new Date(entorno.reloj().getTime() - 3_600_000))
+    const nuevoId = createIdGenerator(() => new Date(entorno.clock().getTime() - 3_600_000))
     // Without a mail server a mail waits.
     await inTransaction(entorno.db, (consultar) =>
-      guardarCorreo(
+      saveCorreo(
         consultar,
-        { secretos, nuevoId },
-        { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, minutos: 1_440 },
+        { secretos, newId: nuevoId },
+        { tipo: 'prueba', para: 'nadie@ejemplo.com', datos: {}, lifetimeMinutes: 1_440 },
       ),
     )
     return () => entorno.db.pool.query('delete from correo')
@@ -139,7 +139,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
        returning id`,
     )
     // A worker skips a row that another transaction has locked.
-    const soltar = await transaccion(entorno, `select from pgboss.job where id = '${rows[0]!.id}' for update`)
+    const soltar = await startTransaction(entorno, `select from pgboss.job where id = '${rows[0]!.id}' for update`)
     return async () => {
       await soltar()
       await entorno.db.pool.query('delete from pgboss.job where id = $1', [rows[0]!.id])

@@ -27,10 +27,10 @@ interface Respuesta<T> {
 /** Prometheus server that scrapes a process once a second. */
 export interface Prometheus {
   /** Returns the names of the alerts that fire now. */
-  suenan(): Promise<string[]>
+  firingAlerts(): Promise<string[]>
   /** Returns the number of series that an expression yields now. */
   series(expresion: string): Promise<number>
-  cerrar(): Promise<void>
+  close(): Promise<void>
 }
 
 async function escribirConfiguracion(carpeta: string, puertoDeMetricas: number): Promise<string> {
@@ -80,12 +80,12 @@ export async function abrirPrometheus(puertoDeMetricas: number, puerto: number):
     )
   while (proceso.exitCode === null && !(await lista())) await esperar(50)
   return {
-    async suenan() {
+    async firingAlerts() {
       const { alerts } = await preguntar<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts')
       return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
     },
     series: async (query) => (await preguntar<{ result: unknown[] }>('query', { query })).result.length,
-    async cerrar() {
+    async close() {
       proceso.kill('SIGTERM')
       await terminado
       await rm(carpeta, { recursive: true, force: true })

@@ -1,8 +1,8 @@
 /** Sample of a scrape: the name of a series with its labels, and its value. */
-export type Muestras = ReadonlyMap<string, number>
+export type MetricSamples = ReadonlyMap<string, number>
 
 /** Reads `/metrics` of a process. */
-export async function raspar(puerto: number): Promise<Muestras> {
+export async function scrapeMetrics(puerto: number): Promise<MetricSamples> {
   const texto = await (await fetch(`http://127.0.0.1:${puerto}/metrics`)).text()
   const lineas = texto.split('\n').filter((linea) => linea !== '' && !linea.startsWith('#'))
   return new Map(
@@ -14,7 +14,7 @@ export async function raspar(puerto: number): Promise<Muestras> {
 }
 
 /** Largest value of the series of a metric; undefined without a series. */
-export function valorDe(muestras: Muestras, metrica: string): number | undefined {
+export function valorDe(muestras: MetricSamples, metrica: string): number | undefined {
   const suyas = [...muestras].filter(([serie]) => serie === metrica || serie.startsWith(`${metrica}{`))
   return suyas.length > 0 ? Math.max(...suyas.map(([, valor]) => valor)) : undefined
 }

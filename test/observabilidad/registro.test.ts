@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { identifyRequest } from '../../server/api/http/request.ts'
 import { leerLlave } from '../../server/domain/llaves/llave.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { canariosEn } from '../canarios.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { findCanaries } from '../canarios.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 /** The line of the request with this id. */
 const lineaDe = (id: string) =>
   hasta(async () => {
@@ -17,7 +17,7 @@ const lineaDe = (id: string) =>
 let serie = 0
 const pedir = async (metodo: string, ruta: string, opciones: { llave?: string; cuerpo?: unknown } = {}) => {
   const id = `registro-${++serie}`
-  const respuesta = await entorno.pedir(metodo, ruta, { ...opciones, cabeceras: { 'X-Request-Id': id } })
+  const respuesta = await entorno.request(metodo, ruta, { ...opciones, cabeceras: { 'X-Request-Id': id } })
   return { ...respuesta, linea: await lineaDe(id) }
 }
 const nombreDe = (llave: string) => `llave_${leerLlave(llave)!.id}`
@@ -25,7 +25,7 @@ const nombreDe = (llave: string) => `llave_${leerLlave(llave)!.id}`
 describe('the line of a request', () => {
   it('names operation, merchant, key, guide, network, status and duration', async () => {
     const { llave, comercio } = await entorno.nuevoComercio()
-    const creada = await pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })
+    const creada = await pedir('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
     const deTodas = { comercio, modo: 'test', llave: nombreDe(llave), red: '127.0.0.0/24', ms: expect.any(Number) }
     const { guia } = creada.cuerpo
     expect(creada.linea).toMatchObject({ ...deTodas, operacion: 'crearGuia', metodo: 'POST', status: 201, guia })
@@ -46,7 +46,7 @@ describe('the line of a request', () => {
     const { linea: deOtraRuta } = await pedir('GET', '/operaciones/v1/comercios', { llave })
     expect(deOtraRuta).toMatchObject({ status: 401, llave: nombreDe(llave) })
     await entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
-    await hasta(async () => (await entorno.pedir('GET', '/api/v1/cuenta', { llave })).status === 401)
+    await hasta(async () => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status === 401)
     const { linea: revocada } = await pedir('GET', '/api/v1/cuenta', { llave })
     expect(revocada).toMatchObject({ status: 401, llave: nombreDe(llave) })
   })
@@ -69,7 +69,7 @@ describe('the level of a line', () => {
       {
         log: createLog('info', { write: (line) => void lines.push(line) }),
         refusals: { note: (refused: object) => refusals.push(refused) } as never,
-        metricas: { solicitud() {} } as never,
+        metrics: { solicitud() {} } as never,
       },
       () => 'x',
     )
@@ -114,9 +114,9 @@ describe('an error in the log', () => {
     const line = write(new Error('first', { cause: new TypeError('second', { cause }) }))
     expect(JSON.parse(line).err).toMatchObject({
       mensaje: 'first',
-      causa: { tipo: 'TypeError', mensaje: 'second', causa: { codigo: '23505', restriccion: 'unica' } },
+      causa: { tipo: 'TypeError', mensaje: 'second', causa: { codigo: '23505', constraint: 'unica' } },
     })
-    expect(canariosEn(line)).toEqual([])
+    expect(findCanaries(line)).toEqual([])
   })
 
   it('that is its own cause has an end', () => {
@@ -135,11 +135,11 @@ describe('the canaries', () => {
     ['a place', '{"lat":14.71889}'],
     ['a signature of a link', '/archivos/arch_1?firma=abc'],
   ])('find %s', (que, texto) => {
-    expect(canariosEn(texto)).toEqual([expect.stringContaining(que)])
+    expect(findCanaries(texto)).toEqual([expect.stringContaining(que)])
   })
 
   it('find nothing in the line of a request', async () => {
     const { linea } = await pedir('GET', '/healthz')
-    expect(canariosEn(JSON.stringify(linea))).toEqual([])
+    expect(findCanaries(JSON.stringify(linea))).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
-import { transaccion } from './promesas.ts'
-import { usarPrometheus } from './prometheus.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
+import { startTransaction } from './promesas.ts'
+import { usePrometheus } from './prometheus.ts'
 import { acortar, HAY_PROMETHEUS } from './prometheusServer.ts'
 
 const CARPETA = 'despliegue/observabilidad'
@@ -36,26 +36,26 @@ describe('the dashboards', () => {
 })
 
 describe.skipIf(!HAY_PROMETHEUS)('each expression', () => {
-  const { entorno, vigilado } = usarPrometheus()
-  const nuevoReceptor = usarReceptores()
+  const { entorno, vigilado } = usePrometheus()
+  const nuevoReceptor = useReceivers()
 
   /** Does once what the dashboards show. */
   async function usar() {
     const comercio = await entorno.nuevoComercio()
-    const { url } = await nuevoReceptor(contestarCon(204))
+    const { url } = await nuevoReceptor(answerWith(204))
     await comercio.api.webhooks.crear({ url })
-    await entregada(entorno, comercio)
-    await entorno.pedir('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
+    await createDeliveredGuia(entorno, comercio)
+    await entorno.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
     const { llave } = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
-    await hasta(async () => (await entorno.pedir('GET', '/api/v1/guias', { llave })).status === 429)
+    await hasta(async () => (await entorno.request('GET', '/api/v1/guias', { llave })).status === 429)
     // A request that waits for a locked table ends with 503.
-    const soltar = await transaccion(entorno, 'lock table repartidor in access exclusive mode')
+    const soltar = await startTransaction(entorno, 'lock table repartidor in access exclusive mode')
     try {
       expect((await entorno.operar('GET', '/repartidores')).status).toBe(503)
     } finally {
       await soltar()
     }
-    await comercio.api.guias.crear(unaGuia())
+    await comercio.api.guias.crear(buildGuia())
   }
 
   it('returns a series', async () => {
@@ -64,7 +64,7 @@ describe.skipIf(!HAY_PROMETHEUS)('each expression', () => {
     await usar()
     await hasta(async () => {
       for (const [, expr] of faltan()) if ((await vigilado.prometheus.series(acortar(expr))) > 0) vistas.add(expr)
-      if (faltan().length > 0) await entorno.pedir('GET', '/healthz')
+      if (faltan().length > 0) await entorno.request('GET', '/healthz')
       return faltan().length === 0
     }).catch(() => expect(faltan()).toEqual([]))
   })

@@ -1,22 +1,22 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { canariosEn } from '../canarios.ts'
-import { usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { findCanaries } from '../canarios.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
-import { contestarCon, type Recibido, usarReceptores } from '../webhooks/receptor.ts'
-import { abrirColector, type SpanRecibido } from './colector.ts'
+import { answerWith, type ReceivedWebhook, useReceivers } from '../webhooks/receptor.ts'
+import { openCollector, type ReceivedSpan } from './colector.ts'
 
 // The SDK reads its variables from the environment of the process. The tests of this file share one process.
-let colector: Awaited<ReturnType<typeof abrirColector>>
+let colector: Awaited<ReturnType<typeof openCollector>>
 let puerto: number
 // Before the environment, so that the service has stopped and sent its last spans when this runs.
 afterAll(async () => {
   vi.unstubAllEnvs()
-  await colector.cerrar()
+  await colector.close()
 })
-const entorno = usarEntorno(undefined, async () => {
-  colector = await abrirColector()
+const entorno = useEnvironment(undefined, async () => {
+  colector = await openCollector()
   puerto = await puertoLibre()
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: colector.url,
@@ -29,22 +29,22 @@ const entorno = usarEntorno(undefined, async () => {
   for (const [nombre, valor] of Object.entries(variables)) vi.stubEnv(nombre, valor)
   return { ...variables, METRICS_PORT: `${puerto}` }
 })
-const nuevoReceptor = usarReceptores()
+const nuevoReceptor = useReceivers()
 
 const TRAZA = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PADRE = '00f067aa0ba902b7'
 const deTraza = (traza: string) => colector.spans.filter(({ traceId }) => traceId === traza)
 const buscar = (traza: string, nombre: string) => hasta(async () => deTraza(traza).find(({ name }) => name === nombre))
-const valorDe = ({ attributes }: SpanRecibido, clave: string) =>
+const valorDe = ({ attributes }: ReceivedSpan, clave: string) =>
   Object.values(attributes.find(({ key }) => key === clave)?.value ?? {})[0]
 
 /** Creates a guide in a trace of the merchant's own, with an endpoint that answers this. */
-async function crear(traza: string, responder = contestarCon(204), cuerpo: object = unaGuia()) {
+async function crear(traza: string, responder = answerWith(204), cuerpo: object = buildGuia()) {
   const comercio = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor(responder)
   const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url })
   await entorno.quietud(comercio)
-  const creada = await entorno.pedir('POST', '/api/v1/guias', {
+  const creada = await entorno.request('POST', '/api/v1/guias', {
     llave: comercio.llave,
     cuerpo,
     cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
@@ -78,7 +78,7 @@ describe('a trace', () => {
 
   it('has the retry that comes three days later, also after a restart', async () => {
     const traza = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
-    const { recibidos, receptor, webhook } = await crear(traza, contestarCon(500))
+    const { recibidos, receptor, webhook } = await crear(traza, answerWith(500))
     await hasta(async () => recibidos().length > 0)
     await hasta(async () => {
       const { rows } = await entorno.db.pool.query(
@@ -88,9 +88,9 @@ describe('a trace', () => {
       return rows.length
     })
     const antes = recibidos().length
-    receptor.responder = contestarCon(204)
-    entorno.adelantar(3 * 86_400_000)
-    await entorno.reiniciar()
+    receptor.responder = answerWith(204)
+    entorno.advance(3 * 86_400_000)
+    await entorno.reset()
     await hasta(async () => recibidos().length > antes)
     const intentos = await hasta(async () => {
       const suyos = deTraza(traza).filter(({ name }) => name === 'webhook attempt')
@@ -102,7 +102,7 @@ describe('a trace', () => {
   it('has later events of a guide, each in the trace of its own request', async () => {
     const { guia, llave } = await crear('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb')
     const traza = 'cccccccccccccccccccccccccccccccc'
-    await entorno.pedir('POST', `/api/v1/guias/${guia}/cancelar`, {
+    await entorno.request('POST', `/api/v1/guias/${guia}/cancelar`, {
       llave,
       cuerpo: {},
       cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
@@ -113,24 +113,24 @@ describe('a trace', () => {
 
   describe('has what workers do with the messages of a guide', () => {
     /** Span of an event of this type, with its lease, its attempt and what the merchant's server got. */
-    async function cadenaDe(tipo: string, traza: string, recibidos: () => Recibido[]) {
+    async function cadenaDe(tipo: string, traza: string, recibidos: () => ReceivedWebhook[]) {
       const evento = await hasta(async () => deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === tipo))
-      const hijo = (padre: SpanRecibido, nombre: string) =>
+      const hijo = (padre: ReceivedSpan, nombre: string) =>
         hasta(async () => deTraza(traza).find((una) => una.name === nombre && una.parentSpanId === padre.spanId))
       const intento = await hijo(await hijo(evento, 'webhook lease'), 'webhook attempt')
       const recibido = await hasta(async () => recibidos().find(({ cuerpo }) => cuerpo.includes(tipo)))
       expect(recibido.cabeceras.traceparent).toBe(`00-${traza}-${intento.spanId}-01`)
-      return { evento, hijo }
+      return { evento, child: hijo }
     }
 
     it('the request for a location that is sent, and expires days later', async () => {
       const traza = 'ffffffffffffffffffffffffffffffff'
-      const { recibidos } = await crear(traza, contestarCon(204), sinDestino())
-      const { evento, hijo } = await cadenaDe('ubicacion.solicitada', traza, recibidos)
+      const { recibidos } = await crear(traza, answerWith(204), buildGuiaWithoutDestino())
+      const { evento, child: hijo } = await cadenaDe('ubicacion.solicitada', traza, recibidos)
       const creada = deTraza(traza).find((span) => valorDe(span, 'guias.tipo') === 'guia.aceptado')!
       expect(evento.parentSpanId).toBe(creada.spanId)
       await hijo(evento, 'mensajes.marcarEnviados')
-      entorno.adelantar(4 * 86_400_000)
+      entorno.advance(4 * 86_400_000)
       const vencida = await cadenaDe('ubicacion.vencida', traza, recibidos)
       expect(vencida.evento.parentSpanId).toBe(creada.spanId)
       await hijo(vencida.evento, 'mensajes.vencer')
@@ -139,12 +139,12 @@ describe('a trace', () => {
     it('the message that fails in a request of its own', async () => {
       const { api, llave, guia, recibidos } = await crear(
         '12121212121212121212121212121212',
-        contestarCon(204),
-        sinDestino(),
+        answerWith(204),
+        buildGuiaWithoutDestino(),
       )
       await hasta(async () => (await api.guias.obtener(guia)).ubicacion.estado === 'solicitada')
       const traza = '34343434343434343434343434343434'
-      const { status } = await entorno.pedir('POST', `/api/v1/simulador/guias/${guia}/confirmar-ubicacion`, {
+      const { status } = await entorno.request('POST', `/api/v1/simulador/guias/${guia}/confirmar-ubicacion`, {
         llave,
         cuerpo: { resultado: 'fallida' },
         cabeceras: { traceparent: `00-${traza}-${PADRE}-01` },
@@ -167,13 +167,13 @@ describe('a trace', () => {
   it('ignores a traceparent that is none', async () => {
     const { llave } = await entorno.nuevoComercio()
     const antes = colector.spans.length
-    await entorno.pedir('GET', '/api/v1/cuenta', { llave, cabeceras: { traceparent: '00-zz-Juana-01' } })
+    await entorno.request('GET', '/api/v1/cuenta', { llave, cabeceras: { traceparent: '00-zz-Juana-01' } })
     await hasta(async () => colector.spans.slice(antes).some(({ name }) => name === 'obtenerCuenta'))
   })
 
   it('has no personal or secret value', () => {
     expect(colector.spans.length).toBeGreaterThan(20)
-    expect(canariosEn(colector.crudo().replaceAll(/"\w*[tT]imeUnixNano":"?\d+"?/g, ''))).toEqual([])
+    expect(findCanaries(colector.raw().replaceAll(/"\w*[tT]imeUnixNano":"?\d+"?/g, ''))).toEqual([])
   })
 })
 
@@ -192,7 +192,7 @@ describe('without a variable OTEL_*', () => {
       const servicio = await startService(readConfig(process.env, process.cwd()), createLog('silent'))
       const respuesta = await fetch(servicio.url + '/healthz')
       console.log('STATUS ' + respuesta.status)
-      await servicio.detener()
+      await servicio.stop()
       process.exit(0)`
     const { stdout, stderr } = spawnSync(
       process.execPath,
@@ -215,10 +215,14 @@ describe('without a variable OTEL_*', () => {
     return stderr.split('\n').filter((linea) => linea.startsWith('LOADED '))
   }
 
-  it('no module of OpenTelemetry is loaded but the API that prom-client loads, and with one they are', COMPLETO, () => {
-    const PROM_CLIENT = /^LOADED @opentelemetry\/api by \S*\/prom-client\//
-    const nuestros = (env: Record<string, string>) => cargados(env).filter((linea) => !PROM_CLIENT.test(linea))
-    expect(nuestros({})).toEqual([])
-    expect(nuestros({ OTEL_TRACES_EXPORTER: 'none' }).length).toBeGreaterThan(5)
-  })
+  it(
+    'no module of OpenTelemetry is loaded but the API that prom-client loads, and with one they are',
+    FULL_RUN_ONLY,
+    () => {
+      const PROM_CLIENT = /^LOADED @opentelemetry\/api by \S*\/prom-client\//
+      const nuestros = (env: Record<string, string>) => cargados(env).filter((linea) => !PROM_CLIENT.test(linea))
+      expect(nuestros({})).toEqual([])
+      expect(nuestros({ OTEL_TRACES_EXPORTER: 'none' }).length).toBeGreaterThan(5)
+    },
+  )
 })

@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../fabricas.ts'
 
 const FALLIDO = { estado: 'intento_fallido', motivo: 'destinatario_ausente' }
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /operaciones/v1/guias', () => {
   it('finds the guides of all merchants and modes, and says whose they are', async () => {
     const uno = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio('live')
     const telefono = '+50232963399'
-    const [a, b] = [await uno.api.guias.crear(unaGuia({ telefono })), await otro.api.guias.crear(unaGuia({ telefono }))]
+    const [a, b] = [
+      await uno.api.guias.crear(buildGuia({ telefono })),
+      await otro.api.guias.crear(buildGuia({ telefono })),
+    ]
     const buscar = async (consulta: string) =>
       (await entorno.operar('GET', `/guias?${consulta}`)).cuerpo.datos.map(
         (g: { guia: string; comercio: string; modo: string }) => [g.guia, g.comercio, g.modo],
@@ -29,7 +32,7 @@ describe('GET /operaciones/v1/guias', () => {
 
   it('reads a telephone without + only with its country', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50432963400' }))
+    const { guia } = await api.guias.crear(buildGuia({ telefono: '+50432963400' }))
     const buscar = async (consulta: string) => (await entorno.operar('GET', `/guias?${consulta}`)).cuerpo
     const codigos = async (consulta: string) =>
       (await buscar(consulta)).datos.map((una: { guia: string }) => una.guia as string)
@@ -52,11 +55,11 @@ describe('GET /operaciones/v1/guias', () => {
     const otro = await entorno.nuevoComercio('live')
     const lote = `lote-${uno.comercio}`
     const metadatos = { lote }
-    const fallida = (await uno.api.guias.crear(unaGuia({ metadatos }))).guia
+    const fallida = (await uno.api.guias.crear(buildGuia({ metadatos }))).guia
     for (const paso of [{ estado: 'recolectado' }, { estado: 'en_ruta' }, FALLIDO])
       await entorno.operar('POST', `/guias/${fallida}/eventos`, paso)
-    const pendiente = (await uno.api.guias.crear(sinDestino({ metadatos }))).guia
-    const confirmada = (await otro.api.guias.crear(unaGuia({ metadatos: { lote, canal: 'web' } }))).guia
+    const pendiente = (await uno.api.guias.crear(buildGuiaWithoutDestino({ metadatos }))).guia
+    const confirmada = (await otro.api.guias.crear(buildGuia({ metadatos: { lote, canal: 'web' } }))).guia
     const buscar = async (consulta: string) => {
       const { cuerpo } = await entorno.operar('GET', `/guias?metadatos[lote]=${lote}&${consulta}`)
       return cuerpo.datos?.map((una: { guia: string }) => una.guia) ?? cuerpo
@@ -80,7 +83,7 @@ describe('GET /operaciones/v1/guias', () => {
     const llave = await entorno.nuevaLlave(comercio, { modo: 'live' })
     const creadas: string[] = []
     for (const de of [comercio.llave, llave, comercio.llave, llave])
-      creadas.unshift((await entorno.pedir('POST', '/api/v1/guias', { llave: de, cuerpo: unaGuia() })).cuerpo.guia)
+      creadas.unshift((await entorno.request('POST', '/api/v1/guias', { llave: de, cuerpo: buildGuia() })).cuerpo.guia)
     await comercio.api.guias.cancelar(creadas[1]!)
     const buscar = async (consulta: string) =>
       (await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&${consulta}`)).cuerpo
@@ -94,9 +97,9 @@ describe('GET /operaciones/v1/guias', () => {
     expect([codigos(segunda), segunda.cursor_siguiente]).toEqual([creadas.slice(3), null])
   })
 
-  it('pages over everything', COMPLETO, async () => {
+  it('pages over everything', FULL_RUN_ONLY, async () => {
     const { api } = await entorno.nuevoComercio()
-    await api.guias.crearLote({ guias: Array.from({ length: 7 }, () => unaGuia()) })
+    await api.guias.crearLote({ guias: Array.from({ length: 7 }, () => buildGuia()) })
     const vistas = new Set<string>()
     let cuantas = 0
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from '../guias/mover.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from '../guias/mover.ts'
 
-const entorno = compartirEntorno()
-const { mover } = usarGuias(entorno)
+const entorno = shareEnvironment()
+const { mover } = useGuias(entorno)
 
 const cancelar = (guia: string, cuerpo: unknown = { razon: 'El comercio llamó y ya no la enviará' }) =>
   entorno.operar('POST', `/guias/${guia}/cancelar`, cuerpo)
@@ -13,7 +13,7 @@ const cancelar = (guia: string, cuerpo: unknown = { razon: 'El comercio llamó y
 describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide once, and its event says who and why', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await cancelar(guia)
     expect([status, cuerpo.estado, cuerpo.secuencia, cuerpo.comercio]).toEqual([200, 'cancelado', 2, comercio])
     expect((await cancelar(guia, { razon: 'Otra vez' })).cuerpo).toMatchObject({ estado: 'cancelado', secuencia: 2 })
@@ -30,7 +30,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
   it('says in the webhook’s body who cancelled', async () => {
     const { api } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/cancelada', tipos: ['guia.cancelado'] })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await cancelar(guia)
     const { cuerpo } = await api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_2`)
     expect(JSON.parse(cuerpo!).datos.evento).toMatchObject({ tipo: 'guia.cancelado', motivo: 'por_operador' })
@@ -38,7 +38,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
 
   it('leaves a guide that its merchant cancelled as it is', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(guia)
     expect((await cancelar(guia)).status).toBe(200)
     const { eventos } = await api.guias.obtener(guia)
@@ -50,7 +50,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
 
   it('returns 409 without states once a courier has the parcel', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await mover(guia, 'recolectado')
     const { status, cuerpo } = await cancelar(guia)
     expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
@@ -64,7 +64,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
 
   it('returns 422 without a reason', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     expect((await cancelar(guia, {})).cuerpo.errores[0].campo).toBe('/razon')
     expect((await api.guias.obtener(guia)).estado).toBe('aceptado')
   })

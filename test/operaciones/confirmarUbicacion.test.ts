@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const confirmar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/ubicacion`, cuerpo)
 const LUGAR = { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' }
 const RAZON = 'El destinatario lo dijo por teléfono'
-const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = sinDestino()) => {
+const nueva = async (
+  cuerpo: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuiaWithoutDestino(),
+) => {
   const { api, comercio } = await entorno.nuevoComercio()
   return { api, comercio, guia: (await api.guias.crear(cuerpo)).guia }
 }
@@ -45,7 +47,7 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   })
 
   it('corrects a place that the merchant gave, also from a map link', async () => {
-    const { api, guia } = await nueva(unaGuia())
+    const { api, guia } = await nueva(buildGuia())
     const { cuerpo } = await confirmar(guia, {
       maps_url: `https://www.google.com/maps?q=${LUGAR.lat},${LUGAR.lng}`,
       razon: RAZON,
@@ -55,7 +57,7 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
   })
 
   it('returns 409 once the courier is on the way to a confirmed place', async () => {
-    const { guia } = await nueva(unaGuia())
+    const { guia } = await nueva(buildGuia())
     for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /operaciones/v1/guias/{guia}', () => {
   it('shows any guide with its history', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     const leida = await hasta(async () => {
       const { cuerpo } = await entorno.operar('GET', `/guias/${guia}?limite=1`)
       return cuerpo.secuencia === 2 && cuerpo

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const RAZON = 'El destinatario llamó y dio su número'
 
 describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('corrects a guide of any merchant; the merchant reads the reason and who gave the place', async () => {
     const { api, comercio } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, {
       telefono: '+52 55 1234 5678',
       lat: 14.72,
@@ -30,7 +30,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
 
   it('reads a telephone without + only with its country', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
     const { status, cuerpo } = await corregir({ telefono: '9987 1234' })
     expect([status, cuerpo.errores[0].campo]).toEqual([422, '/telefono'])
@@ -40,7 +40,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('reads the telephone of a pickup without + only with the country of the request', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
     const recogida = { telefono: '9987 1234' }
     const { status, cuerpo } = await corregir({ recogida })
@@ -62,7 +62,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
   it('warns of an implausible place, also in a strict account', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio}`, { estricto: true })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
     expect([status, cuerpo.advertencias.map(({ codigo }: { codigo: string }) => codigo)]).toEqual([
       200,
@@ -72,7 +72,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
 
   it('does it once for a key, and refuses the key of another correction', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const corregir = (contenido: string) =>
       entorno.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
     const [una, otra] = [await corregir('Un libro'), await corregir('Un libro')]
@@ -90,14 +90,14 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     ['another sequence', { destinatario: 'Luis', secuencia: 7, razon: RAZON }, 409, 'carrera_perdida'],
   ])('rejects %s', async (_que, cuerpo, status, codigo) => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const respuesta = await entorno.operar('PATCH', `/guias/${guia}`, cuerpo)
     expect([respuesta.status, respuesta.cuerpo.codigo]).toEqual([status, codigo])
   })
 
   it('returns 404 for an unknown guide and 409 once the courier is on the way', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     const corregir = (codigo: string) =>
       entorno.operar('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })

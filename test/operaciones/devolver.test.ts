@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarIntentos } from '../decisiones/mover.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useIntentos } from '../decisiones/mover.ts'
+import { useEnvironment } from '../entorno.ts'
 
-const entorno = usarEntorno()
-const { conIntento } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento } = useIntentos(entorno)
 
 describe('POST /operaciones/v1/guias/{guia}/devolver', () => {
   it('returns a parcel, for a reason of their own', async () => {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { CERROJO } from '../../server/domain/busqueda/claves.ts'
-import { indexarGuias } from '../../server/domain/busqueda/indexar.ts'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { LOCK_KEY } from '../../server/domain/busqueda/claves.ts'
+import { indexGuias } from '../../server/domain/busqueda/indexar.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, EN_POSTGRES, hasta } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
 
 // Its own job writes no keys meanwhile.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Writes the keys of all guides. An event is left for the next run while an older transaction of any database is open. */
 const indexar = () =>
   hasta(async () => {
-    while (await indexarGuias({ db: entorno.db.como('guias_trabajos') }));
+    while (await indexGuias({ db: entorno.db.como('guias_trabajos') }));
     const { rows } = await entorno.db.pool.query<{ todos: boolean }>(
       `select not exists (select from evento e where secuencia > 0 and not exists (
          select from busqueda_avance a where (e.xid, e.guia_id, e.secuencia) <= (a.xid, a.guia_id, a.secuencia))) as todos`,
@@ -26,10 +26,10 @@ const halladas = async (texto: string): Promise<[string, string][]> =>
   (await buscar(texto)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
 
 /** Creates guides of a new merchant with these fields, and returns their codes. */
-async function crear(...guias: Parameters<typeof unaGuia>[0][]) {
+async function crear(...guias: Parameters<typeof buildGuia>[0][]) {
   const comercio = await entorno.nuevoComercio()
   const codigos: string[] = []
-  for (const una of guias) codigos.push((await comercio.api.guias.crear(unaGuia(una))).guia)
+  for (const una of guias) codigos.push((await comercio.api.guias.crear(buildGuia(una))).guia)
   await indexar()
   return { ...comercio, codigos }
 }
@@ -94,7 +94,7 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
 
   it('finds a code in any spelling, before the keys are written', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Telésfora Quej' }))
+    const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Telésfora Quej' }))
     expect(await halladas(`${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8).toLowerCase()}`)).toEqual([
       [guia, 'codigo'],
     ])
@@ -104,7 +104,9 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
   })
 
   it('finds a corrected guide by its new name and telephone alone', async () => {
-    const { api, codigos } = await crear(sinDestino({ destinatario: 'Robustiana Coc', telefono: '+50259217744' }))
+    const { api, codigos } = await crear(
+      buildGuiaWithoutDestino({ destinatario: 'Robustiana Coc', telefono: '+50259217744' }),
+    )
     await api.guias.corregir(codigos[0]!, { destinatario: 'Eulogia Coc', telefono: '+50259217755' })
     await indexar()
     expect(await halladas('robustiana')).toEqual([])
@@ -116,8 +118,8 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     const { codigos } = await crear({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
     await entorno.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
     await indexar()
-    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
-    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
+    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
     const claves = () =>
       entorno.db.pool.query(`select from busqueda b join guia_indice i using (comercio_id, modo, id) where guia = $1`, [
         codigos[0],
@@ -139,18 +141,18 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
       'delete from busqueda b using guia_indice i where guia = $1 and b.id = i.id returning b.*, claves::text as claves',
       [codigos[0]],
     )
-    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
+    const reloj = () => new Date(entorno.clock().getTime() + 366 * 86_400_000)
     const { comercio_id, modo, id, claves } = rows[0]
     const escritor = await pool.connect()
     await escritor.query('begin')
-    await escritor.query(`select pg_advisory_xact_lock(${CERROJO})`)
+    await escritor.query(`select pg_advisory_xact_lock(${LOCK_KEY})`)
     await escritor.query('insert into busqueda (comercio_id, modo, id, claves) values ($1, $2, $3, $4)', [
       comercio_id,
       modo,
       id,
       claves,
     ])
-    const olvido = olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const olvido = eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
     await hasta(async () => {
       const { rowCount } = await pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,

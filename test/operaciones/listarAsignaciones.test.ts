@@ -1,25 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
 let comercio: Comercio
 let yo: Movil
 let otro: Movil
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  yo = await nuevoMovil(entorno)
-  otro = await nuevoMovil(entorno)
+  yo = await createMobile(entorno)
+  otro = await createMobile(entorno)
 })
 
-const nueva = async () => (await comercio.api.guias.crear(unaGuia())).guia
+const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
 const asignar = (guias: string[], { repartidor }: Movil, fecha?: string) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
 const listar = async (consulta = '') => (await entorno.operar('GET', `/asignaciones${consulta}`)).cuerpo
-const hoy = () => entorno.reloj().toISOString().slice(0, 10)
+const hoy = () => entorno.clock().toISOString().slice(0, 10)
 
 describe('GET /operaciones/v1/asignaciones', () => {
   it('counts by courier the guides of a day, and lists those of one courier', async () => {
@@ -53,8 +53,8 @@ describe('GET /operaciones/v1/asignaciones', () => {
   })
 
   it('lists a finished guide without its assignment', EN_POSTGRES, async () => {
-    const tercero = await nuevoMovil(entorno)
-    const { guia } = await entregada(entorno, comercio)
+    const tercero = await createMobile(entorno)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const viva = await nueva()
     await asignar([viva], tercero)
     await entorno.db.pool.query(

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../archivos/imagenes.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
-import { clave, comercio, usarReparto } from '../repartidores/reparto.ts'
+import { createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { createMobile } from '../repartidores/movil.ts'
+import { clave, comercio, useDispatch } from '../repartidores/reparto.ts'
 
-const { entorno } = usarReparto()
+const { entorno } = useDispatch()
 
 describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
   it('lists what the courier carries, the last that changed first', async () => {
-    const [yo, otro] = [await nuevoMovil(entorno), await nuevoMovil(entorno)]
-    const una = await enRuta(entorno, comercio, yo.repartidor)
-    const segunda = await enRuta(entorno, comercio, yo.repartidor)
-    const vuelve = await enRuta(entorno, comercio, yo.repartidor)
-    await enRuta(entorno, comercio, otro.repartidor)
+    const [yo, otro] = [await createMobile(entorno), await createMobile(entorno)]
+    const una = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    const segunda = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    const vuelve = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    await createGuiaOnRoute(entorno, comercio, otro.repartidor)
     await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
     const { datos } = (await entorno.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarGuias } from '../guias/mover.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useGuias } from '../guias/mover.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const { mover } = usarGuias(entorno)
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const { mover } = useGuias(entorno)
 const listar = async (consulta = '?modo=test') => (await entorno.operar('GET', `/detenidas${consulta}`)).cuerpo
 const codigos = ({ datos }: { datos: { guia: string }[] }) => datos.map(({ guia }) => guia)
 
 describe('GET /operaciones/v1/detenidas', () => {
   it('lists what is in custody and does not move, of all merchants, longest first', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const nueva = async ({ api }: typeof uno) => (await api.guias.crear(unaGuia())).guia
+    const nueva = async ({ api }: typeof uno) => (await api.guias.crear(buildGuia())).guia
     const [sinRecolectar, enBodega, fallida, enRuta] = [
       await nueva(uno),
       await nueva(uno),
@@ -23,7 +23,7 @@ describe('GET /operaciones/v1/detenidas', () => {
     await mover(fallida!, 'recolectado', 'en_ruta', 'intento_fallido')
     await mover(enRuta!, 'recolectado', 'en_ruta')
     expect(codigos(await listar())).toEqual([])
-    await entorno.adelantar(24 * HORA)
+    await entorno.advance(24 * HORA)
     const ayer = await listar()
     expect(codigos(ayer)).toEqual([enRuta])
     const { rows } = await entorno.db.pool.query('select estado_en from guia where guia = $1', [enRuta])
@@ -31,7 +31,7 @@ describe('GET /operaciones/v1/detenidas', () => {
       datos: [{ comercio: otro.comercio, estado: 'en_ruta', detenida_desde: rows[0].estado_en.toISOString() }],
       hay_mas: false,
     })
-    await entorno.adelantar(25 * HORA)
+    await entorno.advance(25 * HORA)
     expect(codigos(await listar())).toEqual([enBodega, enRuta])
     await entorno.operar('POST', `/guias/${fallida}/reintentar`, { razon: 'Llamó' })
     expect(codigos(await listar())).toEqual([enBodega, fallida, enRuta])

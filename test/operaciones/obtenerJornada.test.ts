@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
-import { usarGuias } from '../guias/mover.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { useGuias } from '../guias/mover.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const { mover } = usarGuias(entorno)
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const { mover } = useGuias(entorno)
 const contar = async (consulta = '?modo=test') => (await entorno.operar('GET', `/jornada${consulta}`)).cuerpo
 const enCuantas = ({ estados }: { estados: { estado: string; guias: number }[] }) =>
   Object.fromEntries(estados.filter(({ guias }) => guias > 0).map(({ estado, guias }) => [estado, guias]))
@@ -12,10 +12,10 @@ const enCuantas = ({ estados }: { estados: { estado: string; guias: number }[] }
 describe('GET /operaciones/v1/jornada', () => {
   it('counts the guides of all merchants that have not ended, by state, and those without a place', async () => {
     const [una, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    await una.api.guias.crear(sinDestino())
-    const enRuta = (await otra.api.guias.crear(unaGuia())).guia
+    await una.api.guias.crear(buildGuiaWithoutDestino())
+    const enRuta = (await otra.api.guias.crear(buildGuia())).guia
     await mover(enRuta, 'recolectado', 'en_ruta')
-    const cancelada = (await una.api.guias.crear(sinDestino())).guia
+    const cancelada = (await una.api.guias.crear(buildGuiaWithoutDestino())).guia
     await una.api.guias.cancelar(cancelada)
     const cuentas = await contar()
     expect(enCuantas(cuentas)).toEqual({ aceptado: 1, en_ruta: 1 })
@@ -27,15 +27,15 @@ describe('GET /operaciones/v1/jornada', () => {
 
   it('counts production alone if no mode is asked for', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     expect(await contar('')).toMatchObject({ modo: 'live', creadas: 1, sin_lugar: 0, por_decidir: 0 })
   })
 
   it('begins the day by the company’s clock', async () => {
     const { desde } = await contar()
     expect(desde).toMatch(/T06:00:00\.000Z$/)
-    expect(new Date(desde).getTime()).toBeLessThanOrEqual(entorno.reloj().getTime())
-    await entorno.adelantar(24 * 3_600_000)
+    expect(new Date(desde).getTime()).toBeLessThanOrEqual(entorno.clock().getTime())
+    await entorno.advance(24 * 3_600_000)
     expect(await contar()).toMatchObject({ creadas: 0 })
   })
 

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { enRuta, entregada, entregar } from '../archivos/imagenes.ts'
-import { usarIntentos } from '../decisiones/mover.ts'
+import { createDeliveredGuia, createGuiaOnRoute, registerEntrega } from '../archivos/imagenes.ts'
+import { useIntentos } from '../decisiones/mover.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, lecturaDe, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, hasta } from '../fabricas.ts'
 
-const entorno = usarEntorno()
-const { conIntento, nueva } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento, nueva } = useIntentos(entorno)
 const RAZON = 'Era otro paquete'
 type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
 
@@ -27,7 +27,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('undoes a delivery; the merchant reads why, and hears of it', async () => {
     const comercio = await entorno.nuevoComercio()
     const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['guia.rectificada'] })
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const { status, cuerpo } = await rectificar(guia)
     expect([status, cuerpo.estado, cuerpo.secuencia]).toEqual([200, 'en_ruta', 5])
     const { eventos } = await comercio.api.guias.obtener(guia)
@@ -43,7 +43,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('keeps the proof of a delivery that was undone apart from that of the next one', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const conPdf = () =>
       hasta(async () => {
         const prueba = await comercio.api.guias.pruebaEntrega(guia)
@@ -52,11 +52,11 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const primera = await conPdf()
     await rectificar(guia)
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
-    await entregar(entorno, guia, { recibido_por: { nombre: 'Ana Tzul' } })
+    await registerEntrega(entorno, guia, { recibido_por: { nombre: 'Ana Tzul' } })
     const segunda = await conPdf()
     expect(segunda.recibido_por.nombre).toBe('Ana Tzul')
     const comprobar = async (sha256: string) =>
-      (await entorno.pedir('POST', `/verificar/${guia}/comprobar`, { cuerpo: { sha256 } })).cuerpo
+      (await entorno.request('POST', `/verificar/${guia}/comprobar`, { cuerpo: { sha256 } })).cuerpo
     expect(await comprobar(primera.sha256)).toMatchObject({ resultado: 'rectificada', manifiesto: primera.manifiesto })
     expect(await comprobar(segunda.sha256)).toMatchObject({ resultado: 'autentica', manifiesto: segunda.manifiesto })
     const pagina = await (await fetch(`${entorno.url}/verificar/${guia}`)).text()
@@ -65,10 +65,10 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('answers a repetition of the undone delivery with its own distance', async () => {
-    const guia = await enRuta(entorno, await entorno.nuevoComercio())
-    const { foto, firma, evento } = await entregar(entorno, guia, {}, 'primera')
+    const guia = await createGuiaOnRoute(entorno, await entorno.nuevoComercio())
+    const { foto, firma, evento } = await registerEntrega(entorno, guia, {}, 'primera')
     await rectificar(guia)
-    await entregar(entorno, guia, { lat: 14.73 })
+    await registerEntrega(entorno, guia, { lat: 14.73 })
     const primera = {
       recibido_por: { nombre: 'María López', relacion: 'familiar' },
       fotos: [foto],
@@ -119,7 +119,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('asks anew about a return that was undone after the deadline, and returns nothing by itself', async () => {
     const { guia } = await conIntento()
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
-    entorno.adelantar(7 * 24 * HORA)
+    entorno.advance(7 * 24 * HORA)
     const { cuerpo } = await rectificar(guia)
     expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
     await entorno.quietud()
@@ -138,9 +138,9 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('gives the parcel back to the courier who had it, who may report what happened meanwhile', async () => {
     const comercio = await entorno.nuevoComercio()
     const [antes, despues] = [await repartidor(), await repartidor()]
-    const guia = await enRuta(entorno, comercio, antes)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('en_bodega'))
-    const ocurrido_en = entorno.reloj().toISOString()
+    const guia = await createGuiaOnRoute(entorno, comercio, antes)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
+    const ocurrido_en = entorno.clock().toISOString()
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: despues })
     expect((await leer(guia)).repartidor.repartidor).toBe(despues)
     const { cuerpo } = await rectificar(guia)
@@ -153,11 +153,11 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('lets a late take count that happened after the last take that stands', async () => {
     const comercio = await entorno.nuevoComercio()
     const [antes, equivocado, despues] = [await repartidor(), await repartidor(), await repartidor()]
-    const guia = await enRuta(entorno, comercio, antes)
-    entorno.adelantar(1_000)
-    const ocurrido_en = entorno.reloj().toISOString()
-    entorno.adelantar(1_000)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('en_bodega'))
+    const guia = await createGuiaOnRoute(entorno, comercio, antes)
+    entorno.advance(1_000)
+    const ocurrido_en = entorno.clock().toISOString()
+    entorno.advance(1_000)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('en_bodega'))
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', repartidor: equivocado })
     expect((await rectificar(guia)).cuerpo.estado).toBe('en_bodega')
     const tarde = { estado: 'en_ruta', repartidor: despues, ocurrido_en }
@@ -170,7 +170,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const comercio = await entorno.nuevoComercio()
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(100), { minLength: 1, maxLength: 12 }), async (elecciones) => {
-        const { guia } = await comercio.api.guias.crear(unaGuia())
+        const { guia } = await comercio.api.guias.crear(buildGuia())
         const pila: { estado: Estado; intentos: number }[] = [{ estado: 'aceptado', intentos: 0 }]
         for (const eleccion of elecciones) {
           const { estado, intentos } = pila.at(-1)!
@@ -187,7 +187,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
             const nuevo = posibles[eleccion % posibles.length]!
             const forzar = nuevo === 'entregado' ? { forzar: { razon: 'Sin prueba' } } : {}
             const { status } = await entorno.operar('POST', `/guias/${guia}/eventos`, {
-              ...lecturaDe(nuevo),
+              ...buildEstadoReport(nuevo),
               ...forzar,
             })
             expect([nuevo, status]).toEqual([nuevo, 201])
@@ -220,11 +220,11 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('refuses a delivery of more than 24 hours, and takes one of less', async () => {
     const comercio = await entorno.nuevoComercio()
-    const [a, b] = [await entregada(entorno, comercio), await entregada(entorno, comercio)]
+    const [a, b] = [await createDeliveredGuia(entorno, comercio), await createDeliveredGuia(entorno, comercio)]
     const mover = (guia: string, horas: number) =>
       entorno.db.pool.query(`update evento set registrado_en = $2::timestamptz where guia = $1`, [
         guia,
-        new Date(entorno.reloj().getTime() - horas * 3_600_000),
+        new Date(entorno.clock().getTime() - horas * 3_600_000),
       ])
     await mover(a.guia, 24.01)
     expect(await negada(rectificar(a.guia))).toEqual([
@@ -237,7 +237,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   })
 
   it('refuses a guide whose personal data were erased', async () => {
-    const { guia } = await entregada(entorno, await entorno.nuevoComercio())
+    const { guia } = await createDeliveredGuia(entorno, await entorno.nuevoComercio())
     await entorno.db.pool.query('update guia set datos_borrados_en = now() where guia = $1', [guia])
     expect(await negada(rectificar(guia))).toEqual([
       409,

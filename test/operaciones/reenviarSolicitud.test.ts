@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 
 /** It has no workers: a message that is pending stays so. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 let serie = 0
 const preguntada = async () => {
   const comercio = await entorno.nuevoComercio()
-  const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+5023${String(5_000_000 + ++serie)}` }))
+  const { guia } = await comercio.api.guias.crear(
+    buildGuiaWithoutDestino({ telefono: `+5023${String(5_000_000 + ++serie)}` }),
+  )
   return { comercio, guia }
 }
 const reenviar = (guia: string, clave?: string) =>
@@ -31,7 +33,7 @@ describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
       2,
     ])
     const lineas = await hasta(async () => {
-      const { datos } = (await entorno.pedir('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
+      const { datos } = (await entorno.request('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
       return datos.filter(({ accion }: { accion: string }) => accion === 'reenviarSolicitudPorOperador')
     })
     expect(lineas).toMatchObject([{ quien: { tipo: 'operador' }, sobre: { tipo: 'guia', identificador: guia } }])
@@ -48,7 +50,7 @@ describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
 
   it('refuses a confirmed place, a cancelled guide and an unknown one', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     expect((await reenviar(guia)).cuerpo.codigo).toBe('ubicacion_ya_confirmada')
     const cancelada = await preguntada()
     await cancelada.comercio.api.guias.cancelar(cancelada.guia)

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { esperarCerrojo } from '../quietud.ts'
+import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { waitForLock } from '../quietud.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -14,7 +14,7 @@ const entregar = (guia: string, cuerpo: object, clave?: string) =>
 const mover = (guia: string, estado: string, mas: object = {}) =>
   entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...mas })
 const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
-  (await subir(entorno, guia, { tipo })).cuerpo.archivo as string
+  (await uploadArchivo(entorno, guia, { tipo })).cuerpo.archivo as string
 const POR = { recibido_por: { nombre: 'María López' } }
 const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
 const contar = async (tabla: string, guia: string) => {
@@ -29,7 +29,7 @@ const contar = async (tabla: string, guia: string) => {
 describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   it('delivers with its proof, and tells the merchant once', async () => {
     const webhook = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/entregas', tipos: ['guia.entregado'] })
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const [a, b, firma] = [await unaImagen(guia), await unaImagen(guia), await unaImagen(guia, 'firma')]
     const { status, cuerpo } = await entregar(guia, {
       recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'familiar' },
@@ -77,7 +77,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   })
 
   it('needs no signature and no position', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const { cuerpo } = await entregar(guia, { ...POR, fotos: [await unaImagen(guia)] })
     expect(cuerpo).toMatchObject({ estado: 'entregado', lat: null, lng: null, distancia_m: null })
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
@@ -91,7 +91,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
 
   it('is the same delivery when it comes again, with a key or without', async () => {
     for (const clave of ['movil-1', undefined]) {
-      const guia = await enRuta(entorno, comercio)
+      const guia = await createGuiaOnRoute(entorno, comercio)
       const recibido_por = { nombre: 'María López', relacion: 'vecino' }
       const cuerpo = { recibido_por, fotos: [await unaImagen(guia)], lat: 14.7, lng: -90.6 }
       const primera = await entregar(guia, cuerpo, clave)
@@ -113,7 +113,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   })
 
   it('goes only from where a delivery is possible', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const fotos = [await unaImagen(guia)]
     const enAceptado = await entregar(guia, { ...POR, fotos })
     expect([enAceptado.status, enAceptado.cuerpo]).toMatchObject([
@@ -124,7 +124,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     expect((await entregar(guia, { ...POR, fotos })).cuerpo.codigo).toBe('transicion_invalida')
     await mover(guia, 'en_bodega')
     expect((await entregar(guia, { ...POR, fotos })).status).toBe(201)
-    const cancelada = (await comercio.api.guias.crear(unaGuia())).guia
+    const cancelada = (await comercio.api.guias.crear(buildGuia())).guia
     const suya = [await unaImagen(cancelada)]
     await comercio.api.guias.cancelar(cancelada)
     const final = await entregar(cancelada, { ...POR, fotos: suya, ocurrido_en: new Date().toISOString() })
@@ -133,7 +133,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   })
 
   it('applies a delivery that it hears of late, unless all is over', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     // Created an hour ago, on its way half an hour ago, and lost ten minutes ago, or so they thought.
     await entorno.db.pool.query(
       `update guia set creado_en = now() - interval '1 hour', estado_en = now() - interval '1 hour' where guia = $1`,
@@ -158,7 +158,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ entregado_en: ocurrido_en })
     expect((await comercio.api.guias.eventos(guia)).datos.at(-1)).toMatchObject({ tardio: true, secuencia: 5 })
 
-    const devuelta = await enRuta(entorno, comercio)
+    const devuelta = await createGuiaOnRoute(entorno, comercio)
     const suya = [await unaImagen(devuelta)]
     for (const [estado, mas] of [
       ['en_devolucion', { motivo: 'otro' }],
@@ -168,13 +168,13 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     const tarde = await entregar(devuelta, { ...POR, fotos: suya, ocurrido_en: hace(0.001) })
     expect([tarde.status, tarde.cuerpo.estado]).toEqual([409, 'devuelto'])
     // A scan without proof stays a scan, as ever.
-    const escaneada = await enRuta(entorno, comercio)
+    const escaneada = await createGuiaOnRoute(entorno, comercio)
     expect((await mover(escaneada, 'entregado', { ocurrido_en: hace(5) })).cuerpo.aplicado).toBe(false)
   })
 
   it('takes only files of this guide, of their kind, that no proof holds', async () => {
-    const guia = await enRuta(entorno, comercio)
-    const otra = await entregada(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const otra = await createDeliveredGuia(entorno, comercio)
     const [foto, firma, ajena] = [await unaImagen(guia), await unaImagen(guia, 'firma'), await unaImagen(otra.guia)]
     const casos: [object, string[]][] = [
       [{ fotos: [ajena] }, ['/fotos/0']],
@@ -204,7 +204,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
 
   it('has one winner when two deliver at once, and writes nothing of the other', async () => {
     for (let vez = 0; vez < 15; vez++) {
-      const guia = await enRuta(entorno, comercio)
+      const guia = await createGuiaOnRoute(entorno, comercio)
       const [a, b] = await Promise.all([unaImagen(guia), unaImagen(guia)])
       const dadas = await Promise.all([
         entregar(guia, { recibido_por: { nombre: 'A' }, fotos: [a] }),
@@ -226,13 +226,13 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   })
 
   it('delivers once however often it is asked at once, and never beside another change', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const cuerpo = { ...POR, fotos: [await unaImagen(guia)] }
     const dadas = await Promise.all(Array.from({ length: 6 }, () => entregar(guia, cuerpo)))
     expect(dadas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
     expect(new Set(dadas.map((una) => una.cuerpo.id)).size).toBe(1)
     for (let vez = 0; vez < 10; vez++) {
-      const otra = await enRuta(entorno, comercio)
+      const otra = await createGuiaOnRoute(entorno, comercio)
       const fotos = [await unaImagen(otra)]
       const [entrega, fallo] = await Promise.all([
         entregar(otra, { ...POR, fotos }),
@@ -245,14 +245,14 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   })
 
   it('writes neither event nor proof when a file goes in between', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     // The sweeper has b in its hands while the delivery looks.
     const cliente = await entorno.db.pool.connect()
     await cliente.query('begin')
     await cliente.query('delete from archivo where archivo = $1', [b])
     const entrega = entregar(guia, { ...POR, fotos: [a, b] })
-    await esperarCerrojo(entorno.db)
+    await waitForLock(entorno.db)
     await cliente.query('commit')
     cliente.release()
     const { status, cuerpo } = await entrega

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const registrar = (guia: string, cuerpo: object, clave?: string) =>
   entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
-const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = unaGuia()) => {
+const nueva = async (
+  cuerpo: ReturnType<typeof buildGuia> | ReturnType<typeof buildGuiaWithoutDestino> = buildGuia(),
+) => {
   const { api } = await entorno.nuevoComercio()
   return { api, guia: (await api.guias.crear(cuerpo)).guia }
 }
@@ -61,7 +63,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   })
 
   it('lets nobody out to a place that is not confirmed, unless forced with a reason', async () => {
-    const { api, guia } = await nueva(sinDestino())
+    const { api, guia } = await nueva(buildGuiaWithoutDestino())
     await registrar(guia, { estado: 'recolectado' })
     const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta' })
     expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
@@ -97,7 +99,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     })
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 4 })
     // The next state is measured against the present state's own time, not the scan's.
-    expect((await registrar(guia, lecturaDe('entregado'))).status).toBe(201)
+    expect((await registrar(guia, buildEstadoReport('entregado'))).status).toBe(201)
     expect((await registrar(guia, { estado: 'extraviado', ocurrido_en: hace(20) })).cuerpo).toMatchObject({
       aplicado: false,
       estado: 'entregado',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('POST /operaciones/v1/operadores', () => {
   it('creates an operator, who has no key yet', async () => {

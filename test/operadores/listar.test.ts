@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 describe('GET /operaciones/v1/operadores', () => {
   it('lists all operators, newest first, page by page', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from '../llaves/administrar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/operadores/{operador}/revocar', () => {

@@ -7,15 +7,15 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Db, openDb } from '../../server/data/db.ts'
 import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
-import { nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
-import { guardarLlave } from '../../server/domain/llaves/llave.ts'
+import { newComercioCode } from '../../server/domain/comercios/comercio.ts'
+import { saveLlave } from '../../server/domain/llaves/llave.ts'
 import { createIdGenerator, inGroups } from '../../server/platform/codes/codes.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
 
 const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
 
@@ -33,25 +33,27 @@ beforeAll(async () => {
   servicio = await startService(config, createLog('info', { write: (linea) => lineas.push(linea) }), (linea) =>
     consola.push(linea),
   )
-  pg = await acquirePostgres({ dataDir, exclusivo: false })
-  db = openDb(pg.url, { conexiones: 2 })
+  pg = await acquirePostgres({ dataDir, exclusive: false })
+  db = openDb(pg.url, { connections: 2 })
 })
 afterAll(async () => {
-  await db?.cerrar()
-  await pg?.soltar()
-  await servicio?.detener()
+  await db?.close()
+  await pg?.release()
+  await servicio?.stop()
   rmSync(dataDir, { recursive: true, force: true })
 })
 
 async function nuevoComercio(nombre: string) {
   const nuevoId = createIdGenerator(() => new Date())
-  const comercio = nuevoCodigoDeComercio()
+  const comercio = newComercioCode()
   const { id } = await db.prisma.comercio.create({ data: { ...nuevoId(), comercio, nombre } })
-  const { llave } = await guardarLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
+  const { llave } = await saveLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
   return new Guias({ llave, baseUrl: servicio.url })
 }
 const nueva = async (api: Guias, cambios = {}) => {
-  const { guia } = await api.guias.crear(sinDestino({ departamento: 'Guatemala', municipio: 'Mixco', ...cambios }))
+  const { guia } = await api.guias.crear(
+    buildGuiaWithoutDestino({ departamento: 'Guatemala', municipio: 'Mixco', ...cambios }),
+  )
   await hasta(async () => (await api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   return guia
 }
@@ -106,7 +108,7 @@ describe('/buzon', () => {
     await db.pool.query(
       `update comercio set politica_de_intentos_destinatario_decide = true where nombre = 'Tienda que pregunta'`,
     )
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
       await api.simulador.avanzar(guia, { estado })
     await hasta(async () => / href="[^"]*\bd\/[\w-]{22}"/.test(await leerBuzon()))
@@ -127,7 +129,7 @@ describe('/buzon', () => {
 
   it('shows the newest first, at most a hundred, and no message that wasn’t sent', async () => {
     const api = await nuevoComercio('Tienda de muchas')
-    const guias = Array.from({ length: 100 }, () => sinDestino())
+    const guias = Array.from({ length: 100 }, () => buildGuiaWithoutDestino())
     const { resultados } = await api.guias.crearLote({ guias })
     const ultima = await nueva(api, { telefono: '+50255550101' })
     const html = await leerBuzon()
@@ -140,9 +142,9 @@ describe('/buzon', () => {
 })
 
 describe('with a database of one’s own', () => {
-  const entorno = compartirEntorno()
+  const entorno = shareEnvironment()
   it('there is no such page', async () => {
-    const { status, cuerpo } = await entorno.pedir('GET', '/buzon')
+    const { status, cuerpo } = await entorno.request('GET', '/buzon')
     expect([status, cuerpo.codigo]).toEqual([404, 'ruta_desconocida'])
   })
 })
@@ -190,13 +192,13 @@ describe('/buzon, with telephones and no key,', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
+describe.skipIf(!hasBrowser)('/buzon in a browser', () => {
   let pagina: Page
   const errores: string[] = []
   const pedidas: { url: string; referer: string | undefined }[] = []
 
   beforeAll(async () => {
-    const contexto = await abrirContexto({
+    const contexto = await openContext({
       viewport: { width: 390, height: 844 },
       permissions: ['geolocation'],
       geolocation: { latitude: 14.6333, longitude: -90.6064, accuracy: 12 },
@@ -218,14 +220,14 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     expect(await pagina.title()).toBe('Buzón de mensajes')
     const mensaje = pagina.locator('li').filter({ hasText: inGroups(guia) })
     expect(await mensaje.innerText()).toMatch(/3148 1676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
-    await capturar(pagina, 'buzon-antes')
+    await captureScreen(pagina, 'buzon-antes')
     await mensaje.getByRole('link', { name: 'Decir dónde es' }).click()
     await pagina.waitForURL(/\/u\/[\w-]{22}$/)
     const token = new URL(pagina.url()).pathname.slice(3)
     await pagina.getByText('Hola, María').waitFor()
     await pagina.getByRole('button', { name: 'Usar mi ubicación' }).click()
     await pagina.getByText('precisión de unos 12 metros').first().waitFor()
-    await capturar(pagina, 'buzon-pagina')
+    await captureScreen(pagina, 'buzon-pagina')
     await pagina.getByRole('button', { name: 'Confirmar' }).click()
     await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
     expect((await api.guias.obtener(guia)).ubicacion).toMatchObject({
@@ -239,7 +241,7 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     await mensaje.getByRole('link', { name: 'Ver el lugar confirmado' }).click()
     await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
     await pagina.goto(`${servicio.url}/buzon`)
-    await capturar(pagina, 'buzon-despues')
+    await captureScreen(pagina, 'buzon-despues')
     expect(await pagina.title()).toBe('Buzón de mensajes')
     expect(errores).toEqual([])
     // The secret of the link went nowhere else: no Referer, no other host, no log.
@@ -249,10 +251,10 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     expect(lineas.join('\n')).not.toMatch(/31481676|14\.6333/)
   })
 
-  it('fits a phone, and a dark one', COMPLETO, async () => {
+  it('fits a phone, and a dark one', FULL_RUN_ONLY, async () => {
     await pagina.emulateMedia({ colorScheme: 'dark' })
     await pagina.goto(`${servicio.url}/buzon`)
-    await capturar(pagina, 'buzon-oscuro')
+    await captureScreen(pagina, 'buzon-oscuro')
     const medidas = await (await pagina.context().newCDPSession(pagina)).send('Page.getLayoutMetrics')
     expect(medidas.cssContentSize.width).toBeLessThanOrEqual(390)
   })

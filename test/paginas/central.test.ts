@@ -1,30 +1,30 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../server/pages/central/actions.ts'
-import { entregada, fallida } from '../archivos/imagenes.ts'
-import { usarIntentos } from '../decisiones/mover.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarOficina } from './oficina.ts'
+import { createDeliveredGuia, fallida } from '../archivos/imagenes.ts'
+import { useIntentos } from '../decisiones/mover.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { useOffice } from './oficina.ts'
 
-const entorno = usarEntorno()
-const { conIntento, nueva } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento, nueva } = useIntentos(entorno)
 let comercio: Comercio
-let ana: PersonaDePrueba
+let ana: TestPersona
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
-const { navegadorDe, hacer: enPagina, hacerTarde } = usarOficina(entorno)
+const { navegadorDe, perform: enPagina, hacerTarde } = useOffice(entorno)
 /** Fills the form of an action on a guide's page and sends it. */
-const hacer = (quien: PersonaDePrueba, guia: string, accion: string, campos: Record<string, string>) =>
+const hacer = (quien: TestPersona, guia: string, accion: string, campos: Record<string, string>) =>
   enPagina(quien, `/central/guias/${guia}`, { accion, ...campos })
 const estadoDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
 /** A guide whose recipient was asked for the place. */
 async function preguntada(): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(sinDestino())
+  const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
   await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   return guia
 }
@@ -51,7 +51,7 @@ const ESCENAS: Record<keyof typeof ACTIONS, [() => Promise<string>, Record<strin
     { ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417, referencia: 'Portón verde' } },
   ],
   corregir: [
-    async () => (await comercio.api.guias.crear(unaGuia({ indicaciones: 'Portón rojo' }))).guia,
+    async () => (await comercio.api.guias.crear(buildGuia({ indicaciones: 'Portón rojo' }))).guia,
     { ...direcciones, ...llamada },
     { ...direcciones, indicaciones: null },
   ],
@@ -77,13 +77,13 @@ const ESCENAS: Record<keyof typeof ACTIONS, [() => Promise<string>, Record<strin
   ],
   devolver: [async () => (await conIntento()).guia, llamada, { estado: 'en_devolucion' }],
   cancelar: [async () => (await nueva()).guia, llamada, { estado: 'cancelado' }],
-  deshacer: [async () => (await entregada(entorno, comercio)).guia, llamada, { estado: 'en_ruta' }],
+  deshacer: [async () => (await createDeliveredGuia(entorno, comercio)).guia, llamada, { estado: 'en_ruta' }],
 }
 
 describe.each(Object.entries(ESCENAS))('«%s» on the page of a guide', (accion, [preparar, campos, despues]) => {
   it('does it once, in the name of the person, and says so', async () => {
     const guia = await preparar()
-    const { respuesta, enviar } = await hacer(ana, guia, accion, campos)
+    const { respuesta, send: enviar } = await hacer(ana, guia, accion, campos)
     expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}/central/guias/${guia}?hecho=${accion}` })
     const hecha = await estadoDe(guia)
     expect(hecha).toMatchObject(despues)
@@ -99,7 +99,7 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a guide', (accion,
   })
 
   it('is neither offered nor done without its scope', async () => {
-    const bea = await nuevaPersona(entorno, {
+    const bea = await createTestPersona(entorno, {
       alcances: ACTIONS[accion]!.scope === 'operar' ? ['ver'] : ['ver', 'operar'],
     })
     const guia = await preparar()
@@ -151,7 +151,7 @@ describe('the page of a guide', () => {
   })
 
   it('keeps what was typed when the service refuses it, and says what is wrong beside its field', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const { respuesta } = await hacer(ana, guia, 'corregir', { ...direcciones, telefono: '55<b>', ...llamada })
     expect(respuesta.status).toBe(422)
     expect(respuesta.texto).toContain('id="error-corregir-telefono"')
@@ -160,13 +160,13 @@ describe('the page of a guide', () => {
   })
 
   it('says that the guide changed since the page was opened', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const { respuesta } = await hacer(ana, guia, 'corregir', { ...direcciones, ...llamada, secuencia: '7' })
     expect([respuesta.status, respuesta.texto]).toEqual([409, expect.stringContaining('La guía va por la secuencia')])
   })
 
   it('asks for a proof of presence before it undoes a state', async () => {
-    const bea = await nuevaPersona(entorno)
+    const bea = await createTestPersona(entorno)
     const { guia } = await conIntento()
     await hacerTarde(bea)
     const { respuesta } = await hacer(bea, guia, 'deshacer', llamada)
@@ -175,7 +175,7 @@ describe('the page of a guide', () => {
   })
 
   it('takes no form of another site, and none that is not its own', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const { ir } = navegadorDe(ana)
     const ruta = `/central/guias/${guia}`
     const campos = { accion: 'cancelar', ...llamada }
@@ -196,7 +196,7 @@ describe('the first page', () => {
     const vivo = await entorno.nuevoComercio('live')
     const { ir } = navegadorDe(ana)
     const guia = await fallida(entorno, vivo)
-    const sinLugar = await vivo.api.guias.crear(sinDestino({ destinatario: 'Zoila Pérez' }))
+    const sinLugar = await vivo.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Zoila Pérez' }))
     await entorno.db.pool.query(`update guia set ubicacion_estado = 'vencida' where guia = $1`, [sinLugar.guia])
     const { status, texto } = await ir('/central')
     expect(status).toBe(200)
@@ -214,7 +214,7 @@ describe('the pages of the couriers', () => {
     const lista = await ir('/central/reparto')
     expect(lista.texto).toContain('Luis Batz')
     expect((await ir(lleva)).texto).toContain('No lleva nada')
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
     const { texto } = await ir(lleva)
     for (const dicho of ['Lleva 1 paquete.', `guias/${guia}"`]) expect(texto).toContain(dicho)
@@ -224,9 +224,9 @@ describe('the pages of the couriers', () => {
 
 describe('the list of guides', () => {
   it('is for people of the office alone', async () => {
-    expect(await sinPrograma(entorno).ir('/central/guias')).toMatchObject({ status: 303, a: '/entrar' })
-    const tienda = await nuevaPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
-    const caja = await nuevaPersona(entorno, { alcances: ['caja'] })
+    expect(await createScriptlessBrowser(entorno).ir('/central/guias')).toMatchObject({ status: 303, a: '/entrar' })
+    const tienda = await createTestPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
+    const caja = await createTestPersona(entorno, { alcances: ['caja'] })
     for (const otra of [tienda, caja]) {
       const { status, texto } = await navegadorDe(otra).ir('/central/guias')
       expect([status, texto]).toEqual([403, expect.stringContaining('Esta página es de la oficina')])
@@ -236,7 +236,7 @@ describe('the list of guides', () => {
   })
 
   it('leads whoever has not added a second factor to the account, which asks for it', async () => {
-    const bea = await nuevaPersona(entorno, { conApp: false })
+    const bea = await createTestPersona(entorno, { conApp: false })
     for (const ruta of ['/central', '/central/guias', '/central/guias/7K3M9QX2A1B4'])
       expect(await navegadorDe(bea).ir(ruta)).toMatchObject({ status: 303, a: '/cuenta' })
     expect((await navegadorDe(bea).ir('/cuenta')).texto).toContain('Falta su segundo factor')
@@ -244,7 +244,7 @@ describe('the list of guides', () => {
 
   it('leads to a code, and finds a name as it sounds', async () => {
     const { ir } = navegadorDe(ana)
-    const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'Ximena Barrientos' }))
+    const { guia } = await comercio.api.guias.crear(buildGuia({ destinatario: 'Ximena Barrientos' }))
     const codigo = guia.replace(/(.{4})(?=.)/g, '$1-').toLowerCase()
     expect(await ir(`/central/guias?q=${codigo}`)).toMatchObject({ status: 303, a: `/central/guias/${guia}` })
     await hasta(async () => (await ir('/central/guias?q=simena+varrientos')).texto.includes('Ximena Barrientos'))
@@ -255,7 +255,7 @@ describe('the list of guides', () => {
   it('filters by merchant and state, page by page', async () => {
     const { ir } = navegadorDe(ana)
     const otro = await entorno.nuevoComercio()
-    const creadas = await Promise.all(Array.from({ length: 26 }, () => otro.api.guias.crear(unaGuia())))
+    const creadas = await Promise.all(Array.from({ length: 26 }, () => otro.api.guias.crear(buildGuia())))
     const codigos = (texto: string) => [...texto.matchAll(/central\/guias\/([0-9A-Z]{12})"/g)].map(([, uno]) => uno)
     const primera = await ir(`/central/guias?comercio=${otro.comercio}&estado=aceptado`)
     expect(codigos(primera.texto)).toHaveLength(25)
@@ -273,7 +273,7 @@ describe('the list of guides', () => {
     const { ir } = navegadorDe(ana)
     const viejo = (await entorno.operar('POST', '/comercios', { nombre: 'Abarrotería Vieja' })).cuerpo.comercio
     const { llave } = (await entorno.operar('POST', `/comercios/${viejo}/llaves`, { modo: 'test' })).cuerpo
-    const { guia } = (await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })).cuerpo
+    const { guia } = (await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo
     for (const ruta of ['/central/guias', `/central/guias/${guia}`])
       expect((await ir(ruta)).texto).toContain('Abarrotería Vieja')
     await entorno.db.pool.query(
@@ -289,7 +289,7 @@ describe('the list of guides', () => {
 
 describe('a session that asks too often', () => {
   it('is told when to go on', async () => {
-    const { ir } = navegadorDe(await nuevaPersona(entorno))
+    const { ir } = navegadorDe(await createTestPersona(entorno))
     const hojas = await Promise.all(Array.from({ length: 150 }, () => ir('/central')))
     const espera = hojas.find(({ status }) => status !== 200)!
     expect([espera.status, espera.texto]).toEqual([429, expect.stringContaining('Espere un momento')])

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 let comercio: Comercio
-let ana: PersonaDePrueba
+let ana: TestPersona
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
-const ver = async (ruta: string, quien = ana) => (await sinPrograma(entorno, quien.cookie).ir(ruta)).texto
+const ver = async (ruta: string, quien = ana) => (await createScriptlessBrowser(entorno, quien.cookie).ir(ruta)).texto
 /** A live endpoint that fails since yesterday, with one delivery that waits. */
 async function conFalla(motivo = ''): Promise<string> {
   const webhook = `wh_${Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0')}`
@@ -24,7 +24,7 @@ async function conFalla(motivo = ''): Promise<string> {
      values ($1, 'live', $2, $3, array['*'], $4, nullif($5, ''), now(), 37, now() - interval '1 day', now(), now(), now())`,
     [comercio.id, webhook, `https://${webhook.toLowerCase()}.ejemplo.com/secreto`, estado, motivo],
   )
-  await comercio.api.guias.crear(unaGuia())
+  await comercio.api.guias.crear(buildGuia())
   await entorno.db.pool.query(
     `update webhook_aviso set ultimo_error = 'http', ultimo_status = 503, intentos = 1 where webhook = $1`,
     [webhook],
@@ -32,7 +32,7 @@ async function conFalla(motivo = ''): Promise<string> {
   return webhook.toLowerCase()
 }
 const fallida = async () => {
-  const { guia } = await comercio.api.guias.crear(sinDestino({ destinatario: 'Rosa Tum' }))
+  const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Rosa Tum' }))
   await entorno.db.pool.query(
     `update guia set ubicacion_estado = 'fallida', ubicacion_extra = ubicacion_extra || jsonb_build_object('solicitud',
        ubicacion_extra -> 'solicitud' || '{"estado": "fallido", "motivo": "Ese número no tiene WhatsApp."}') where guia = $1`,
@@ -67,7 +67,7 @@ describe('the page of what could not be told', () => {
       `accion=reenviar&amp;guia=${guia}&amp;volver=avisos`,
     ])
       expect(texto).toContain(dicho)
-    const { ir } = sinPrograma(entorno, ana.cookie)
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
     const pregunta = await ir(`/central/varias?accion=reenviar&guia=${guia}&volver=avisos`)
     expect(pregunta.texto).toContain('Reenviar a 1 guía')
     const campos = { accion: 'reenviar', idempotencia: 'una', volver: 'avisos', guia }
@@ -79,7 +79,7 @@ describe('the page of what could not be told', () => {
 
   it('offers no action to a person who may only see', async () => {
     const guia = await fallida()
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     for (const ruta of ['/central', '/central/avisos']) {
       const texto = await ver(ruta, bea)
       expect(texto).toContain(`guias/${guia}"`)
@@ -90,11 +90,11 @@ describe('the page of what could not be told', () => {
 
 describe('the first page', () => {
   it('shows what does not move since when, with the action beside it', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     expect(await ver('/central')).not.toContain('No se mueven')
-    await entorno.adelantar(24 * HORA)
-    const bea = await nuevaPersona(entorno)
+    await entorno.advance(24 * HORA)
+    const bea = await createTestPersona(entorno)
     const texto = await ver('/central', bea)
     expect(texto).toMatch(/No se mueven.*Así desde/s)
     expect(texto).toContain(`accion=registrar&amp;guia=${guia}`)

@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { KEY_ACTIONS, MERCHANT_ACTIONS } from '../../server/pages/central/merchantActions.ts'
 import type { Comercio } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { entregaDe, terminada, usarWebhooks } from '../webhooks/webhooks.ts'
-import { usarOficina } from './oficina.ts'
+import { createCorreoAddress, createTestPersona, findPendingCorreo, type TestPersona } from '../equipo/persona.ts'
+import { buildGuia } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
+import { useOffice } from './oficina.ts'
 
-const { entorno, nuevo } = usarWebhooks()
-const { navegadorDe, hacer, hacerTarde } = usarOficina(entorno)
-let ana: PersonaDePrueba
+const { entorno, nuevo } = useWebhooks()
+const { navegadorDe, perform: hacer, hacerTarde } = useOffice(entorno)
+let ana: TestPersona
 beforeAll(async () => {
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
 const crear = async (nombre = 'Tienda La Ceiba') =>
@@ -19,7 +19,7 @@ const crear = async (nombre = 'Tienda La Ceiba') =>
 const leer = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}`)).cuerpo
 const paginaDe = (comercio: string) => `/central/comercios/${comercio}`
 const llavesDe = async (comercio: string) => (await entorno.operar('GET', `/comercios/${comercio}/llaves`)).cuerpo.datos
-const estadoCon = async (llave: string) => (await entorno.pedir('GET', '/api/v1/cuenta', { llave })).status
+const estadoCon = async (llave: string) => (await entorno.request('GET', '/api/v1/cuenta', { llave })).status
 
 /** For each setting: what is filled in, what the merchant is afterwards, and a value that is refused, with its field. */
 const AJUSTES: Record<string, [Record<string, string>, object, Record<string, string>]> = {
@@ -71,7 +71,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
   })
 
   it('is neither offered nor done without scope «administrar»', async () => {
-    const bea = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
     const comercio = await crear()
     const antes = await leer(comercio)
     expect((await navegadorDe(bea).ir(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
@@ -97,7 +97,7 @@ describe('the list of merchants', () => {
   })
 
   it('offers a new merchant only to whoever may create one', async () => {
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     expect((await navegadorDe(ana).ir('/central/comercios')).texto).toContain('Nuevo comercio')
     expect((await navegadorDe(bea).ir('/central/comercios')).texto).not.toContain('Nuevo comercio')
     expect((await navegadorDe(bea).ir('/central/comercios/nuevo')).status).toBe(404)
@@ -118,11 +118,11 @@ describe('a new merchant', () => {
 
   it('is created with the invitation of its first person', async () => {
     const { ir } = navegadorDe(ana)
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const hecho = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
     const [{ comercio, pais }] = await llamados('Zapatería Uno')
     expect([hecho.destino, pais]).toEqual([`${entorno.url}${paginaDe(comercio)}?hecho=invitado`, 'SV'])
-    expect((await correoPendiente(entorno, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).lugar).toBe('Zapatería Uno')
     expect((await ir(hecho.destino!)).texto).toContain('la invitación va en camino')
   })
 
@@ -147,7 +147,7 @@ describe('a new merchant', () => {
   })
 
   it('is not created when its person could not be invited without a proof of presence', async () => {
-    const bea = await nuevaPersona(entorno)
+    const bea = await createTestPersona(entorno)
     await hacerTarde(bea)
     const { ir } = navegadorDe(bea)
     expect((await ir(NUEVO)).texto).toContain('cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1')
@@ -216,7 +216,7 @@ describe('the keys of a merchant', () => {
 
   it('ask for a proof of presence, and are not for whoever does not administer', async () => {
     const comercio = await crear()
-    const [tarde, bea] = [await nuevaPersona(entorno), await nuevaPersona(entorno, { alcances: ['ver'] })]
+    const [tarde, bea] = [await createTestPersona(entorno), await createTestPersona(entorno, { alcances: ['ver'] })]
     await hacerTarde(tarde)
     const { respuesta } = await hacer(tarde, paginaDe(comercio), nueva)
     expect([respuesta.status, respuesta.texto]).toEqual([
@@ -234,11 +234,11 @@ describe('the keys of a merchant', () => {
 describe('the persons of a merchant', () => {
   it('are invited, get other scopes, and are removed', async () => {
     const comercio = await crear()
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const invitada = await hacer(ana, paginaDe(comercio), { accion: 'invitar', correo, nombre: 'Eva', lectura: 'si' })
     expect(invitada.respuesta.a).toBe(paginaDe(comercio))
-    expect((await correoPendiente(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
-    const eva = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
+    const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
     const { texto } = await navegadorDe(ana).ir(paginaDe(comercio))
     for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
     const cual = eva.membresia
@@ -260,8 +260,8 @@ describe('the webhooks of a merchant', () => {
 
   it('are shown with their deliveries, and one is sent again, once for a form', async () => {
     const { api, comercio, webhook, receptor } = await nuevo()
-    const { guia } = await api.guias.crear(unaGuia())
-    const aviso = entregaDe(webhook, guia)
+    const { guia } = await api.guias.crear(buildGuia())
+    const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
     const { ir } = navegadorDe(ana)
     expect((await ir(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
@@ -269,7 +269,7 @@ describe('the webhooks of a merchant', () => {
     expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
     expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
     expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
-    const { respuesta, enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
+    const { respuesta, send: enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
     expect(respuesta.destino).toBe(`${entorno.url}${envios}/${aviso}?hecho=reenviar`)
     await terminada(api, webhook, aviso, 2)
     await enviar()
@@ -281,10 +281,10 @@ describe('the webhooks of a merchant', () => {
 
   it('are not sent again without scope «operar», nor for another merchant', async () => {
     const { api, comercio, webhook } = await nuevo()
-    const { guia } = await api.guias.crear(unaGuia())
-    const aviso = entregaDe(webhook, guia)
+    const { guia } = await api.guias.crear(buildGuia())
+    const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
     expect((await navegadorDe(bea).ir(ruta)).texto).not.toContain('value="reenviar"')
     expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
@@ -306,15 +306,15 @@ describe('the audit record of a merchant', () => {
     const filtrada = await ir(`${ruta}?accion=crearComercio`)
     expect(filtrada.texto).not.toContain('cambiarComercio')
     expect((await ir(`${ruta}?accion=nada`)).texto).toContain('No hay nada')
-    const bea = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
     expect((await navegadorDe(bea).ir(ruta)).status).toBe(404)
   })
 })
 
-describe.skipIf(!hayNavegador)('the program of the office', () => {
+describe.skipIf(!hasBrowser)('the program of the office', () => {
   it('copies a new key', async () => {
     const comercio = await crear()
-    const contexto = await abrirContexto({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const contexto = await openContext({ permissions: ['clipboard-read', 'clipboard-write'] })
     const [name = '', value = ''] = ana.cookie.split('=')
     await contexto.addCookies([{ name, value, url: entorno.url }])
     const pagina = await contexto.newPage()

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
-let ana: PersonaDePrueba
+let ana: TestPersona
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
 async function pasar(guia: string, estado: string) {
@@ -18,17 +18,13 @@ async function pasar(guia: string, estado: string) {
 }
 
 /** Opens a stream as a browser does. Returns what arrives, and the way to end it. */
-async function escuchar(
-  { cookie }: Pick<PersonaDePrueba, 'cookie'>,
-  query = '',
-  cabeceras: Record<string, string> = {},
-) {
+async function escuchar({ cookie }: Pick<TestPersona, 'cookie'>, query = '', cabeceras: Record<string, string> = {}) {
   const aborto = new AbortController()
   const respuesta = await fetch(`${entorno.url}/central/en-vivo${query}`, {
     headers: { Cookie: cookie, ...cabeceras },
     signal: aborto.signal,
   })
-  const flujo = { texto: '', terminado: false, cortado: false, respuesta, cerrar: () => aborto.abort() }
+  const flujo = { texto: '', terminado: false, cortado: false, respuesta, close: () => aborto.abort() }
   void (async () => {
     try {
       for await (const trozo of respuesta.body!) flujo.texto += Buffer.from(trozo).toString()
@@ -48,7 +44,7 @@ const cursorDe = async (ruta: string) => {
 
 describe('GET /central/en-vivo', () => {
   it('tells the pages of all guides, and that of one guide only of its own', async () => {
-    const [una, otra] = [await comercio.api.guias.crear(unaGuia()), await comercio.api.guias.crear(unaGuia())]
+    const [una, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
     const desde = await cursorDe('/central/guias')
     const todas = await escuchar(ana, `?desde=${desde}`)
     const deUna = await escuchar(ana, `?desde=${desde}&guia=${una.guia}`)
@@ -59,12 +55,12 @@ describe('GET /central/en-vivo', () => {
     await pasar(una.guia, 'recolectado')
     await hasta(async () => cambios(deUna) === 1 && cambios(todas) === 2)
     expect(todas.texto).not.toContain(una.guia)
-    todas.cerrar()
-    deUna.cerrar()
+    todas.close()
+    deUna.close()
   })
 
   it('tells at once of a change after the cursor, and of none before it', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const antes = await cursorDe(`/central/guias/${guia}`)
     await pasar(guia, 'recolectado')
     const tarde = await escuchar(ana, `?desde=${antes}&guia=${guia}`)
@@ -75,19 +71,19 @@ describe('GET /central/en-vivo', () => {
     await pasar(guia, 'en_ruta')
     await hasta(async () => cambios(tarde) === 2 && cambios(otra) > 0)
     expect(cambios(otra)).toBe(1)
-    for (const flujo of [tarde, otra]) flujo.cerrar()
+    for (const flujo of [tarde, otra]) flujo.close()
   })
 
   it('tells nothing that the page showed from the beginning, whatever the others are told', async () => {
     const otra = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const flujo = await escuchar(ana, `?desde=${await cursorDe('/central')}`)
     await hasta(async () => cambios(otra) > 0)
     const antes = cambios(otra)
     await pasar(guia, 'recolectado')
     await hasta(async () => cambios(otra) > antes && cambios(flujo) > 0)
     expect(cambios(flujo)).toBe(1)
-    for (const uno of [otra, flujo]) uno.cerrar()
+    for (const uno of [otra, flujo]) uno.close()
   })
 
   it.each(['', 'x', '5:4:', '1:9:3,2', '1:99999999999999999999:', "1:2:';", `${'1:2:-'.repeat(600)}1:2:`])(
@@ -96,14 +92,14 @@ describe('GET /central/en-vivo', () => {
       const flujo = await escuchar(ana, `?${new URLSearchParams({ desde })}`)
       await hasta(async () => cambios(flujo) === 1)
       expect(flujo.respuesta.status).toBe(200)
-      flujo.cerrar()
+      flujo.close()
     },
   )
 
   it('is for people of the office alone, and ends with their session', async () => {
-    const tienda = await nuevaPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
-    const sinFactor = await nuevaPersona(entorno, { conApp: false })
-    const caja = await nuevaPersona(entorno, { alcances: ['caja'] })
+    const tienda = await createTestPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
+    const sinFactor = await createTestPersona(entorno, { conApp: false })
+    const caja = await createTestPersona(entorno, { alcances: ['caja'] })
     for (const [quien, status] of [
       [tienda, 403],
       [sinFactor, 403],
@@ -113,45 +109,45 @@ describe('GET /central/en-vivo', () => {
       const flujo = await escuchar(quien)
       expect(flujo.respuesta.status).toBe(status)
     }
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const [suyo, mio] = [await escuchar(bea), await escuchar(ana)]
     await entorno.operar('DELETE', `/personas/${bea.persona}/sesiones`)
     await hasta(async () => suyo.terminado)
     expect(mio.terminado).toBe(false)
-    mio.cerrar()
+    mio.close()
   })
 
   it('ends with the permission to see guides, and at the end of the session', async () => {
-    const [bea, eva] = [await nuevaPersona(entorno, { alcances: ['ver'] }), await nuevaPersona(entorno)]
+    const [bea, eva] = [await createTestPersona(entorno, { alcances: ['ver'] }), await createTestPersona(entorno)]
     const [suyo, otro] = [await escuchar(bea), await escuchar(eva)]
     await entorno.operar('PATCH', `/membresias/${bea.membresia}`, { alcances: ['caja'] })
     await hasta(async () => suyo.terminado)
     expect([otro.respuesta.status, otro.terminado]).toEqual([200, false])
-    entorno.adelantar(12 * HORA)
+    entorno.advance(12 * HORA)
     try {
       await hasta(async () => otro.terminado)
     } finally {
-      entorno.adelantar(-12 * HORA)
+      entorno.advance(-12 * HORA)
     }
   })
 
   it('gives one session ten streams', async () => {
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const flujos = []
     for (let i = 0; i < 10; i++) flujos.push(await escuchar(bea))
     const otro = await escuchar(bea)
     expect([otro.respuesta.status, otro.respuesta.headers.get('retry-after')]).toEqual([503, '60'])
-    flujos[0]!.cerrar()
+    flujos[0]!.close()
     await hasta(async () => {
       const uno = await escuchar(bea)
       flujos.push(uno)
       return uno.respuesta.status === 200
     })
-    for (const flujo of flujos) flujo.cerrar()
+    for (const flujo of flujos) flujo.close()
   })
 
-  it('has a comment before a proxy takes it for dead, also while other guides change', COMPLETO, async () => {
-    const [{ guia }, otra] = [await comercio.api.guias.crear(unaGuia()), await comercio.api.guias.crear(unaGuia())]
+  it('has a comment before a proxy takes it for dead, also while other guides change', FULL_RUN_ONLY, async () => {
+    const [{ guia }, otra] = [await comercio.api.guias.crear(buildGuia()), await comercio.api.guias.crear(buildGuia())]
     const flujo = await escuchar(ana, `?desde=${await cursorDe('/central')}&guia=${guia}`)
     await expect
       .poll(
@@ -163,7 +159,7 @@ describe('GET /central/en-vivo', () => {
       )
       .toBe(true)
     expect(cambios(flujo)).toBe(0)
-    flujo.cerrar()
+    flujo.close()
   })
 
   it('answers HEAD without a stream', async () => {
@@ -175,23 +171,23 @@ describe('GET /central/en-vivo', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('an open page of the office', () => {
+describe.skipIf(!hasBrowser)('an open page of the office', () => {
   /** Opens a page in a browser in which that person is signed in. */
   async function abrir(ruta: string, quien = ana) {
-    const contexto = await abrirContexto({})
+    const contexto = await openContext({})
     const [name = '', value = ''] = quien.cookie.split('=')
     await contexto.addCookies([{ name, value, url: entorno.url }])
     const pagina = await contexto.newPage()
     await pagina.goto(entorno.url + ruta)
-    return { contexto, pagina }
+    return { context: contexto, pagina }
   }
 
   it('gives way to the sign-in once its session ended unused, which leads back to it', async () => {
-    const quien = await nuevaPersona(entorno)
-    const { pagina, contexto } = await abrir('/central/guias', quien)
+    const quien = await createTestPersona(entorno)
+    const { pagina, context: contexto } = await abrir('/central/guias', quien)
     await entorno.db.pool.query('update sesion_persona set inactiva_en = $2 where sesion = $1', [
       quien.sesion,
-      entorno.reloj(),
+      entorno.clock(),
     ])
     await pagina.getByText('pasó un rato sin que nadie la usara').waitFor()
     expect(await pagina.locator('[name=volver]').getAttribute('value')).toBe('/central/guias')
@@ -199,8 +195,8 @@ describe.skipIf(!hayNavegador)('an open page of the office', () => {
   })
 
   it('shows a change without being loaded again, and keeps the focus, typed text and open forms', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const { contexto, pagina } = await abrir(`/central/guias/${guia}`)
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const { context: contexto, pagina } = await abrir(`/central/guias/${guia}`)
     await pagina.evaluate('window.misma = true')
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).click()
     await pagina.locator('summary', { hasText: 'Nota de la central' }).click()
@@ -226,8 +222,8 @@ describe.skipIf(!hayNavegador)('an open page of the office', () => {
   })
 
   it('keeps a form with typed text that is no longer offered, and the service refuses it', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const { contexto, pagina } = await abrir(`/central/guias/${guia}`)
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const { context: contexto, pagina } = await abrir(`/central/guias/${guia}`)
     await pagina.locator('summary', { hasText: 'Cancelar la guía' }).click()
     await pagina.locator('#cancelar-razon').fill('Llamó la tienda')
     await pagina.locator('h1').focus()
@@ -241,12 +237,12 @@ describe.skipIf(!hayNavegador)('an open page of the office', () => {
   })
 
   it('shows a new guide in the list, and keeps the chosen filter and the focused row', async () => {
-    const { guia: vieja } = await comercio.api.guias.crear(unaGuia())
-    const { contexto, pagina } = await abrir('/central/guias')
+    const { guia: vieja } = await comercio.api.guias.crear(buildGuia())
+    const { context: contexto, pagina } = await abrir('/central/guias')
     await pagina.getByLabel('Estado').selectOption('en_ruta')
     const fila = pagina.locator(`a[href$="guias/${vieja}"]`)
     await fila.focus()
-    const { guia: nueva } = await comercio.api.guias.crear(unaGuia())
+    const { guia: nueva } = await comercio.api.guias.crear(buildGuia())
     await pagina.locator(`a[href$="guias/${nueva}"]`).waitFor()
     expect(await pagina.getByLabel('Estado').inputValue()).toBe('en_ruta')
     expect(await pagina.evaluate('document.activeElement.getAttribute("href")')).toContain(vieja)
@@ -258,11 +254,11 @@ describe.skipIf(!hayNavegador)('an open page of the office', () => {
     const vivo = await entorno.nuevoComercio('live')
     const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).cuerpo
     const [hoy, lleva] = [await abrir('/central'), await abrir(`/central/reparto/${repartidor}`)]
-    const { guia } = await vivo.api.guias.crear(unaGuia())
+    const { guia } = await vivo.api.guias.crear(buildGuia())
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', repartidor })
     await hoy.pagina.locator('.cuentas', { hasText: '1 creadas hoy' }).waitFor()
     await lleva.pagina.getByText('Lleva 1 paquete.').waitFor()
-    for (const { contexto } of [hoy, lleva]) await contexto.close()
+    for (const { context: contexto } of [hoy, lleva]) await contexto.close()
   })
 })
 
@@ -270,7 +266,7 @@ describe.skipIf(!hayNavegador)('an open page of the office', () => {
 describe('a stream of a process that stops', () => {
   it('ends in order when the process stops, so that no stop waits for it', async () => {
     const flujo = await escuchar(ana)
-    await entorno.reiniciar()
+    await entorno.reset()
     await hasta(async () => flujo.terminado)
     expect(flujo.cortado).toBe(false)
   })

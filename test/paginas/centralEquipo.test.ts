@@ -1,30 +1,30 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { COLLEAGUE_ACTIONS, COURIER_ACTIONS, SYSTEM_ACTIONS } from '../../server/pages/central/teamActions.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import {
-  correoPendiente,
-  entrarDelTodo,
-  nuevaDireccion,
-  nuevaPersona,
-  type PersonaDePrueba,
+  createCorreoAddress,
+  createTestPersona,
+  findPendingCorreo,
+  signInFully,
+  type TestPersona,
 } from '../equipo/persona.ts'
-import { usarOficina } from './oficina.ts'
+import { useOffice } from './oficina.ts'
 
-const entorno = usarEntorno()
-const { navegadorDe, hacer, hacerTarde } = usarOficina(entorno)
+const entorno = useEnvironment()
+const { navegadorDe, perform: hacer, hacerTarde } = useOffice(entorno)
 const EQUIPO = '/central/equipo'
-let ana: PersonaDePrueba
+let ana: TestPersona
 /** Another person who administers, so that some requests need an approval. */
-let luz: PersonaDePrueba
+let luz: TestPersona
 beforeAll(async () => {
-  ana = await nuevaPersona(entorno)
-  luz = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
+  luz = await createTestPersona(entorno)
 })
 
 const leer = async ({ persona }: { persona: string }) => (await entorno.operar('GET', `/personas/${persona}`)).cuerpo
 const paginaDe = ({ persona }: { persona: string }) => `${EQUIPO}/${persona}`
 const secretoDe = (texto: string) => /id="secreto">([^<]+)</.exec(texto)?.[1] ?? ''
-const nueva = () => nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+const nueva = () => createTestPersona(entorno, { alcances: ['ver', 'operar'] })
 
 /** For each action on a person without scope «administrar»: what is filled in, and what the person is afterwards. */
 const ESCENAS: Record<string, [Record<string, string>, object | undefined]> = {
@@ -47,14 +47,14 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion
 
 describe('«restablecer» on the page of a person', () => {
   it('waits for a third person, whom the page names, and neither for the person concerned', async () => {
-    const [eva, rosa] = [await nuevaPersona(entorno, { nombre: 'Eva Ruiz' }), await nuevaPersona(entorno)]
+    const [eva, rosa] = [await createTestPersona(entorno, { nombre: 'Eva Ruiz' }), await createTestPersona(entorno)]
     const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'restablecer' })
     expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=restablecer`)
     const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
     expect(await leer(eva)).toMatchObject({ segundo_factor: true })
     const { datos } = (await entorno.operar('GET', '/aprobaciones?limite=1')).cuerpo
-    expect((await luz.pedir('POST', `/operaciones/v1/aprobaciones/${datos[0].aprobacion}/aprobar`)).status).toBe(200)
+    expect((await luz.request('POST', `/operaciones/v1/aprobaciones/${datos[0].aprobacion}/aprobar`)).status).toBe(200)
     expect(await leer(eva)).toMatchObject({ sesiones: 0, segundo_factor: false })
     for (const { persona } of [eva, rosa])
       expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
@@ -64,8 +64,8 @@ describe('«restablecer» on the page of a person', () => {
 describe('the persons of the courier company', () => {
   it('are shown with scopes, second factor and last session, and a merchant’s are not', async () => {
     const { comercio } = await entorno.nuevoComercio()
-    const tienda = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
-    const rosa = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const tienda = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
+    const rosa = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
     const { ir } = navegadorDe(ana)
     const { texto } = await ir(EQUIPO)
     expect(texto).toMatch(new RegExp(`${rosa.persona}".*?Puede ver y caja · sin segundo factor · entró el`, 's'))
@@ -76,7 +76,7 @@ describe('the persons of the courier company', () => {
   })
 
   it('are invited, and a fault stands beside its field', async () => {
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const mal = await hacer(ana, EQUIPO, { accion: 'invitar', correo: 'eva', nombre: 'Eva', ver: 'si' })
     expect([mal.respuesta.status, mal.respuesta.texto]).toEqual([
       422,
@@ -86,11 +86,11 @@ describe('the persons of the courier company', () => {
     expect([respuesta.status, respuesta.texto]).toEqual([200, expect.stringContaining('y no por correo')])
     const codigo = secretoDe(respuesta.texto)
     expect(codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await correoPendiente(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
+    expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
   })
 
   it('without a second factor are invited again from their page, and keep their scopes', async () => {
-    const rosa = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const rosa = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
     const { respuesta } = await hacer(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
     expect(secretoDe(respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await leer(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
@@ -105,7 +105,7 @@ describe('the persons of the courier company', () => {
     const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida .*Ana Pérez/)
     expect((await leer(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
-    const correo = nuevaDireccion()
+    const correo = createCorreoAddress()
     const invitada = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
     expect(invitada.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
     expect(secretoDe(invitada.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
@@ -125,7 +125,7 @@ describe('the persons of the courier company', () => {
   })
 
   it('ask for a proof of presence, and for a form of the page', async () => {
-    const [tarde, eva] = [await nuevaPersona(entorno), await nueva()]
+    const [tarde, eva] = [await createTestPersona(entorno), await nueva()]
     await hacerTarde(tarde)
     const { respuesta } = await hacer(tarde, paginaDe(eva), { accion: 'quitar' })
     expect([respuesta.status, respuesta.texto]).toEqual([
@@ -139,7 +139,7 @@ describe('the persons of the courier company', () => {
 
   it('show how many sessions are open', async () => {
     const eva = await nueva()
-    await entrarDelTodo(entorno, eva)
+    await signInFully(entorno, eva)
     expect((await navegadorDe(ana).ir(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
   })
 })
@@ -153,7 +153,7 @@ describe('the systems', () => {
     return `${SISTEMAS}/${datos.find((uno: { nombre: string }) => uno.nombre === nombre).operador}`
   }
   const estadoCon = async (llave: string) =>
-    (await entorno.pedir('GET', '/operaciones/v1/guias?limite=1', { llave })).status
+    (await entorno.request('GET', '/operaciones/v1/guias?limite=1', { llave })).status
 
   it('are added with a key that is shown once, rotated and revoked', async () => {
     const sistema = await agregar('Bodega')
@@ -185,7 +185,7 @@ describe('the systems', () => {
 describe('the couriers', () => {
   const REPARTIDORES = `${EQUIPO}/repartidores`
   const entra = async (codigo: string) =>
-    (await entorno.pedir('POST', '/repartidor/v1/sesion', { cuerpo: { codigo }, cabeceras: { Origin: entorno.url } }))
+    (await entorno.request('POST', '/repartidor/v1/sesion', { cuerpo: { codigo }, cabeceras: { Origin: entorno.url } }))
       .status
 
   it('are added with a code, get another one, and are deactivated', async () => {

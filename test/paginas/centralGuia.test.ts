@@ -1,35 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enRuta, entregada, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
-import { evaluarEn } from './revisar.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { createMobile } from '../repartidores/movil.ts'
+import { evaluateIn } from './revisar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
-let ana: PersonaDePrueba
+let ana: TestPersona
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
 const ver = async (guia: string, quien = ana) =>
-  (await sinPrograma(entorno, quien.cookie).ir(`/central/guias/${guia}`)).texto
+  (await createScriptlessBrowser(entorno, quien.cookie).ir(`/central/guias/${guia}`)).texto
 const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
 let telefonos = 0
 async function preguntada(): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+5023${String(6_000_000 + ++telefonos)}` }))
+  const { guia } = await comercio.api.guias.crear(
+    buildGuiaWithoutDestino({ telefono: `+5023${String(6_000_000 + ++telefonos)}` }),
+  )
   await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   return guia
 }
 /** Sends the form beside the messages, as a browser does. */
 async function reenviar(guia: string, quien = ana) {
-  const { ir } = sinPrograma(entorno, quien.cookie)
+  const { ir } = createScriptlessBrowser(entorno, quien.cookie)
   const ruta = `/central/guias/${guia}`
   const { texto } = await ir(ruta)
   const clave = /value="reenviar".*?name="idempotencia" value="([^"]+)"/.exec(texto)?.[1] ?? ''
@@ -39,7 +41,7 @@ const mensajes = async (guia: string) => (await entorno.operar('GET', `/mensajes
 
 describe('the proof on the page of a guide', () => {
   it('shows who received it, with links that open, also to the PDF', async () => {
-    const { guia, foto, firma } = await entregada(entorno, comercio)
+    const { guia, foto, firma } = await createDeliveredGuia(entorno, comercio)
     await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
     const texto = await ver(guia)
     for (const dicho of ['María López', 'Familiar', 'Bajar el PDF', foto, firma]) expect(texto).toContain(dicho)
@@ -52,11 +54,11 @@ describe('the proof on the page of a guide', () => {
   })
 
   it('says of a delivery without a proof that it has none, and names the one that was undone', async () => {
-    const sinPrueba = await enRuta(entorno, comercio)
+    const sinPrueba = await createGuiaOnRoute(entorno, comercio)
     expect(await ver(sinPrueba)).not.toContain('Prueba de entrega')
     await registrar(sinPrueba, { estado: 'entregado', forzar: { razon: 'Se entregó en papel' } })
     expect(await ver(sinPrueba)).toContain('La guía se entregó sin prueba.')
-    const { guia, foto } = await entregada(entorno, comercio)
+    const { guia, foto } = await createDeliveredGuia(entorno, comercio)
     const { secuencia } = await comercio.api.guias.obtener(guia)
     await entorno.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
     const texto = await ver(guia)
@@ -67,18 +69,18 @@ describe('the proof on the page of a guide', () => {
 
 describe('the failed attempts on the page of a guide', () => {
   it('show why, when, who went, and the photos', async () => {
-    const movil = await nuevoMovil(entorno)
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const movil = await createMobile(entorno)
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const lectura = () => ({ ocurrido_en: new Date().toISOString(), idempotencia: randomUUID() })
     for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia, { estado, ...lectura() })
-    const foto = (await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
+    const foto = (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo
     const fallo = { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Perro bravo' }
     await movil.registrar(guia, { ...fallo, fotos: [foto], ...lectura() })
     const texto = await ver(guia)
     expect(texto).toMatch(/id="intentos">Intentos<.*1\. No había nadie.*Perro bravo.*Carlos Méndez.*archivos\/arch_/s)
     expect(texto).toContain(foto)
     expect(texto).toContain(`central/reparto/${movil.repartidor}"`)
-    expect(await ver(await enRuta(entorno, comercio))).not.toContain('id="intentos"')
+    expect(await ver(await createGuiaOnRoute(entorno, comercio))).not.toContain('id="intentos"')
   })
 })
 
@@ -118,7 +120,7 @@ describe('the messages on the page of a guide', () => {
   })
 
   it('are sent by nobody without the scope', async () => {
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const guia = await preguntada()
     expect(await ver(guia, bea)).not.toContain('value="reenviar"')
     expect((await (await reenviar(guia, bea))()).status).toBe(403)
@@ -126,17 +128,17 @@ describe('the messages on the page of a guide', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   it('draws the photos under the policy of the page', async () => {
     const [name = '', value = ''] = ana.cookie.split('=')
-    const { guia } = await entregada(entorno, comercio)
-    const contexto = await abrirContexto({ viewport: { width: 360, height: 740 } })
+    const { guia } = await createDeliveredGuia(entorno, comercio)
+    const contexto = await openContext({ viewport: { width: 360, height: 740 } })
     await contexto.addCookies([{ name, value, url: entorno.url }])
     const pagina: Page = await contexto.newPage()
     await pagina.goto(`${entorno.url}/central/guias/${guia}`)
     await pagina.locator('#prueba').scrollIntoViewIfNeeded()
     await hasta(() =>
-      evaluarEn<boolean>(pagina, `[...document.querySelectorAll('.fotos img')].every((una) => una.naturalWidth > 1)`),
+      evaluateIn<boolean>(pagina, `[...document.querySelectorAll('.fotos img')].every((una) => una.naturalWidth > 1)`),
     )
     expect(await pagina.locator('.fotos img').count()).toBe(2)
     await contexto.close()

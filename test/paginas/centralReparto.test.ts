@@ -1,29 +1,29 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayInWords } from '../../server/platform/time/day.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { buildGuia } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
-const entorno = usarEntorno({}, () => ({ TIME_ZONE: 'UTC', WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ TIME_ZONE: 'UTC', WORKERS: '0' }))
 let comercio: Comercio
-let ana: PersonaDePrueba
-let bea: PersonaDePrueba
+let ana: TestPersona
+let bea: TestPersona
 let carlos: Movil
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ana = await nuevaPersona(entorno)
-  bea = await nuevaPersona(entorno, { alcances: ['ver'] })
-  carlos = await nuevoMovil(entorno)
+  ana = await createTestPersona(entorno)
+  bea = await createTestPersona(entorno, { alcances: ['ver'] })
+  carlos = await createMobile(entorno)
 })
 
-const navegadorDe = ({ cookie }: Pick<PersonaDePrueba, 'cookie'>) => sinPrograma(entorno, cookie)
-const nueva = async (municipio = 'Mixco', de = comercio) => (await de.api.guias.crear(unaGuia({ municipio }))).guia
+const navegadorDe = ({ cookie }: Pick<TestPersona, 'cookie'>) => createScriptlessBrowser(entorno, cookie)
+const nueva = async (municipio = 'Mixco', de = comercio) => (await de.api.guias.crear(buildGuia({ municipio }))).guia
 const asignadaA = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
 const asignar = (guias: string[], { repartidor }: Pick<Movil, 'repartidor'>, fecha?: string) =>
   entorno.operar('POST', '/asignaciones', { guias, repartidor, fecha })
-const hoy = () => entorno.reloj().toISOString().slice(0, 10)
+const hoy = () => entorno.clock().toISOString().slice(0, 10)
 const ofrecidas = (texto: string) =>
   [...texto.matchAll(/name="guias" value="([0-9A-Z]{12})"( checked)?/g)].map(([, guia, marcada]) => [guia, !!marcada])
 const codigos = (texto: string) => ofrecidas(texto).map(([guia]) => guia)

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { FALLAS } from '../observabilidad/promesas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { PROMISE_FAULTS } from '../observabilidad/promesas.ts'
 
-const entorno = usarEntorno()
-let ana: PersonaDePrueba
+const entorno = useEnvironment()
+let ana: TestPersona
 beforeAll(async () => {
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
-const ver = (quien = ana) => sinPrograma(entorno, quien.cookie).ir('/central/equipo/servicio')
+const ver = (quien = ana) => createScriptlessBrowser(entorno, quien.cookie).ir('/central/equipo/servicio')
 
 describe('the page of the service', () => {
   it('says that all is well at rest, and stands below the team', async () => {
@@ -17,13 +17,15 @@ describe('the page of the service', () => {
     const { texto } = await ver()
     for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
       expect(texto).toContain(dicho)
-    expect((await sinPrograma(entorno, ana.cookie).ir('/central/equipo')).texto).toContain('/central/equipo/servicio"')
+    expect((await createScriptlessBrowser(entorno, ana.cookie).ir('/central/equipo')).texto).toContain(
+      '/central/equipo/servicio"',
+    )
   })
 
   it('says what is beyond its limit, and where the steps to take are', async () => {
     // The repairs release locks without which the service cannot close, also after a failed expectation.
     for (const gauge of ['guias_decisiones_vencidas', 'guias_cola_atraso_segundos']) {
-      const repair = await FALLAS[gauge]!(entorno)
+      const repair = await PROMISE_FAULTS[gauge]!(entorno)
       onTestFinished(async () => void (await repair()))
     }
     const { texto } = await ver()
@@ -39,6 +41,6 @@ describe('the page of the service', () => {
   })
 
   it('is for persons who administer', async () => {
-    expect((await ver(await nuevaPersona(entorno, { alcances: ['ver', 'operar'] }))).status).toBe(404)
+    expect((await ver(await createTestPersona(entorno, { alcances: ['ver', 'operar'] }))).status).toBe(404)
   })
 })

@@ -1,33 +1,36 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from '../equipo/persona.ts'
-import { unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn } from './revisar.ts'
+import { useEnvironment } from '../entorno.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { evaluateIn } from './revisar.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
-describe.skipIf(!hayNavegador)('the keys of the office', () => {
+describe.skipIf(!hasBrowser)('the keys of the office', () => {
   let pagina: Page
   let lista: string
   let guias: string[]
   beforeAll(async () => {
     const comercio = await entorno.nuevoComercio()
-    const creadas = await Promise.all(Array.from({ length: 3 }, () => comercio.api.guias.crear(unaGuia())))
+    const creadas = await Promise.all(Array.from({ length: 3 }, () => comercio.api.guias.crear(buildGuia())))
     lista = `${entorno.url}/central/guias?comercio=${comercio.comercio}`
-    const [name = '', value = ''] = (await nuevaPersona(entorno)).cookie.split('=')
-    const contexto = await abrirContexto({ viewport: { width: 1280, height: 900 } })
+    const [name = '', value = ''] = (await createTestPersona(entorno)).cookie.split('=')
+    const contexto = await openContext({ viewport: { width: 1280, height: 900 } })
     await contexto.addCookies([{ name, value, url: entorno.url }])
     pagina = await contexto.newPage()
     await pagina.goto(lista)
-    guias = await evaluarEn<string[]>(pagina, `[...document.querySelectorAll('[name=guia]')].map(({ value }) => value)`)
+    guias = await evaluateIn<string[]>(
+      pagina,
+      `[...document.querySelectorAll('[name=guia]')].map(({ value }) => value)`,
+    )
     expect(guias.toSorted()).toEqual(creadas.map(({ guia }) => guia).toSorted())
   })
   afterAll(() => pagina?.context().close())
 
   const enfocada = () =>
-    evaluarEn<string>(pagina, `document.activeElement.href?.slice(-12) ?? document.activeElement.id`)
+    evaluateIn<string>(pagina, `document.activeElement.href?.slice(-12) ?? document.activeElement.id`)
   const pulsar = (...teclas: string[]) =>
     teclas.reduce((antes, una) => antes.then(() => pagina.keyboard.press(una)), Promise.resolve())
 

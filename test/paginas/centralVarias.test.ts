@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarIntentos } from '../decisiones/mover.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { useIntentos } from '../decisiones/mover.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona, type TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
 
-const entorno = usarEntorno()
-const { conIntento, nueva } = usarIntentos(entorno)
+const entorno = useEnvironment()
+const { conIntento, nueva } = useIntentos(entorno)
 let comercio: Comercio
-let ana: PersonaDePrueba
+let ana: TestPersona
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
-  ana = await nuevaPersona(entorno)
+  ana = await createTestPersona(entorno)
 })
 
 type Campos = readonly (readonly [string, string])[]
@@ -22,14 +22,16 @@ const elegidas = (guias: readonly string[]): Campos => guias.map((guia) => ['gui
 const estadoDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
 let telefonos = 0
 async function preguntada(): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+5023${String(7_000_000 + ++telefonos)}` }))
+  const { guia } = await comercio.api.guias.crear(
+    buildGuiaWithoutDestino({ telefono: `+5023${String(7_000_000 + ++telefonos)}` }),
+  )
   await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   return guia
 }
 
 /** Opens the page for these guides, and sends its form as a browser without a program does. */
 async function hacer(accion: string, guias: readonly string[], campos: Record<string, string>, quien = ana) {
-  const ver = await sinPrograma(entorno, quien.cookie).ir(
+  const ver = await createScriptlessBrowser(entorno, quien.cookie).ir(
     `/central/varias?${consulta([['accion', accion], ...elegidas(guias)])}`,
   )
   const clave = /name="idempotencia" value="([^"]+)"/.exec(ver.texto)?.[1] ?? ''
@@ -46,7 +48,7 @@ async function hacer(accion: string, guias: readonly string[], campos: Record<st
     })
     return { status: respuesta.status, texto: await respuesta.text() }
   }
-  return { ver, enviar }
+  return { ver, send: enviar }
 }
 const razon = { razon: 'Llamó el comercio' }
 
@@ -57,7 +59,7 @@ describe('several guides at once, without a program', () => {
       (await nueva()).guia,
       (await nueva(undefined, 'recolectado')).guia,
     ]
-    const { ver, enviar } = await hacer('cancelar', [una!, otra!, recolectada!], razon)
+    const { ver, send: enviar } = await hacer('cancelar', [una!, otra!, recolectada!], razon)
     expect(ver.texto).toContain('Cancelar la guía: 3 guías')
     expect((await estadoDe(una!)).estado).toBe('aceptado')
     const { status, texto } = await enviar()
@@ -77,7 +79,7 @@ describe('several guides at once, without a program', () => {
     ],
   ] as const)('does «%s» once for each form, in the name of the person', async (accion, preparar, campos, despues) => {
     const guias = [await preparar(), await preparar()]
-    const { enviar } = await hacer(accion, guias, campos)
+    const { send: enviar } = await hacer(accion, guias, campos)
     expect((await enviar()).texto).toContain('Se hizo en 2 guías.')
     const hechas = await Promise.all(guias.map(estadoDe))
     expect(hechas).toMatchObject([despues, despues])
@@ -89,7 +91,7 @@ describe('several guides at once, without a program', () => {
 
   it('sends each recipient one message more, however often the form comes', async () => {
     const guias = [await preguntada(), await preguntada()]
-    const { enviar } = await hacer('reenviar', guias, {})
+    const { send: enviar } = await hacer('reenviar', guias, {})
     for (let veces = 0; veces < 2; veces++) expect((await enviar()).texto).toContain('Se hizo en 2 guías.')
     for (const guia of guias)
       expect((await entorno.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos).toHaveLength(2)
@@ -97,8 +99,10 @@ describe('several guides at once, without a program', () => {
 
   it('takes all guides of the page with one box, and leads back to it', async () => {
     const otro = await entorno.nuevoComercio()
-    const guias = await Promise.all(Array.from({ length: 3 }, async () => (await otro.api.guias.crear(unaGuia())).guia))
-    const { ir } = sinPrograma(entorno, ana.cookie)
+    const guias = await Promise.all(
+      Array.from({ length: 3 }, async () => (await otro.api.guias.crear(buildGuia())).guia),
+    )
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
     const lista = await ir(`/central/guias?comercio=${otro.comercio}&cuantas=100`)
     const pagina = /name="pagina" value="([^"]+)"/.exec(lista.texto)![1]!
     expect(pagina.split(' ').sort()).toEqual(guias.toSorted())
@@ -127,17 +131,17 @@ describe('several guides at once, without a program', () => {
       'Son 101',
     ],
   ])('says what is wrong with %s', async (_que, ruta, esperado, dicho) => {
-    const { status, texto } = await sinPrograma(entorno, ana.cookie).ir(`/central/varias${ruta}`)
+    const { status, texto } = await createScriptlessBrowser(entorno, ana.cookie).ir(`/central/varias${ruta}`)
     expect([status, texto]).toEqual([esperado, expect.stringContaining(dicho)])
   })
 
   it('is for those who may operate, from the page itself', async () => {
-    const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const { guia } = await nueva()
-    const { ver, enviar } = await hacer('cancelar', [guia], razon, bea)
+    const { ver, send: enviar } = await hacer('cancelar', [guia], razon, bea)
     expect([ver.status, (await enviar()).status]).toEqual([403, 403])
-    expect((await sinPrograma(entorno, bea.cookie).ir('/central/guias')).texto).not.toContain('name="guia"')
-    const { ir } = sinPrograma(entorno, ana.cookie)
+    expect((await createScriptlessBrowser(entorno, bea.cookie).ir('/central/guias')).texto).not.toContain('name="guia"')
+    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
     const ajena = await ir('/central/varias', { accion: 'cancelar', guia }, { Origin: 'https://malo.example' })
     expect(ajena.status).toBe(403)
     expect((await ir('/central/varias', { accion: 'cancelar', otra: 'x' })).status).toBe(400)
@@ -145,16 +149,16 @@ describe('several guides at once, without a program', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('a hundred guides, in a browser', () => {
+describe.skipIf(!hasBrowser)('a hundred guides, in a browser', () => {
   const abrir = async (javaScriptEnabled = true) => {
     const [name = '', value = ''] = ana.cookie.split('=')
-    const contexto = await abrirContexto({ viewport: { width: 1280, height: 900 }, javaScriptEnabled })
+    const contexto = await openContext({ viewport: { width: 1280, height: 900 }, javaScriptEnabled })
     await contexto.addCookies([{ name, value, url: entorno.url }])
     return contexto.newPage()
   }
   const cien = async () => {
     const otro = await entorno.nuevoComercio()
-    const { creadas } = await otro.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    const { creadas } = await otro.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     expect(creadas).toBe(100)
     const { rows } = await entorno.db.pool.query<{ guia: string }>('select guia from guia where comercio_id = $1', [
       otro.id,
@@ -217,10 +221,10 @@ describe.skipIf(!hayNavegador)('a hundred guides, in a browser', () => {
     await pagina.getByRole('button', { name: 'Seguir' }).click()
     await pagina.getByText('Listo. Se hizo en 100.').waitFor()
     const { rows } = await entorno.db.pool.query(
-      `select max(secuencia) as mayor, count(*)::int as cuantas from guia where comercio_id = $1 and estado = 'recolectado'`,
+      `select max(secuencia) as mayor, count(*)::int as count from guia where comercio_id = $1 and estado = 'recolectado'`,
       [otro.id],
     )
-    expect(rows).toEqual([{ mayor: 2, cuantas: 100 }])
+    expect(rows).toEqual([{ mayor: 2, count: 100 }])
     await pagina.context().close()
   })
 

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { usarPreguntas } from '../decisiones/preguntas.ts'
-import { usarEntorno } from '../entorno.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { useQuestions } from '../decisiones/preguntas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from './revisar.ts'
 
 /** Picture without content, in place of a map tile. */
 const EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"/>'
 
-const entorno = usarEntorno()
-const { tienda, preguntada, enviar, ver } = usarPreguntas(entorno)
+const entorno = useEnvironment()
+const { tienda, preguntada, send: enviar, ver } = useQuestions(entorno)
 
 describe('the page of a decision', () => {
   it('is private, loads only the map, and says nothing in its preview', async () => {
@@ -47,10 +47,10 @@ describe('the page of a decision', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
+describe.skipIf(!hasBrowser)('in a browser without JavaScript', () => {
   let pagina: Page
   const abrir = async (enlace: string, javaScriptEnabled = false) => {
-    const contexto = await abrirContexto({
+    const contexto = await openContext({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       hasTouch: true,
@@ -129,7 +129,7 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     await pagina.locator('#mapa').tap({ position: { x: 200, y: 180 } })
     await pagina.getByText('El pin está a').waitFor()
     expect(await pagina.getByLabel('Enlace del mapa, si tiene').inputValue()).toBe('')
-    await revisarPagina({ pagina, nombre: 'decidir-mapa', blancos: 'button, summary, input:not([type=hidden])' })
+    await checkPage({ pagina, nombre: 'decidir-mapa', blancos: 'button, summary, input:not([type=hidden])' })
     await boton('Pedir ese lugar').tap()
     await titulo('Gracias, ya quedó')
     const { ubicacion } = await guia.leer()
@@ -146,7 +146,7 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
   it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {
     const guia = await preguntada()
     const blancos = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
-    const revisar = (nombre: string) => revisarPagina({ pagina, nombre: `decidir-${nombre}`, blancos })
+    const revisar = (nombre: string) => checkPage({ pagina, nombre: `decidir-${nombre}`, blancos })
     await abrir(guia.enlace, true)
     await revisar('pregunta')
     await opcion('otro lugar').tap()
@@ -156,12 +156,12 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     await boton('Dejarlo con mi vecino').tap()
     await pagina.getByRole('alert').waitFor()
     await revisar('falta')
-    await revisarLetrasGrandes(pagina)
-    await capturar(pagina, 'decidir-falta-200')
+    await checkLargeText(pagina)
+    await captureScreen(pagina, 'decidir-falta-200')
     await pagina.context().close()
     await abrir(guia.enlace, true)
-    await revisarLetrasGrandes(pagina)
-    await capturar(pagina, 'decidir-pregunta-200')
+    await checkLargeText(pagina)
+    await captureScreen(pagina, 'decidir-pregunta-200')
     await pagina.context().close()
     await abrir(guia.enlace, true)
     await opcion('No lo quiero').tap()

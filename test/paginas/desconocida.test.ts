@@ -2,12 +2,12 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from './revisar.ts'
 
-const entorno = usarEntorno({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
+const entorno = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
 
 /** Header `Accept` of Chromium when somebody opens an address. */
 const NAVEGADOR = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
@@ -111,7 +111,7 @@ describe('an address where nothing is', () => {
 
   it('stays JSON below the paths of an API, and for what changes something', async () => {
     const raices = new Set(
-      readOperations(readDocument()).flatMap(({ ruta }) => /^\/\w+(?=\/v\d)/.exec(ruta)?.[0] ?? []),
+      readOperations(readDocument()).flatMap(({ path: ruta }) => /^\/\w+(?=\/v\d)/.exec(ruta)?.[0] ?? []),
     )
     expect([...raices].sort()).toEqual(['/api', '/operaciones', '/repartidor'])
     for (const raiz of raices)
@@ -133,14 +133,14 @@ describe('an address where nothing is', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let contexto: BrowserContext
   afterEach(() => contexto.close())
 
   it('has no fault, and leads to the parcel and home', async () => {
-    contexto = await abrirContexto({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
+    contexto = await openContext({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
     const pagina = await contexto.newPage()
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
     await pagina.goto(`${entorno.url}/no/hay/nada`)
     await pagina.getByLabel('Busque con el código de la guía').fill(guia)
     await pagina.keyboard.press('Enter')
@@ -150,10 +150,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
     await contexto.close()
 
-    contexto = await abrirContexto({ viewport: { width: 360, height: 740 } })
+    contexto = await openContext({ viewport: { width: 360, height: 740 } })
     const otra = await contexto.newPage()
     await otra.goto(`${entorno.url}/no/hay/nada`)
-    await revisarPagina({ pagina: otra, nombre: 'desconocida', blancos: 'main a, main button, main input' })
-    await revisarLetrasGrandes(otra)
+    await checkPage({ pagina: otra, nombre: 'desconocida', blancos: 'main a, main button, main input' })
+    await checkLargeText(otra)
   })
 })

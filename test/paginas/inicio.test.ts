@@ -2,22 +2,22 @@
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage, evaluateIn } from './revisar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 let guias: string[]
 beforeAll(async () => {
   const { api } = await entorno.nuevoComercio()
-  guias = await Promise.all(Array.from({ length: 5 }, async () => (await api.guias.crear(unaGuia())).guia))
+  guias = await Promise.all(Array.from({ length: 5 }, async () => (await api.guias.crear(buildGuia())).guia))
 })
 
-describe.skipIf(!hayNavegador)('the codes that somebody searched on this phone', () => {
+describe.skipIf(!hasBrowser)('the codes that somebody searched on this phone', () => {
   let pagina: Page
   const abrir = async (opciones = {}) => {
-    const contexto = await abrirContexto({ viewport: { width: 360, height: 740 }, ...opciones })
+    const contexto = await openContext({ viewport: { width: 360, height: 740 }, ...opciones })
     pagina = await contexto.newPage()
     await pagina.goto(`${entorno.url}/`)
   }
@@ -42,29 +42,29 @@ describe.skipIf(!hayNavegador)('the codes that somebody searched on this phone',
     for (const guia of [...guias, guias[3]!]) await buscar(inGroups(guia).toLowerCase())
     const ultimos = [3, 4, 2, 1].map((i) => inGroups(guias[i]!))
     expect(await codigos()).toEqual(ultimos)
-    await revisarPagina({ pagina, nombre: 'inicio-buscados', blancos: '#buscados a, #buscados button' })
+    await checkPage({ pagina, nombre: 'inicio-buscados', blancos: '#buscados a, #buscados button' })
     await pagina.getByRole('link', { name: ultimos[1]! }).click()
     await pagina.waitForURL(`${entorno.url}/r/${guias[4]}`)
     await pagina.goBack()
     expect(await parte().isVisible()).toBe(true)
-    await revisarLetrasGrandes(pagina)
+    await checkLargeText(pagina)
   })
 
   it('are forgotten on request, and only they', async () => {
     await abrir()
     await buscar(guias[0]!)
-    await evaluarEn(pagina, `localStorage.setItem('otro', '1')`)
+    await evaluateIn(pagina, `localStorage.setItem('otro', '1')`)
     await codigos()
     await pagina.getByRole('button', { name: 'Olvidarlos' }).click()
     expect(await parte().isVisible()).toBe(false)
     expect(await codigos()).toEqual([])
-    expect(await evaluarEn(pagina, `localStorage.length`)).toBe(1)
+    expect(await evaluateIn(pagina, `localStorage.length`)).toBe(1)
   })
 
   it('are none where the storage holds something else, or JavaScript is off', async () => {
     await abrir()
     for (const malo of ['{', '{"a":1}', '["<b>", 7, "7K3M9QX2A1B5"]']) {
-      await evaluarEn(pagina, `localStorage.setItem('buscados', ${JSON.stringify(malo)})`)
+      await evaluateIn(pagina, `localStorage.setItem('buscados', ${JSON.stringify(malo)})`)
       expect(await codigos()).toEqual([])
     }
     await pagina.context().close()

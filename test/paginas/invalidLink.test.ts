@@ -1,13 +1,13 @@
 // Signed links that a browser opens too late, or mutilated.
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from './revisar.ts'
 
-const entorno = usarEntorno({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
+const entorno = useEnvironment({}, () => ({ SUPPORT_PHONE: '+50223145500' }))
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const open = (url: string, Accept = BROWSER, init: RequestInit = {}) => fetch(url, { ...init, headers: { Accept } })
@@ -16,11 +16,11 @@ const open = (url: string, Accept = BROWSER, init: RequestInit = {}) => fetch(ur
 const links: Record<'label' | 'photo', string> = { label: '', photo: '' }
 beforeAll(async () => {
   const comercio = await entorno.nuevoComercio()
-  const { guia } = await entregada(entorno, comercio)
+  const { guia } = await createDeliveredGuia(entorno, comercio)
   links.photo = (await comercio.api.guias.pruebaEntrega(guia)).fotos[0]!.url
-  links.label = (await comercio.api.guias.etiqueta((await comercio.api.guias.crear(unaGuia())).guia)).url
+  links.label = (await comercio.api.guias.etiqueta((await comercio.api.guias.crear(buildGuia())).guia)).url
   for (const url of Object.values(links)) expect((await open(url)).headers.get('content-type')).not.toContain('html')
-  await entorno.adelantar(16 * 60_000)
+  await entorno.advance(16 * 60_000)
 })
 
 describe('a signed link that is not valid', () => {
@@ -75,16 +75,16 @@ describe('a signed link that is not valid', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let contexto: BrowserContext
   afterEach(() => contexto.close())
 
   it('has no fault, and leads home', async () => {
-    contexto = await abrirContexto({ viewport: { width: 360, height: 740 } })
+    contexto = await openContext({ viewport: { width: 360, height: 740 } })
     const pagina = await contexto.newPage()
     await pagina.goto(links.label)
-    await revisarPagina({ pagina, nombre: 'invalidLink', blancos: 'main a' })
-    await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: 'invalidLink', blancos: 'main a' })
+    await checkLargeText(pagina)
     await pagina.getByRole('link', { name: 'Ir al inicio' }).click()
     await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
   })

@@ -1,10 +1,10 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { evaluarEn } from './revisar.ts'
+import { evaluateIn } from './revisar.ts'
 
 /** What a screen reader is told of a thing on the page. */
 interface Nodo {
-  rol: string
+  role: string
   nombre: string
   nivel: number
 }
@@ -13,7 +13,7 @@ interface Parada extends Nodo {
   /** Of the element, to know it again. */
   id: number
   /** What is wrong with how the focus shows; empty where nothing is. */
-  falta: string
+  missing: string
 }
 
 const CONTROLES = new Set(
@@ -30,7 +30,7 @@ interface NodoDelArbol {
   properties?: { name: string; value: { value?: unknown } }[]
 }
 const leerNodo = ({ role, name, properties = [] }: NodoDelArbol): Nodo => ({
-  rol: role?.value ?? '',
+  role: role?.value ?? '',
   nombre: name?.value ?? '',
   nivel: Number(properties.find((una) => una.name === 'level')?.value.value ?? 0),
 })
@@ -53,17 +53,17 @@ const FOCO = `(() => {
     return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
   }
   const quien = visto(activo) ? activo : activo.closest('label, .zona')
-  if (!quien || !visto(quien)) return { id: numeros.get(activo), falta: 'no outline' }
+  if (!quien || !visto(quien)) return { id: numeros.get(activo), missing: 'no outline' }
   const { left, top, width, height } = quien.getBoundingClientRect()
-  if (top < 0 || top + Math.min(height, 40) > innerHeight) return { id: numeros.get(activo), falta: 'out of the window' }
+  if (top < 0 || top + Math.min(height, 40) > innerHeight) return { id: numeros.get(activo), missing: 'out of the window' }
   const arriba = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, innerHeight - top - 2))
   const tapado = !arriba || !(quien.contains(arriba) || arriba.contains(quien))
-  return { id: numeros.get(activo), falta: tapado ? 'covered' : '' }
+  return { id: numeros.get(activo), missing: tapado ? 'covered' : '' }
 })()`
 
 /** Goes through a page with the Tab key alone, from its top until it comes round. */
 async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
-  await evaluarEn(
+  await evaluateIn(
     pagina,
     `(() => { window.paradas = undefined; scrollTo(0, 0)
       document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex') })()`,
@@ -71,7 +71,7 @@ async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
   const paradas: Parada[] = []
   while (paradas.length < 120) {
     await pagina.keyboard.press('Tab')
-    const foco = await evaluarEn<{ id: number; falta: string } | null>(pagina, FOCO)
+    const foco = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCO)
     // A field of a date has a stop for each of its parts, which the browser outlines itself.
     const esParte = foco !== null && paradas.at(-1)?.id === foco.id
     if (!foco || (!esParte && paradas.some(({ id }) => id === foco.id))) return paradas
@@ -80,13 +80,13 @@ async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
       objectId: result.objectId!,
       fetchRelatives: false,
     })
-    paradas.push({ ...leerNodo(nodes[0] as NodoDelArbol), ...foco, ...(esParte && { falta: '' }) })
+    paradas.push({ ...leerNodo(nodes[0] as NodoDelArbol), ...foco, ...(esParte && { missing: '' }) })
   }
   throw new Error('the Tab key never comes round')
 }
 
 /** A page as it is without a mouse and without seeing it. */
-export interface Recorrido {
+export interface ReaderWalk {
   /** How often Tab is pressed to reach what the page is for. */
   hasta: number
   paradas: number
@@ -98,19 +98,19 @@ export interface Recorrido {
  * Fails where a control has no name, where the focus can't be seen, where a heading's level is skipped.
  * @param accion the name of what the page is for
  */
-export async function revisarSinVer(pagina: Page, accion: string): Promise<Recorrido> {
+export async function checkWithoutSight(pagina: Page, accion: string): Promise<ReaderWalk> {
   const sesion = await pagina.context().newCDPSession(pagina)
   const arbol = await arbolDe(sesion)
-  const sinNombre = arbol.filter(({ rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
-  expect(sinNombre.map(({ rol }) => rol).join('; '), 'without a name').toBe('')
-  const niveles = arbol.filter(({ rol }) => rol === 'heading').map(({ nivel }) => nivel)
+  const sinNombre = arbol.filter(({ role: rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
+  expect(sinNombre.map(({ role: rol }) => rol).join('; '), 'without a name').toBe('')
+  const niveles = arbol.filter(({ role: rol }) => rol === 'heading').map(({ nivel }) => nivel)
   expect(niveles.filter((nivel) => nivel === 1)).toHaveLength(1)
   for (const [i, nivel] of niveles.entries()) expect(nivel).toBeLessThanOrEqual((niveles[i - 1] ?? 0) + 1)
-  const regiones = REGIONES.map((una) => [una, arbol.filter(({ rol }) => rol === una).length] as const)
+  const regiones = REGIONES.map((una) => [una, arbol.filter(({ role: rol }) => rol === una).length] as const)
   expect(Object.fromEntries(regiones).main).toBe(1)
   const paradas = await recorrer(pagina, sesion)
-  const malas = paradas.filter(({ falta, nombre }) => falta || !nombre.trim())
-  expect(malas.map(({ nombre, falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
+  const malas = paradas.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
+  expect(malas.map(({ nombre, missing: falta }) => `${nombre}: ${falta || 'without a name'}`).join('; ')).toBe('')
   const hasta = 1 + paradas.findIndex(({ nombre }) => nombre.startsWith(accion))
   expect(hasta, `${accion} among ${paradas.map(({ nombre }) => nombre).join(' · ')}`).toBeGreaterThan(0)
   await sesion.detach()
@@ -123,8 +123,8 @@ export async function revisarSinVer(pagina: Page, accion: string): Promise<Recor
 }
 
 /** What appears on a page when something is done, and is neither in a live region nor where the focus went: nobody hears it. */
-export async function noDicho(pagina: Page, hacer: () => Promise<unknown>): Promise<string[]> {
-  await evaluarEn(
+export async function findUnannounced(pagina: Page, hacer: () => Promise<unknown>): Promise<string[]> {
+  await evaluateIn(
     pagina,
     `(() => { window.aparecidos = new Set()
       new MutationObserver((cambios) => { for (const { target, addedNodes, type, oldValue } of cambios)
@@ -132,7 +132,7 @@ export async function noDicho(pagina: Page, hacer: () => Promise<unknown>): Prom
       }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['hidden'] }) })()`,
   )
   await hacer()
-  return evaluarEn<string[]>(
+  return evaluateIn<string[]>(
     pagina,
     `new Promise(requestAnimationFrame).then(() => [...window.aparecidos].flatMap((nodo) => {
       const uno = nodo.nodeType === Node.TEXT_NODE ? nodo.parentElement : nodo

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { archivoDeLogo, dibujo } from '../marca/logos.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage, evaluateIn } from './revisar.ts'
 
 const NOMBRE = 'Envíos <del> Altiplano & Hijos'
-const entorno = usarEntorno({}, () => ({
+const entorno = useEnvironment({}, () => ({
   MAILBOX: '1',
   BRAND_NAME: NOMBRE,
-  BRAND_LOGO: archivoDeLogo('ancho.svg', dibujo(500, 90)),
+  BRAND_LOGO: writeLogoFile('ancho.svg', buildLogoSvg(500, 90)),
   BRAND_COLOR: '#8a1538',
   SUPPORT_PHONE: '+502 2345-6789',
 }))
@@ -20,8 +20,8 @@ let token: string
 
 beforeAll(async () => {
   const { api } = await entorno.nuevoComercio()
-  guia = (await api.guias.crear(unaGuia())).guia
-  const { guia: sinLugar } = await api.guias.crear(sinDestino({ destinatario: 'Marisol Quiñónez' }))
+  guia = (await api.guias.crear(buildGuia())).guia
+  const { guia: sinLugar } = await api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Marisol Quiñónez' }))
   await hasta(async () => (await api.guias.obtener(sinLugar)).secuencia === 2)
   const buzon = await (await fetch(`${entorno.url}/buzon`)).text()
   token = /u\/([\w-]{22})/.exec(buzon)![1]!
@@ -58,8 +58,8 @@ describe('the brand', () => {
     }
   })
 
-  it.skipIf(!hayNavegador)('stands in the documentation, too: name, colour of links and icon', async () => {
-    const contexto = await abrirContexto({ viewport: { width: 1_280, height: 800 } })
+  it.skipIf(!hasBrowser)('stands in the documentation, too: name, colour of links and icon', async () => {
+    const contexto = await openContext({ viewport: { width: 1_280, height: 800 } })
     const pagina = await contexto.newPage()
     await pagina.goto(`${entorno.url}/docs`)
     await pagina.locator('.barra').getByRole('link', { name: NOMBRE }).waitFor()
@@ -72,7 +72,7 @@ describe('the brand', () => {
     await enlace.waitFor({ state: 'attached' })
     // In one turn of the page, which chooses its own theme whenever its program arrives.
     const color = (tema: 'light' | 'dark') =>
-      evaluarEn(
+      evaluateIn(
         pagina,
         `document.documentElement.classList.toggle('dark', ${tema === 'dark'}),
          getComputedStyle(document.documentElement).getPropertyValue('--link-color-primary')`,
@@ -144,21 +144,21 @@ describe('the first page', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   it.each([
     ['inicio', () => '/'],
     ['mal-escrito', () => '/r?guia=7k3m-9qx'],
     ['rastreo', () => `/r/${guia}`],
   ])('has no fault that can be found (%s)', async (nombre, ruta) => {
-    const contexto = await abrirContexto({
+    const contexto = await openContext({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       isMobile: true,
     })
     const pagina = await contexto.newPage()
     await pagina.goto(entorno.url + ruta(), { waitUntil: 'networkidle' })
-    await revisarPagina({ pagina, nombre: `marca-${nombre}`, blancos: 'button, input, a' })
-    await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: `marca-${nombre}`, blancos: 'button, input, a' })
+    await checkLargeText(pagina)
     await contexto.close()
   })
 })

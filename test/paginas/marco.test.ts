@@ -5,14 +5,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readGenerated } from '../../server/pages/assets.ts'
 import { DARK_BACKGROUND } from '../../server/pages/front.ts'
 import { contrast, DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
-import { usarEntorno } from '../entorno.ts'
-import { FACHADA, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, DEFAULT_FRONT } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let guia: string
 
 beforeAll(async () => {
-  guia = (await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())).guia
+  guia = (await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())).guia
 })
 
 /** As it comes over the wire: `fetch` unpacks bodies. */
@@ -122,7 +122,7 @@ describe('the tokens', () => {
   })
 
   it('are all there and all used; each colour is light and dark', () => {
-    const deLaMarca = FACHADA.cabeza(undefined).texto
+    const deLaMarca = DEFAULT_FRONT.head(undefined).texto
     const definidos = nombres(tokens + deLaMarca, /(--[\w-]+):/g)
     const usados = nombres([tokens, ...hojas.map(leer)].join('\n'), /var\((--[\w-]+)/g)
     // The tone of a state is set by its element.
@@ -130,7 +130,9 @@ describe('the tokens', () => {
     for (const [, token, color] of tokens.matchAll(/(--[\w-]+): ((?:#|rgb).*);/g)) expect([token, color]).toEqual([])
     expect(tokens).toContain(`--fondo: light-dark(#f6f8f7, ${DARK_BACKGROUND});`)
     // The brand's colour at night is made to be read on the lightest ground that there is at night.
-    expect(contrast(FACHADA.marca.colorDeNoche, /--hundido: .*, (#\w+)\);/.exec(tokens)![1]!)).toBeGreaterThanOrEqual(7)
+    expect(
+      contrast(DEFAULT_FRONT.brand.nightColor, /--hundido: .*, (#\w+)\);/.exec(tokens)![1]!),
+    ).toBeGreaterThanOrEqual(7)
     expect(deLaMarca).toContain(`--marca-dia:${DEFAULT_COLOR}`)
   })
 

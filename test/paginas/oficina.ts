@@ -1,6 +1,6 @@
-import type { Entorno } from '../entorno.ts'
-import type { PersonaDePrueba } from '../equipo/persona.ts'
-import { sinPrograma } from '../equipo/sinPrograma.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import type { TestPersona } from '../equipo/persona.ts'
+import { createScriptlessBrowser } from '../equipo/sinPrograma.ts'
 import { hasta } from '../fabricas.ts'
 
 /** Returns the value of a hidden field in the form of an action. */
@@ -11,13 +11,13 @@ const oculto = (texto: string, accion: string, cual: string, nombre: string) =>
   ).exec(texto)?.[1] ?? ''
 
 /** People of the office, in browsers without a program. */
-export function usarOficina(entorno: Entorno) {
+export function useOffice(entorno: TestEnvironment) {
   /** A browser in which that person is signed in. */
-  const navegadorDe = ({ cookie }: Pick<PersonaDePrueba, 'cookie'>) => sinPrograma(entorno, cookie)
+  const navegadorDe = ({ cookie }: Pick<TestPersona, 'cookie'>) => createScriptlessBrowser(entorno, cookie)
 
   /** Fills the form of an action and sends it, as a browser does. */
   async function hacer(
-    quien: PersonaDePrueba,
+    quien: TestPersona,
     ruta: string,
     { accion, cual = '', ...campos }: { accion: string; cual?: string } & Record<string, string>,
   ) {
@@ -25,11 +25,11 @@ export function usarOficina(entorno: Entorno) {
     const { texto } = await ir(ruta)
     const [idempotencia, secuencia] = ['idempotencia', 'secuencia'].map((uno) => oculto(texto, accion, cual, uno))
     const formulario = { accion, cual, idempotencia: idempotencia!, secuencia: secuencia!, ...campos }
-    return { enviar: () => ir(ruta, formulario), respuesta: await ir(ruta, formulario), formulario }
+    return { send: () => ir(ruta, formulario), respuesta: await ir(ruta, formulario), formulario }
   }
 
   /** Makes the last proof of presence of a person older than five minutes. */
-  async function hacerTarde({ persona, pedir }: PersonaDePrueba) {
+  async function hacerTarde({ persona, request: pedir }: TestPersona) {
     await entorno.db.pool.query(
       `update sesion_persona s set presencia_en = presencia_en - interval '6 minutes' from persona p
        where p.id = s.persona_id and p.persona = $1`,
@@ -37,9 +37,9 @@ export function usarOficina(entorno: Entorno) {
     )
     await hasta(async () => {
       const { cuerpo } = await pedir('GET', '/operaciones/v1/sesion')
-      return entorno.reloj().getTime() - Date.parse(cuerpo.presencia_en) > 5 * 60_000
+      return entorno.clock().getTime() - Date.parse(cuerpo.presencia_en) > 5 * 60_000
     })
   }
 
-  return { navegadorDe, hacer, hacerTarde }
+  return { navegadorDe, perform: hacer, hacerTarde }
 }

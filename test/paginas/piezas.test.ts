@@ -7,12 +7,12 @@ import { html } from '../../server/pages/html.ts'
 import { button, facts, field, pagination } from '../../server/pages/ui/components.ts'
 import { ICON_NAMES } from '../../server/pages/ui/iconNames.ts'
 import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
-import { compartirEntorno, usarEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { shareEnvironment, useEnvironment } from '../entorno.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage, evaluateIn } from './revisar.ts'
 
-const local = usarEntorno({}, () => ({ MAILBOX: '1' }))
-const deTodos = compartirEntorno()
+const local = useEnvironment({}, () => ({ MAILBOX: '1' }))
+const deTodos = shareEnvironment()
 const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
 
 describe('/ui', () => {
@@ -25,7 +25,7 @@ describe('/ui', () => {
   it('shows every state with its icon and word, each component, and every icon that is drawn', async () => {
     const hoja = await (await fetch(`${local.url}/ui`)).text()
     for (const estado of ESTADOS) {
-      const { tono, icono } = STATE_LOOKS[estado]
+      const { tone: tono, icon: icono } = STATE_LOOKS[estado]
       expect(hoja).toContain(
         `<span class="insignia" data-tono="${tono}"><svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${icono}</svg>`,
       )
@@ -49,25 +49,25 @@ describe('/ui', () => {
     expect(ICON_NAMES.filter((nombre) => !new RegExp(`\\b${constante(nombre)}\\b`).test(fuentes))).toEqual([])
   })
 
-  it.skipIf(!hayNavegador).each([360, 1_440])('has no fault that can be found, %i pixels wide', async (width) => {
-    const contexto = await abrirContexto({ viewport: { width, height: width === 360 ? 740 : 900 } })
+  it.skipIf(!hasBrowser).each([360, 1_440])('has no fault that can be found, %i pixels wide', async (width) => {
+    const contexto = await openContext({ viewport: { width, height: width === 360 ? 740 : 900 } })
     const pagina = await contexto.newPage()
     await pagina.goto(`${local.url}/ui`)
     const blancos = 'main button, main a, main input:not(.oculto, [type=checkbox], [type=radio]), main label.opcion'
-    await revisarPagina({ pagina, nombre: `piezas-${width}`, ancho: width, blancos })
-    if (width === 360) await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: `piezas-${width}`, ancho: width, blancos })
+    if (width === 360) await checkLargeText(pagina)
     await contexto.close()
   })
 
-  it.skipIf(!hayNavegador)('is light or dark as the page asks, not only as the phone does', async () => {
-    const contexto = await abrirContexto({ colorScheme: 'dark' })
+  it.skipIf(!hasBrowser)('is light or dark as the page asks, not only as the phone does', async () => {
+    const contexto = await openContext({ colorScheme: 'dark' })
     const pagina = await contexto.newPage()
     await pagina.goto(`${local.url}/ui`)
-    const fondo = () => evaluarEn<string>(pagina, 'getComputedStyle(document.body).backgroundColor')
+    const fondo = () => evaluateIn<string>(pagina, 'getComputedStyle(document.body).backgroundColor')
     const deNoche = await fondo()
-    await evaluarEn(pagina, `document.documentElement.dataset.tema = 'claro'`)
+    await evaluateIn(pagina, `document.documentElement.dataset.tema = 'claro'`)
     const deDia = await fondo()
-    await evaluarEn(pagina, `document.documentElement.dataset.tema = 'oscuro'`)
+    await evaluateIn(pagina, `document.documentElement.dataset.tema = 'oscuro'`)
     expect([deNoche, deDia, await fondo()]).toEqual(['rgb(13, 17, 16)', 'rgb(246, 248, 247)', 'rgb(13, 17, 16)'])
     await contexto.close()
   })

@@ -2,7 +2,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A network between a phone and the service, whose faults are the test's to choose. */
-export interface Puente {
+export interface NetworkBridge {
   url: string
   /** Every request that reached the service, as `POST /repartidor/v1/…`. */
   pasados: string[]
@@ -11,7 +11,7 @@ export interface Puente {
   /** The next request that matches never gets there. */
   cortar(cual: RegExp, veces?: number): void
   /** The next request that matches is answered 503 by somebody on the way. */
-  rechazar(cual: RegExp, segundos: number): void
+  reject(cual: RegExp, segundos: number): void
   /** The answer to the next request that matches waits on its way until it is let go. */
   retener(cual: RegExp): () => void
   /** Requests that match are answered by somebody on the way: with a page of his own, or with that problem. */
@@ -22,11 +22,11 @@ export interface Puente {
   fallas(): number
   /** No faults any more. */
   sanar(): void
-  cerrar(): void
+  close(): void
 }
 
 /** Starts a proxy that causes faults. One function, because its server and its commands share the faults. */
-export async function crearPuente(destino: () => string): Promise<Puente> {
+export async function createBridge(destino: () => string): Promise<NetworkBridge> {
   const perdidas: RegExp[] = []
   const cortadas: RegExp[] = []
   let espera = 0
@@ -82,12 +82,12 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
     ida.on('error', () => res.destroy())
     req.pipe(ida)
   })
-  const puente: Puente = {
+  const puente: NetworkBridge = {
     url: '',
     pasados: [],
     perder: (cual, veces = 1) => void perdidas.push(...Array(veces).fill(cual)),
     cortar: (cual, veces = 1) => void cortadas.push(...Array(veces).fill(cual)),
-    rechazar(cual, segundos) {
+    reject(cual, segundos) {
       rechazadas.push(cual)
       espera = segundos
     },
@@ -109,7 +109,7 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
       cortadas.length = 0
       puente.cambiar = undefined
     },
-    cerrar() {
+    close() {
       servidor.closeAllConnections()
       servidor.close()
     },

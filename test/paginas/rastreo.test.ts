@@ -1,19 +1,19 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { PALABRAS } from '../../server/domain/estados/estados.ts'
+import { GUIA_STATE_WORDS } from '../../server/domain/estados/estados.ts'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
-import type { EnvioMostrado } from '../../server/pages/rastreo/envio.ts'
-import { SIGUE } from '../../server/pages/rastreo/view.ts'
+import type { ShownShipment } from '../../server/pages/rastreo/envio.ts'
+import { NEXT_SENTENCES } from '../../server/pages/rastreo/view.ts'
 import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
 import { checkDigit, inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { createClock } from '../../server/platform/time/clock.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-import { ENVIO, servirAparte } from './rastreoAparte.ts'
+import { SHOWN_SHIPMENT, serveDetachedRastreo } from './rastreoAparte.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
 
 const ver = (codigo: string, init: RequestInit = {}) =>
@@ -26,7 +26,7 @@ const registrar = async (guia: string, cuerpo: object) =>
   expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
 
 /** Everything that somebody might not want a stranger to read. */
-const SECRETA = unaGuia({
+const SECRETA = buildGuia({
   telefono: '+50241239876',
   destinatario: 'Marisol Quiñónez Tzul',
   municipio: 'Chinautla',
@@ -102,16 +102,16 @@ describe('the page of a guide', () => {
   it('tells times by the clock of the destination', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia, creado_en } = await api.guias.crear(
-      unaGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
+      buildGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
     )
     const visto = texto(await html(guia))
     expect(visto).toContain('en hora de Panamá')
-    expect(visto).toContain(createClock('America/Panama').corta(creado_en).replace(/\s+/g, ' '))
+    expect(visto).toContain(createClock('America/Panama').formatShort(creado_en).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const conGuiones = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
     for (const forma of [conGuiones, encodeURIComponent(conGuiones.replaceAll('-', ' ')), `${guia}/`.slice(0, -1)])
       expect([forma, (await ver(forma)).status]).toEqual([forma, 200])
@@ -124,7 +124,7 @@ describe('the page of a guide', () => {
 
   it('is private, strict and light', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const respuesta = await ver(guia)
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -152,7 +152,7 @@ describe('the page of a guide', () => {
 
   it('says so when nothing is real', async () => {
     const { api } = await entorno.nuevoComercio('test')
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     const visto = texto(await html(guia))
     expect(visto).toContain('Guía de prueba.')
     expect(visto).toContain('ese mensaje no sale a ningún teléfono')
@@ -161,7 +161,7 @@ describe('the page of a guide', () => {
   it('says what is missing while nobody said where to deliver, and no longer than that', async () => {
     const comercio = await entorno.nuevoComercio('test')
     const { api } = comercio
-    const { guia } = await api.guias.crear(sinDestino({ telefono: '+50230004321' }))
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230004321' }))
     expect(texto(await html(guia))).toContain('Quien recibe tiene un mensaje en su teléfono')
     await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     expect(texto(await html(guia))).toContain('no contestó a tiempo')
@@ -173,33 +173,35 @@ describe('the page of a guide', () => {
     expect(visto).not.toContain('Falta saber')
     expect(visto).toContain('Ubicación de entrega confirmada')
     // Nobody waits for an answer about what is over.
-    const otra = await api.guias.crear(sinDestino())
+    const otra = await api.guias.crear(buildGuiaWithoutDestino())
     await api.guias.cancelar(otra.guia)
     expect(texto(await html(otra.guia))).not.toContain('Falta saber')
   })
 
   it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
-    const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
+    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, comercio: 'Calzado & Más' }))
     const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-    aparte.cerrar()
-    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(PALABRAS[estado])
-    expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
+    aparte.close()
+    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(GUIA_STATE_WORDS[estado])
+    expect(pagina).toContain(NEXT_SENTENCES[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
-    expect(SIGUE[estado]('x').startsWith('Nada más')).toBe(MAQUINA_DE_ESTADOS.transiciones[estado].length === 0)
+    expect(NEXT_SENTENCES[estado]('x').startsWith('Nada más')).toBe(
+      MAQUINA_DE_ESTADOS.transiciones[estado].length === 0,
+    )
   })
 
   it.each(ESTADOS)(
     'shows %s in one colour: its heading, its progress and the newest step of its history',
     async (estado) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo: null }]
-      const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
       const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.cerrar()
+      aparte.close()
       const tonos = [...pagina.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
         que,
         tono,
       ])
-      const { tono } = STATE_LOOKS[estado]
+      const { tone: tono } = STATE_LOOKS[estado]
       expect(tonos).toEqual([
         ['etiqueta', tono],
         ['linea', tono],
@@ -208,12 +210,12 @@ describe('the page of a guide', () => {
   )
 
   it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
-    expect(new Set(Object.values(PALABRAS)).size).toBe(11)
-    expect(new Set(Object.values(STATE_LOOKS).map(({ icono }) => icono)).size).toBe(11)
+    expect(new Set(Object.values(GUIA_STATE_WORDS)).size).toBe(11)
+    expect(new Set(Object.values(STATE_LOOKS).map(({ icon: icono }) => icono)).size).toBe(11)
     const pasosDe = async (estado: Estado) => {
-      const aparte = await servirAparte(async () => ({ ...ENVIO, estado }))
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado }))
       const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.cerrar()
+      aparte.close()
       const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
       return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(linea)?.[1]]
     }
@@ -226,11 +228,11 @@ describe('the page of a guide', () => {
   })
 
   it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
-    const con = async (estado: Estado, motivo: EnvioMostrado['eventos'][number]['motivo']) => {
+    const con = async (estado: Estado, motivo: ShownShipment['eventos'][number]['motivo']) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
-      const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
+      const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, estado, eventos }))
       const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-      aparte.cerrar()
+      aparte.close()
       return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((patron) => patron.exec(pagina)?.[1])
     }
     // The reason of a failed attempt is the heading; its state is read out before it.
@@ -252,12 +254,12 @@ describe('the page of a guide', () => {
     accion: 'reintentar',
     fecha: '2026-11-25',
     franja: { desde: '14:00', hasta: '18:00' },
-  } as const satisfies EnvioMostrado['decision']
+  } as const satisfies ShownShipment['decision']
   const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
-  const dePagina = async (cambios: Partial<EnvioMostrado>) => {
-    const aparte = await servirAparte(async () => ({ ...ENVIO, ...cambios }))
+  const dePagina = async (cambios: Partial<ShownShipment>) => {
+    const aparte = await serveDetachedRastreo(async () => ({ ...SHOWN_SHIPMENT, ...cambios }))
     const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
-    aparte.cerrar()
+    aparte.close()
     return pagina
   }
 
@@ -288,11 +290,11 @@ describe('the page of a guide', () => {
     ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
     ['nothing where nothing is known', 'en_ruta', null, undefined],
   ] as const)('promises %s', async (_que, estado, decision, promesa) => {
-    const pagina = await dePagina({ estado, decision: decision as EnvioMostrado['decision'] })
+    const pagina = await dePagina({ estado, decision: decision as ShownShipment['decision'] })
     const dicha = /<p class="promesa">(.*?)<\/p>/.exec(pagina)?.[1]
     expect(dicha && texto(dicha)).toBe(promesa)
     // What may follow is no news where it is decided.
-    expect(pagina.includes(SIGUE[estado](ENVIO.comercio))).toBe(promesa === undefined)
+    expect(pagina.includes(NEXT_SENTENCES[estado](SHOWN_SHIPMENT.comercio))).toBe(promesa === undefined)
   })
 
   it('tells when the courier came, by the clock of the destination', async () => {
@@ -310,7 +312,7 @@ describe('the page of a guide', () => {
   })
 
   it('says what the recipient can do, and only what still helps', async () => {
-    const puede = async (cambios: Partial<EnvioMostrado>) => {
+    const puede = async (cambios: Partial<ShownShipment>) => {
       const pagina = await dePagina(cambios)
       const parte = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(pagina)![1]!
       return [...parte.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
@@ -329,7 +331,7 @@ describe('the page of a guide', () => {
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
     )
     const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
-    const ultimo = { ...preguntado, decision: soloVuelve as unknown as EnvioMostrado['decision'] }
+    const ultimo = { ...preguntado, decision: soloVuelve as unknown as ShownShipment['decision'] }
     expect(await puede(ultimo)).toEqual(['Decir si todavía lo quiere', corregir])
     // Whoever comes too late has the shop alone.
     const tarde = new Date('2026-11-29T00:00:00Z')
@@ -339,14 +341,17 @@ describe('the page of a guide', () => {
       'Esté pendiente de su teléfono',
       'Procure que haya quien reciba',
     ])
-    expect(await puede({ estado: 'entregado' })).toEqual(['¿No lo recibió usted?', `../verificar/${ENVIO.guia}`])
+    expect(await puede({ estado: 'entregado' })).toEqual([
+      '¿No lo recibió usted?',
+      `../verificar/${SHOWN_SHIPMENT.guia}`,
+    ])
   })
 
   it('knows of a decision, and of the message that asks for it', async () => {
     const { api, comercio } = await entorno.nuevoComercio('test')
     const cambio = { politica_de_intentos: { destinatario_decide: true } }
     expect((await entorno.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const cuerpo of [
       { estado: 'recolectado' },
       { estado: 'en_ruta' },
@@ -374,7 +379,7 @@ describe('the page of a guide', () => {
       ['5 hermanos', null],
     ] as const) {
       if (destinatario.startsWith(' ')) continue // the contract refuses it
-      const { guia } = await comercio.api.guias.crear(unaGuia({ municipio: malo, destinatario }))
+      const { guia } = await comercio.api.guias.crear(buildGuia({ municipio: malo, destinatario }))
       const pagina = await html(guia)
       expect(sinPrograma(pagina)).not.toMatch(/<script|<img|<b>"|onerror/)
       expect(pagina.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
@@ -384,7 +389,7 @@ describe('the page of a guide', () => {
 
   it('shows the newest of a long history, and stays light', async () => {
     const { api } = await entorno.nuevoComercio('test')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const dar = async (vueltas: number) => {
       for (let i = 0; i < vueltas; i++)
@@ -405,7 +410,7 @@ describe('the page of a guide', () => {
 describe('what names no guide', () => {
   it('gets one and the same helpful page, whatever is wrong with it', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const desconocida = await ver(newGuideCode())
     const cuerpo = await desconocida.text()
     expect(desconocida.status).toBe(404)
@@ -448,9 +453,9 @@ describe('what names no guide', () => {
 
   it('can’t be searched through: the limit comes before the answer, for good guesses, too', async () => {
     let leidas = 0
-    const aparte = await servirAparte(async (codigo) => {
+    const aparte = await serveDetachedRastreo(async (codigo) => {
       leidas++
-      return codigo === ENVIO.guia ? ENVIO : undefined
+      return codigo === SHOWN_SHIPMENT.guia ? SHOWN_SHIPMENT : undefined
     })
     const desde = (ip: string, codigo: string) =>
       fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
@@ -459,28 +464,30 @@ describe('what names no guide', () => {
       expect((await desde('198.51.100.7', codigo)).status).toBe(404)
     }
     const cuantas = leidas
-    const negadas = await Promise.all([ENVIO.guia, newGuideCode(), 'nada'].map((c) => desde('198.51.100.7', c)))
+    const negadas = await Promise.all(
+      [SHOWN_SHIPMENT.guia, newGuideCode(), 'nada'].map((c) => desde('198.51.100.7', c)),
+    )
     expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
     expect(negadas[0]!.headers.get('retry-after')).toBe('1')
     expect(new Set(await Promise.all(negadas.map((una) => una.text()))).size).toBe(1)
     expect(leidas).toBe(cuantas)
-    expect((await desde('198.51.100.8', ENVIO.guia)).status).toBe(200)
+    expect((await desde('198.51.100.8', SHOWN_SHIPMENT.guia)).status).toBe(200)
     // A subscriber's whole network is one address.
     for (let i = 0; i < 120; i++) await desde(`2001:db8:1:2::${i.toString(16)}`, 'nada')
-    expect((await desde('2001:db8:1:2:ffff::1', ENVIO.guia)).status).toBe(429)
-    expect((await desde('2001:db8:1:3::1', ENVIO.guia)).status).toBe(200)
-    aparte.adelantar(500)
-    expect((await desde('198.51.100.7', ENVIO.guia)).status).toBe(200)
-    aparte.cerrar()
+    expect((await desde('2001:db8:1:2:ffff::1', SHOWN_SHIPMENT.guia)).status).toBe(429)
+    expect((await desde('2001:db8:1:3::1', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    aparte.advance(500)
+    expect((await desde('198.51.100.7', SHOWN_SHIPMENT.guia)).status).toBe(200)
+    aparte.close()
   })
 
   it('is not what a fault of ours looks like', async () => {
-    const aparte = await servirAparte(() => Promise.reject(new Error('no database for 41239876')))
+    const aparte = await serveDetachedRastreo(() => Promise.reject(new Error('no database for 41239876')))
     const respuesta = await fetch(`${aparte.url}/r/${newGuideCode()}`)
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
     const pagina = await respuesta.text()
     expect(pagina).toContain('Algo nos falló')
     expect(pagina).not.toContain('41239876')
-    aparte.cerrar()
+    aparte.close()
   })
 })

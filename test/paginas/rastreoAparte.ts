@@ -1,31 +1,31 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import type { EnvioMostrado } from '../../server/pages/rastreo/envio.ts'
-import { servirRastreo } from '../../server/pages/rastreo/route.ts'
+import type { ShownShipment } from '../../server/pages/rastreo/envio.ts'
+import { serveRastreo } from '../../server/pages/rastreo/route.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { FACHADA } from '../fabricas.ts'
+import { DEFAULT_FRONT } from '../fabricas.ts'
 
 /** Serves the tracking page in memory, with a clock and a reader of its own. */
-export async function servirAparte(leer: (codigo: string) => Promise<EnvioMostrado | undefined>) {
+export async function serveDetachedRastreo(leer: (codigo: string) => Promise<ShownShipment | undefined>) {
   let ahora = 0
   const app = express()
   app.set('trust proxy', 1)
-  servirRastreo(app, { fachada: FACHADA, leer, reloj: () => ahora })
+  serveRastreo(app, { front: DEFAULT_FRONT, leer, clock: () => ahora })
   const servidor = createServer(app)
   await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
-    adelantar: (ms: number) => {
+    advance: (ms: number) => {
       ahora += ms
     },
-    cerrar: () => {
+    close: () => {
       servidor.closeAllConnections()
       servidor.close()
     },
   }
 }
-export const ENVIO: EnvioMostrado = {
+export const SHOWN_SHIPMENT: ShownShipment = {
   guia: newGuideCode(),
   modo: 'live',
   estado: 'en_ruta',

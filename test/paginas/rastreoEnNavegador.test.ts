@@ -1,15 +1,15 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from './revisar.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const registrar = async (guia: string, cuerpo: object) =>
   expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
 
-describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
+describe.skipIf(!hasBrowser)('the page of a guide, in a browser', () => {
   let contexto: BrowserContext
   let comercio: Comercio
   const pedidas: string[] = []
@@ -25,7 +25,7 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
 
   async function abrir(ruta: string, javaScriptEnabled = true): Promise<Page> {
     pedidas.length = 0
-    contexto = await abrirContexto({
+    contexto = await openContext({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       isMobile: true,
@@ -44,13 +44,13 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
 
   /** Also with large letters. */
   async function revisar(pagina: Page, nombre: string) {
-    await revisarPagina({ pagina, nombre: `rastreo-${nombre}`, blancos: 'button, input, a' })
-    await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: `rastreo-${nombre}`, blancos: 'button, input, a' })
+    await checkLargeText(pagina)
   }
 
   it('shows a parcel under way', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const cuerpo of [
       { estado: 'recolectado' },
       { estado: 'en_bodega' },
@@ -68,8 +68,8 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
 
   it('shows news by itself, says them, keeps the focus, and stops at the end', async () => {
     const { api } = await entorno.nuevoComercio('test')
-    const { guia } = await api.guias.crear(unaGuia())
-    contexto = await abrirContexto({ viewport: { width: 360, height: 740 } })
+    const { guia } = await api.guias.crear(buildGuia())
+    contexto = await openContext({ viewport: { width: 360, height: 740 } })
     const pagina = await contexto.newPage()
     await pagina.clock.install()
     await pagina.goto(`${entorno.url}/r/${guia}`)
@@ -102,8 +102,8 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
 
   it('asks a bounded number of times, and goes on after a failure', async () => {
     const { api } = await entorno.nuevoComercio('test')
-    const { guia } = await api.guias.crear(unaGuia())
-    contexto = await abrirContexto()
+    const { guia } = await api.guias.crear(buildGuia())
+    contexto = await openContext()
     const pagina = await contexto.newPage()
     await pagina.clock.install()
     await pagina.goto(`${entorno.url}/r/${guia}`)
@@ -119,8 +119,8 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
     quejas.length = 0
   })
 
-  it('shows a test guide whose place is missing', COMPLETO, async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino({ destinatario: 'María José Ajú' }))
+  it('shows a test guide whose place is missing', FULL_RUN_ONLY, async () => {
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'María José Ajú' }))
     await hasta(async () => (await comercio.api.guias.obtener(guia)).secuencia === 2)
     const pagina = await abrir(`/r/${guia}`)
     await pagina.getByRole('heading', { name: 'Falta saber dónde entregar' }).waitFor()
@@ -128,9 +128,9 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
     await revisar(pagina, 'prueba')
   })
 
-  it('shows what is over, with long names', COMPLETO, async () => {
+  it('shows what is over, with long names', FULL_RUN_ONLY, async () => {
     const { guia } = await comercio.api.guias.crear(
-      unaGuia({ municipio: `San${'antiagotlan'.repeat(6)}`, destinatario: 'Álvaro' }),
+      buildGuia({ municipio: `San${'antiagotlan'.repeat(6)}`, destinatario: 'Álvaro' }),
     )
     for (const estado of ['recolectado', 'en_bodega', 'entregado'] as const)
       await comercio.api.simulador.avanzar(guia, { estado })
@@ -139,14 +139,14 @@ describe.skipIf(!hayNavegador)('the page of a guide, in a browser', () => {
     await revisar(pagina, 'entregado')
   })
 
-  it('helps whoever mistyped', COMPLETO, async () => {
+  it('helps whoever mistyped', FULL_RUN_ONLY, async () => {
     await revisar(await abrir('/r/no-es-nada'), 'desconocida')
     await contexto.close()
     await revisar(await abrir('/r?guia=7k3m-9qx2'), 'mal-escrita')
   })
 
-  it('needs no JavaScript, and no pointer', COMPLETO, async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+  it('needs no JavaScript, and no pointer', FULL_RUN_ONLY, async () => {
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const pagina = await abrir('/r/no-es-nada', false)
     await pagina.getByLabel('Código de la guía').focus()
     await pagina.keyboard.type(`${guia.slice(0, 6)}-${guia.slice(6)}`.toLowerCase())

@@ -1,10 +1,10 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { capturar } from '../navegador.ts'
+import { captureScreen } from '../navegador.ts'
 
 /** Evaluates in a page; not Playwright's `evaluate()`, which a page's policy would report as an eval. */
-export async function evaluarEn<T>(pagina: Page, expression: string): Promise<T> {
+export async function evaluateIn<T>(pagina: Page, expression: string): Promise<T> {
   const sesion = await pagina.context().newCDPSession(pagina)
   const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
     expression,
@@ -24,17 +24,17 @@ const DE_COLORES = ['color-contrast', 'link-in-text-block']
  * the rest is the same.
  * @param nombre of the page, and of its pictures
  */
-export async function revisarConAxe(pagina: Page, nombre: string): Promise<void> {
+export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await pagina.emulateMedia({ colorScheme })
-    const faltas = await evaluarEn<string[]>(
+    const faltas = await evaluateIn<string[]>(
       pagina,
       `(async () => { if (!window.axe) { ${axe.source} }
         const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: DE_COLORES } : {})})
         return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
     )
     expect(faltas, `${nombre}, ${colorScheme}`).toEqual([])
-    await capturar(pagina, `${nombre}-${colorScheme}`)
+    await captureScreen(pagina, `${nombre}-${colorScheme}`)
   }
 }
 
@@ -49,9 +49,9 @@ interface QueSeRevisa {
 }
 
 /** In light and dark: no fault that axe can find, no small target, nothing wider than the window; and its picture. */
-export async function revisarPagina({ pagina, nombre, ancho = 360, blancos }: QueSeRevisa): Promise<void> {
-  await revisarConAxe(pagina, nombre)
-  const medidas = await evaluarEn<{ ancho: number; chicos: string[] }>(
+export async function checkPage({ pagina, nombre, ancho = 360, blancos }: QueSeRevisa): Promise<void> {
+  await checkWithAxe(pagina, nombre)
+  const medidas = await evaluateIn<{ ancho: number; chicos: string[] }>(
     pagina,
     `({
       ancho: document.documentElement.scrollWidth,
@@ -65,23 +65,23 @@ export async function revisarPagina({ pagina, nombre, ancho = 360, blancos }: Qu
 }
 
 /** WCAG 1.4.10: a column of 320 px with letters twice as large scrolls one way only. */
-export async function revisarLetrasGrandes(pagina: Page): Promise<void> {
+export async function checkLargeText(pagina: Page): Promise<void> {
   await pagina.setViewportSize({ width: 320, height: 740 })
-  await evaluarEn(pagina, `document.documentElement.style.fontSize = '200%'`)
-  expect(await evaluarEn(pagina, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
+  expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 }
 
 /** Letters twice as large, on a phone of 360 × 740: bars that stay in the window cover at most 15 % of it. */
-export async function revisarBarras(pagina: Page): Promise<void> {
+export async function checkBars(pagina: Page): Promise<void> {
   await pagina.setViewportSize({ width: 360, height: 740 })
-  await evaluarEn(pagina, `document.documentElement.style.fontSize = '200%'`)
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = '200%'`)
   const tapado = () =>
-    evaluarEn<number>(
+    evaluateIn<number>(
       pagina,
       `[...document.querySelectorAll('body *')]
         .filter((e) => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility())
         .reduce((suma, e) => suma + e.offsetHeight, 0) / innerHeight`,
     )
   await expect.poll(tapado).toBeLessThanOrEqual(0.15)
-  await evaluarEn(pagina, `document.documentElement.style.fontSize = ''`)
+  await evaluateIn(pagina, `document.documentElement.style.fontSize = ''`)
 }

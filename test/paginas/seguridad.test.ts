@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
-const sin = usarEntorno()
-const con = usarEntorno({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
+const sin = useEnvironment()
+const con = useEnvironment({}, () => ({ SECURITY_CONTACT: 'mailto:seguridad@mensajeria.example' }))
 const RUTA = '/.well-known/security.txt'
 
 describe('security.txt', () => {
@@ -21,7 +21,7 @@ describe('security.txt', () => {
       'Preferred-Languages': 'es, en',
       Canonical: con.url + RUTA,
     })
-    const dias = (Date.parse(campos.Expires!) - con.reloj().getTime()) / 86_400_000
+    const dias = (Date.parse(campos.Expires!) - con.clock().getTime()) / 86_400_000
     expect(dias).toBeGreaterThan(100)
     expect(dias).toBeLessThan(365)
   })

@@ -3,17 +3,17 @@ import { existsSync, readdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { usarPreguntas } from '../decisiones/preguntas.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from '../equipo/persona.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { nuevoTelefono } from '../mensajeria/canal.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { evaluarEn, revisarConAxe } from './revisar.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { useQuestions } from '../decisiones/preguntas.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { createTelefono } from '../mensajeria/canal.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { checkWithAxe, evaluateIn } from './revisar.ts'
 
-const entorno = usarEntorno({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
-const { preguntada, enviar } = usarPreguntas(entorno)
+const entorno = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
+const { preguntada, send: enviar } = useQuestions(entorno)
 
 /** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
 const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {
@@ -72,12 +72,12 @@ beforeAll(async () => {
 
 /** A delivery of an endpoint of the merchant. */
 async function entregaDeWebhook(webhook: string): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   return `avi_${webhook.slice(3)}_${guia}_1`
 }
 
 async function enEstado(...estados: Estado[]): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   for (const estado of estados) {
     const motivo = {
       intento_fallido: 'destinatario_ausente',
@@ -91,13 +91,13 @@ async function enEstado(...estados: Estado[]): Promise<string> {
 }
 
 async function conPrueba(): Promise<string> {
-  const { guia } = await entregada(entorno, comercio)
+  const { guia } = await createDeliveredGuia(entorno, comercio)
   await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
   return guia
 }
 
 async function enlaceDelLugar(): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+${nuevoTelefono()}` }))
+  const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
   await hasta(async () => (await comercio.api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
   const buzon = await (await fetch(`${entorno.url}/buzon`)).text()
   return `/u/${/u\/([\w-]{22})/.exec(buzon)![1]}`
@@ -110,18 +110,18 @@ it('names every page that the service has', () => {
   expect(Object.keys(PAGINAS).sort()).toEqual(rutas.sort())
 })
 
-describe.skipIf(!hayNavegador)('every page, on a phone, in light and dark', () => {
+describe.skipIf(!hasBrowser)('every page, on a phone, in light and dark', () => {
   let pagina: Page
   afterAll(() => pagina?.context().close())
 
   async function revisar(nombre: string): Promise<void> {
-    await revisarConAxe(pagina, nombre)
-    expect(await evaluarEn(pagina, 'document.documentElement.scrollWidth'), nombre).toBeLessThanOrEqual(360)
+    await checkWithAxe(pagina, nombre)
+    expect(await evaluateIn(pagina, 'document.documentElement.scrollWidth'), nombre).toBeLessThanOrEqual(360)
   }
 
   async function abrir(direccion: string): Promise<void> {
     await pagina?.context().close()
-    const contexto = await abrirContexto({ viewport: { width: 360, height: 740 }, hasTouch: true })
+    const contexto = await openContext({ viewport: { width: 360, height: 740 }, hasTouch: true })
     pagina = await contexto.newPage()
     await pagina.goto(entorno.url + direccion, { waitUntil: 'networkidle' })
   }
@@ -136,7 +136,7 @@ describe.skipIf(!hayNavegador)('every page, on a phone, in light and dark', () =
   })
 
   it('has no fault that axe finds (central)', async () => {
-    const { cookie, persona } = await nuevaPersona(entorno)
+    const { cookie, persona } = await createTestPersona(entorno)
     const [name = '', value = ''] = cookie.split('=')
     const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo
     const guia = (await enEstado('recolectado', 'en_ruta', 'intento_fallido')).replace('/r/', '')

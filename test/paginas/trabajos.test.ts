@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { entregada, fallida } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { nuevaPersona } from '../equipo/persona.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { createDeliveredGuia, fallida } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { createTestPersona } from '../equipo/persona.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
@@ -28,7 +28,7 @@ class Oficinista {
     this.clics++
   }
   /** Types into the field that has the focus. */
-  async escribir(texto: string): Promise<void> {
+  async write(texto: string): Promise<void> {
     await this.pagina.keyboard.type(texto)
     this.teclas += texto.length
   }
@@ -36,22 +36,22 @@ class Oficinista {
     await this.pagina.keyboard.press(cual)
     this.teclas++
   }
-  boton = (name: string) => this.pagina.getByRole('button', { name, exact: true })
+  button = (name: string) => this.pagina.getByRole('button', { name, exact: true })
   fila = (texto: string) => this.pagina.getByRole('row', { name: new RegExp(texto) }).getByRole('link')
 
   async buscar(texto: string): Promise<void> {
     await this.clic(this.pagina.getByRole('searchbox'))
-    await this.escribir(texto)
+    await this.write(texto)
     await this.tecla('Enter')
     await this.pagina.waitForURL(/\/central\/guias(?:\?q=|\/)/)
   }
   /** Opens the form of an action on the page of a guide. */
-  abrir = (accion: string) => this.clic(this.pagina.locator('summary', { hasText: accion }))
+  open = (accion: string) => this.clic(this.pagina.locator('summary', { hasText: accion }))
   /** Types at the end of a field of the open form. */
   async llenar(campo: string, texto: string, en = 'details.accion[open]'): Promise<void> {
     await this.clic(this.pagina.locator(en).getByLabel(campo, { exact: true }))
     await this.pagina.keyboard.press('End')
-    await this.escribir(texto)
+    await this.write(texto)
   }
   ve = (texto: string | RegExp) => this.pagina.getByText(texto).first().waitFor()
 }
@@ -60,11 +60,11 @@ class Oficinista {
 interface Trabajo {
   alcances: readonly string[]
   en: () => Promise<string>
-  hacer: (ana: Oficinista) => Promise<void>
+  perform: (ana: Oficinista) => Promise<void>
 }
 
 const RAZON = 'Lo pidió por teléfono'
-const crear = (datos: object = {}) => comercio.api.guias.crear(unaGuia(datos))
+const crear = (datos: object = {}) => comercio.api.guias.crear(buildGuia(datos))
 const paginaDe = async (guia: Promise<{ guia: string }>) => `/central/guias/${(await guia).guia}`
 const inicio = async () => '/central'
 
@@ -75,7 +75,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await crear({ telefono: '+50255501234', destinatario: 'Wendy Xol' })
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.buscar('5550 1234')
       await ana.clic(ana.fila('Wendy Xol'))
       await ana.ve('5550 1234')
@@ -88,7 +88,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await hasta(async () => (await entorno.operar('GET', '/busqueda?texto=ximena')).cuerpo.datos.length > 0)
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.buscar('gimenes simena')
       await ana.clic(ana.fila('Ximena'))
       await ana.ve('Jiménez Batres, Ximena')
@@ -100,7 +100,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await fallida(entorno, comercio)
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.clic(
         ana.pagina
           .getByRole('region', { name: 'Esperan una decisión' })
@@ -115,42 +115,42 @@ const TRABAJOS: Record<string, Trabajo> = {
   'correct the address': {
     alcances: ['ver', 'operar'],
     en: () => paginaDe(crear({ direccion: '3a calle 1' })),
-    hacer: async (ana) => {
-      await ana.abrir('Corregir los datos')
+    perform: async (ana) => {
+      await ana.open('Corregir los datos')
       await ana.llenar('Dirección', ', casa 5')
       await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.boton('Corregir los datos'))
+      await ana.clic(ana.button('Corregir los datos'))
       await ana.ve('Los datos quedaron corregidos.')
       await ana.ve('3a calle 1, casa 5')
     },
   },
   'set the place': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(comercio.api.guias.crear(sinDestino())),
-    hacer: async (ana) => {
-      await ana.abrir('Poner el lugar')
+    en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
+    perform: async (ana) => {
+      await ana.open('Poner el lugar')
       await ana.llenar('Coordenadas o enlace de mapa', '14.71889, -90.64417')
       await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.boton('Poner el lugar'))
+      await ana.clic(ana.button('Poner el lugar'))
       await ana.ve('El lugar quedó confirmado.')
     },
   },
   'resend the message': {
     alcances: ['ver', 'operar'],
-    en: () => paginaDe(comercio.api.guias.crear(sinDestino())),
-    hacer: async (ana) => {
-      await ana.clic(ana.boton('Reenviar el mensaje'))
+    en: () => paginaDe(comercio.api.guias.crear(buildGuiaWithoutDestino())),
+    perform: async (ana) => {
+      await ana.clic(ana.button('Reenviar el mensaje'))
       await ana.ve('El mensaje está por salir.')
     },
   },
   'see the proof': {
     alcances: ['ver'],
     en: async () => {
-      const { guia } = await entregada(entorno, comercio)
+      const { guia } = await createDeliveredGuia(entorno, comercio)
       await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
       return `/central/guias?q=${guia}`
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.ve('María López')
       const [foto] = await Promise.all([
         ana.pagina.waitForEvent('popup'),
@@ -168,7 +168,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await entorno.operar('POST', `/guias/${guia}/eventos`, paso)
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.clic(ana.pagina.getByRole('link', { name: 'Reparto' }))
       await ana.clic(ana.pagina.getByRole('link', { name: /Luisa Chub/ }).first())
       await ana.ve('Pedro Caal')
@@ -177,21 +177,21 @@ const TRABAJOS: Record<string, Trabajo> = {
   'create a merchant with an invitation': {
     alcances: ['ver', 'administrar'],
     en: async () => '/central/comercios',
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.clic(ana.pagina.getByRole('link', { name: 'Nuevo comercio' }))
       await ana.llenar('Nombre', 'Zapatería Uno', 'main')
       await ana.llenar('Su correo', 'eva@ejemplo.com', 'main')
       await ana.llenar('Su nombre', 'Eva Ruiz', 'main')
-      await ana.clic(ana.boton('Crear el comercio'))
+      await ana.clic(ana.button('Crear el comercio'))
       await ana.ve(/la invitación va en camino/)
     },
   },
   'create a key': {
     alcances: ['ver', 'administrar'],
     en: async () => `/central/comercios/${comercio.comercio}`,
-    hacer: async (ana) => {
-      await ana.abrir('Crear una llave')
-      await ana.clic(ana.boton('Crear una llave'))
+    perform: async (ana) => {
+      await ana.open('Crear una llave')
+      await ana.clic(ana.button('Crear una llave'))
       await ana.ve(/guia_(?:live|test)_/)
     },
   },
@@ -213,52 +213,52 @@ const TRABAJOS: Record<string, Trabajo> = {
       )
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       const fallan = ana.pagina.getByRole('region', { name: 'Comercios que no reciben sus avisos' })
       await ana.clic(fallan.getByRole('row').nth(1).getByRole('link'))
       await ana.clic(ana.pagina.getByRole('row').nth(1).getByRole('link').first())
-      await ana.abrir('Enviar otra vez')
-      await ana.clic(ana.boton('Enviar otra vez'))
+      await ana.open('Enviar otra vez')
+      await ana.clic(ana.button('Enviar otra vez'))
       await ana.ve('Va a salir otra vez.')
     },
   },
   'undo a wrong state': {
     alcances: ['ver', 'administrar'],
-    en: () => paginaDe(entregada(entorno, comercio)),
-    hacer: async (ana) => {
-      await ana.abrir('Deshacer el último estado')
+    en: () => paginaDe(createDeliveredGuia(entorno, comercio)),
+    perform: async (ana) => {
+      await ana.open('Deshacer el último estado')
       await ana.llenar('Por qué fue un error', 'Era del vecino')
-      await ana.clic(ana.boton('Deshacer el último estado'))
+      await ana.clic(ana.button('Deshacer el último estado'))
       await ana.ve('El último estado se deshizo.')
     },
   },
   cancel: {
     alcances: ['ver', 'operar'],
     en: () => paginaDe(crear()),
-    hacer: async (ana) => {
-      await ana.abrir('Cancelar la guía')
+    perform: async (ana) => {
+      await ana.open('Cancelar la guía')
       await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.boton('Cancelar la guía'))
+      await ana.clic(ana.button('Cancelar la guía'))
       await ana.ve('La guía quedó cancelada.')
     },
   },
   return: {
     alcances: ['ver', 'operar'],
     en: async () => `/central/guias/${await fallida(entorno, comercio)}`,
-    hacer: async (ana) => {
-      await ana.abrir('Devolver al comercio')
+    perform: async (ana) => {
+      await ana.open('Devolver al comercio')
       await ana.llenar('Por qué', RAZON)
-      await ana.clic(ana.boton('Devolver al comercio'))
+      await ana.clic(ana.button('Devolver al comercio'))
       await ana.ve('Se decidió la devolución.')
     },
   },
   'add a note': {
     alcances: ['ver', 'operar'],
     en: () => paginaDe(crear()),
-    hacer: async (ana) => {
-      await ana.abrir('Nota de la central')
+    perform: async (ana) => {
+      await ana.open('Nota de la central')
       await ana.llenar('Nota', 'Pasa el jueves por la bodega')
-      await ana.clic(ana.boton('Nota de la central'))
+      await ana.clic(ana.button('Nota de la central'))
       await ana.ve('La nota quedó guardada.')
       await ana.ve('Pasa el jueves por la bodega')
     },
@@ -271,7 +271,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       await hasta(async () => (await entorno.operar('GET', '/busqueda?texto=PEDIDO-77-X')).cuerpo.datos.length > 0)
       return inicio()
     },
-    hacer: async (ana) => {
+    perform: async (ana) => {
       await ana.buscar('pedido 77 x')
       await ana.clic(ana.fila('PEDIDO-77-X'))
       await ana.ve('Recolectado')
@@ -288,16 +288,18 @@ const escritas = new Map(
   ].map(([, nombre, clics, teclas]) => [nombre!, { clics: Number(clics), teclas: Number(teclas) }]),
 )
 
-describe.skipIf(!hayNavegador)('a job of the office', () => {
+describe.skipIf(!hasBrowser)('a job of the office', () => {
   it.each(Object.entries(TRABAJOS))('«%s» takes the clicks and keys that are written', async (nombre, trabajo) => {
-    const [name = '', value = ''] = (await nuevaPersona(entorno, { alcances: [...trabajo.alcances] })).cookie.split('=')
+    const [name = '', value = ''] = (
+      await createTestPersona(entorno, { alcances: [...trabajo.alcances] })
+    ).cookie.split('=')
     const en = await trabajo.en()
-    const contexto = await abrirContexto({ viewport: { width: 1280, height: 800 } })
+    const contexto = await openContext({ viewport: { width: 1280, height: 800 } })
     try {
       await contexto.addCookies([{ name, value, url: entorno.url }])
       const ana = new Oficinista(await contexto.newPage())
       await ana.pagina.goto(entorno.url + en, { waitUntil: 'networkidle' })
-      await trabajo.hacer(ana)
+      await trabajo.perform(ana)
       expect({ clics: ana.clics, teclas: ana.teclas }).toEqual(escritas.get(nombre))
     } finally {
       await contexto.close()

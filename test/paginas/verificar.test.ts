@@ -7,13 +7,13 @@ import type { PruebaDeEntrega } from '@guias/sdk'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
-import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, lecturaDe, unaGuia } from '../fabricas.ts'
-import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { captureScreen, hasBrowser, openContext } from '../navegador.ts'
+import { checkLargeText, checkPage } from './revisar.ts'
 
-const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1' }))
+const entorno = useEnvironment({}, () => ({ TRUST_PROXY: '1' }))
 const ver = (codigo: string, init: RequestInit = {}) =>
   fetch(`${entorno.url}/verificar/${codigo}`, { redirect: 'manual', ...init })
 const texto = (pagina: string) =>
@@ -28,13 +28,13 @@ const conPdf = (guia: string, { api }: Pick<Comercio, 'api'>) =>
 describe('the page of a proof', () => {
   it('says what everybody may know of the delivery, and nothing of what the PDF says', async () => {
     const comercio = await entorno.nuevoComercio('live')
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const sinEntregar = await ver(guia)
     expect([sinEntregar.status, texto(await sinEntregar.text())]).toEqual([
       200,
       expect.stringMatching(/no se ha entregado.*Su estado: En ruta de entrega\..*No hay nada que verificar/),
     ])
-    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
     await entorno.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Marisol Quiñónez' },
       fotos,
@@ -65,11 +65,11 @@ describe('the page of a proof', () => {
 
   it('says so of what was delivered without a proof, and of what is being made', async () => {
     const comercio = await entorno.nuevoComercio()
-    const guia = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('entregado'))
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
     const pagina = texto(await (await ver(guia)).text())
     expect(pagina).toMatch(/Guía de prueba.*se entregó el .*No hay nada que verificar/)
-    const otra = await entregada(entorno, comercio)
+    const otra = await createDeliveredGuia(entorno, comercio)
     await conPdf(otra.guia, comercio)
     const poner = (pdf: string | null) =>
       entorno.db.pool.query(
@@ -82,7 +82,7 @@ describe('the page of a proof', () => {
   })
 
   it('is asked for by its code, as people type it', async () => {
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
     const buscar = (consulta: string) => fetch(`${entorno.url}/verificar${consulta}`, { redirect: 'manual' })
     for (const consulta of ['', '?guia=', '/']) {
       const respuesta = await buscar(consulta)
@@ -103,7 +103,7 @@ describe('the page of a proof', () => {
       const respuesta = await ver(mala)
       expect([mala.slice(0, 20), respuesta.status, await respuesta.text()]).toEqual([mala.slice(0, 20), 404, cuerpo])
     }
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
     const mal = await ver(guia, { method: 'POST', body: 'x' })
     expect([mal.status, mal.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     expect((await ver(guia, { method: 'HEAD' })).status).toBe(200)
@@ -111,7 +111,7 @@ describe('the page of a proof', () => {
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let contexto: BrowserContext
   let carpeta: string
   let guia: string
@@ -122,8 +122,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   beforeAll(async () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-verificar-'))
     const comercio = await entorno.nuevoComercio('live')
-    guia = (await entregada(entorno, comercio)).guia
-    const { guia: otra } = await entregada(entorno, comercio)
+    guia = (await createDeliveredGuia(entorno, comercio)).guia
+    const { guia: otra } = await createDeliveredGuia(entorno, comercio)
     const pdfDe = async (cual: string) => {
       const { pdf } = await conPdf(cual, comercio)
       return new Uint8Array(await (await fetch(pdf.url)).arrayBuffer())
@@ -146,7 +146,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   async function abrir(cual = guia, { javaScriptEnabled = true, ancho = 360, preparar = '' } = {}): Promise<Page> {
     pedidas.length = 0
-    contexto = await abrirContexto({
+    contexto = await openContext({
       viewport: { width: ancho, height: 740 },
       deviceScaleFactor: 2,
       isMobile: ancho < 500,
@@ -169,32 +169,36 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   /** Also with large letters. */
   async function revisar(pagina: Page, nombre: string, ancho = 360) {
-    await revisarPagina({ pagina, nombre: `verificar-${nombre}`, ancho, blancos: 'button, input, a' })
-    await revisarLetrasGrandes(pagina)
+    await checkPage({ pagina, nombre: `verificar-${nombre}`, ancho, blancos: 'button, input, a' })
+    await checkLargeText(pagina)
   }
 
-  it('finds the original genuine, and checks its signature itself; the file stays where it is', COMPLETO, async () => {
-    const pagina = await abrir()
-    await revisar(pagina, 'inicio')
-    await contexto.close()
-    const otraVez = await abrir()
-    await elegir(otraVez, 'bueno.pdf')
-    await titulo(otraVez, 'Es auténtica')
-    await otraVez.getByText('Comprobada aquí mismo').waitFor()
-    const visto = (await otraVez.locator('#resultado').innerText()).replace(/\s+/g, ' ')
-    expect(visto).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
-    expect(await otraVez.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
-    // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
-    expect(pedidas.map(({ url }) => url)).toEqual([
-      `${entorno.url}/verificar/${guia}`,
-      `${entorno.url}/verificar/${guia}/comprobar`,
-      `${entorno.url}/.well-known/jwks.json`,
-    ])
-    expect(pedidas.map(({ cuerpo }) => cuerpo?.length ?? 0)).toEqual([0, 77, 0])
-    await revisar(otraVez, 'autentica')
-  })
+  it(
+    'finds the original genuine, and checks its signature itself; the file stays where it is',
+    FULL_RUN_ONLY,
+    async () => {
+      const pagina = await abrir()
+      await revisar(pagina, 'inicio')
+      await contexto.close()
+      const otraVez = await abrir()
+      await elegir(otraVez, 'bueno.pdf')
+      await titulo(otraVez, 'Es auténtica')
+      await otraVez.getByText('Comprobada aquí mismo').waitFor()
+      const visto = (await otraVez.locator('#resultado').innerText()).replace(/\s+/g, ' ')
+      expect(visto).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
+      expect(await otraVez.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
+      // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
+      expect(pedidas.map(({ url }) => url)).toEqual([
+        `${entorno.url}/verificar/${guia}`,
+        `${entorno.url}/verificar/${guia}/comprobar`,
+        `${entorno.url}/.well-known/jwks.json`,
+      ])
+      expect(pedidas.map(({ cuerpo }) => cuerpo?.length ?? 0)).toEqual([0, 77, 0])
+      await revisar(otraVez, 'autentica')
+    },
+  )
 
-  it('knows an altered byte, another guide’s PDF, and what is no PDF', COMPLETO, async () => {
+  it('knows an altered byte, another guide’s PDF, and what is no PDF', FULL_RUN_ONLY, async () => {
     const pagina = await abrir()
     for (const nombre of ['alterado.pdf', 'ajeno.pdf']) {
       await elegir(pagina, nombre)
@@ -221,7 +225,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('says that the PDF of a delivery that was undone is no longer valid', async () => {
     const comercio = await entorno.nuevoComercio()
-    const deshecha = await entregada(entorno, comercio)
+    const deshecha = await createDeliveredGuia(entorno, comercio)
     const { pdf } = await conPdf(deshecha.guia, comercio)
     const buffer = Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
     const cuerpo = { razon: 'Era otra puerta', secuencia: 4 }
@@ -284,7 +288,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await pagina.getByRole('heading', { level: 2 }).allTextContents()).toContain('Es auténtica')
   })
 
-  it('is not fooled by a service that only says that it is good', COMPLETO, async () => {
+  it('is not fooled by a service that only says that it is good', FULL_RUN_ONLY, async () => {
     const pagina = await abrir()
     const pasar = async (cambiar: (jws: string) => string) => {
       await pagina.unroute('**/comprobar')
@@ -315,7 +319,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(pagina, 'sin-firma-valida')
   })
 
-  it('tells what failed: no answer, too many questions, a browser that can’t', COMPLETO, async () => {
+  it('tells what failed: no answer, too many questions, a browser that can’t', FULL_RUN_ONLY, async () => {
     const pagina = await abrir()
     await contexto.setOffline(true)
     await elegir(pagina, 'bueno.pdf')
@@ -347,7 +351,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo(inseguro, 'Este navegador no puede comprobarlo')
   })
 
-  it('needs no pointer; without JavaScript it says what to do', COMPLETO, async () => {
+  it('needs no pointer; without JavaScript it says what to do', FULL_RUN_ONLY, async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
     // The brand comes first.
     await pagina.keyboard.press('Tab')
@@ -364,7 +368,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const sin = await abrir(guia, { javaScriptEnabled: false })
     await titulo(sin, 'Hace falta JavaScript')
     expect(await sin.getByLabel('Elegir el PDF').isVisible()).toBe(false)
-    await capturar(sin, 'verificar-sin-js')
+    await captureScreen(sin, 'verificar-sin-js')
     await contexto.close()
     await revisar(await abrir('nada'), 'desconocida')
   })

@@ -3,17 +3,17 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { descifrarCambios } from '../../server/domain/guias/correcciones.ts'
-import { subir } from '../archivos/imagenes.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { decryptChanges } from '../../server/domain/guias/correcciones.ts'
+import { uploadArchivo } from '../archivos/imagenes.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
 import { tablasCon } from './tablas.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 const DE_ANA = { telefono: '+50255551111', destinatario: 'Anacleta Uno', direccion: 'Calle Primera 1' }
 const DE_LUIS = { telefono: '+50255552222', destinatario: 'Ludovico Dos', direccion: 'Calle Segunda 2' }
@@ -21,7 +21,7 @@ const DE_EVA = { telefono: '+50255553333', destinatario: 'Evangelina Tres', dire
 const SUYO = { ana: /55551111|Anacleta|Primera/, luis: /55552222|Ludovico|Segunda/, eva: /55553333|Evangelina|Tercera/ }
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { salida } = await correrAqui(
+  const { output: salida } = await runInProcess(
     ['persona', que, '--telefono', telefono, '--json', ...mas],
     consoleEnvironment(entorno),
   )
@@ -47,10 +47,10 @@ async function contestado(guia: string) {
 /** A guide that was Ana's, then Luis's and is Eva's, with the body of each webhook. */
 async function deTres() {
   const { api } = await entorno.nuevoComercio()
-  const receptor = await nuevoReceptor(contestarCon(204))
+  const receptor = await nuevoReceptor(answerWith(204))
   const { webhook } = await api.webhooks.crear({ url: receptor.url })
-  const { lat, lng, ...sinLugar } = unaGuia({ ...DE_ANA, contenido: 'Zapatos' })
-  const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof unaGuia>)
+  const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, contenido: 'Zapatos' })
+  const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
   await entorno.quietud()
   await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Anacleta no contesta' })
   await api.guias.corregir(guia, DE_LUIS)
@@ -74,7 +74,7 @@ async function correccionesDe(guia: string) {
     'select guia_id, secuencia, cambios from evento where guia = $1 and cambios is not null order by secuencia',
     [guia],
   )
-  return rows.map((fila) => JSON.stringify(descifrarCambios(SECRETOS, fila, fila.cambios))).join('\n')
+  return rows.map((fila) => JSON.stringify(decryptChanges(SECRETOS, fila, fila.cambios))).join('\n')
 }
 
 describe('a person whose telephone was corrected', () => {
@@ -102,10 +102,10 @@ describe('a person whose telephone was corrected', () => {
   it('is not given to the next one with the photos of an attempt at his door', async () => {
     const { api } = await entorno.nuevoComercio()
     const telefono = '+50255554444'
-    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255556666' }))
+    const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255556666' }))
     const intentar = async () => {
       await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
-      const { archivo } = (await subir(entorno, guia)).cuerpo
+      const { archivo } = (await uploadArchivo(entorno, guia)).cuerpo
       const fallido = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [archivo] }
       expect((await entorno.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
       return archivo
@@ -132,7 +132,7 @@ describe('a person whose telephone was corrected', () => {
   it('gets the corrected values of the time since the telephone is his', async () => {
     const { api } = await entorno.nuevoComercio()
     const telefono = '+50255559999'
-    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255550000', direccion: 'De otra persona' }))
+    const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255550000', direccion: 'De otra persona' }))
     await api.guias.corregir(guia, { telefono, direccion: 'Avenida Media 4' })
     await api.guias.corregir(guia, { direccion: 'Avenida Final 9' })
     const [{ correcciones }] = (await persona('exportar', telefono)).guias
@@ -145,7 +145,7 @@ describe('a person whose telephone was corrected', () => {
 
   it('leaves the notes that were written after the correction', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255557777' }))
+    const { guia } = await api.guias.crear(buildGuia({ telefono: '+50255557777' }))
     const anotar = (texto: string) => entorno.operar('POST', `/guias/${guia}/notas`, { texto })
     await anotar('El de antes no contesta')
     await api.guias.corregir(guia, { telefono: '+50255558888' })
@@ -198,7 +198,7 @@ describe('a person whose telephone was corrected', () => {
 
   it('is forgotten if the telephone was corrected first, and his name and address later', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ ...DE_ANA, contenido: 'Blusas' }))
+    const { guia } = await api.guias.crear(buildGuia({ ...DE_ANA, contenido: 'Blusas' }))
     await api.guias.corregir(guia, { telefono: DE_LUIS.telefono })
     await api.guias.corregir(guia, { destinatario: DE_LUIS.destinatario, direccion: DE_LUIS.direccion })
     await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
@@ -217,14 +217,14 @@ describe('a person whose telephone was corrected', () => {
 
   it('is forgotten with a place that was his alone; a place that is still the guide’s stays', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ ...DE_ANA, lat: 14.71111, lng: -90.61111 }))
+    const { guia } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.71111, lng: -90.61111 }))
     await api.guias.confirmarUbicacion(guia, { lat: 14.72222, lng: -90.62222, referencia: 'Casa de Anacleta' })
     await api.guias.corregir(guia, { ...DE_LUIS, lat: 14.73333, lng: -90.63333 })
     await persona('olvidar', DE_ANA.telefono, '--si')
     expect(await tablasCon(entorno.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
     const { ubicacion, lat } = await api.guias.obtener(guia)
     expect([ubicacion.lat, lat]).toEqual([14.73333, 14.73333])
-    const { guia: misma } = await api.guias.crear(unaGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
+    const { guia: misma } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
     await api.guias.corregir(misma, { telefono: DE_LUIS.telefono })
     await persona('olvidar', DE_ANA.telefono, '--si')
     expect((await api.guias.obtener(misma)).ubicacion.lat).toBe(14.74444)
@@ -233,8 +233,8 @@ describe('a person whose telephone was corrected', () => {
   it('is forgotten with a short link of his that nobody has followed yet', async () => {
     const { api } = await entorno.nuevoComercio()
     const maps_url = 'https://maps.app.goo.gl/deAnacleta'
-    const { lat, lng, ...sinLugar } = unaGuia({ ...DE_ANA, maps_url })
-    const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof unaGuia>)
+    const { lat, lng, ...sinLugar } = buildGuia({ ...DE_ANA, maps_url })
+    const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof buildGuia>)
     await api.guias.corregir(guia, { telefono: DE_LUIS.telefono, lat: lat!, lng: lng! })
     // It did not answer, and is tried again tomorrow.
     await entorno.db.pool.query(
@@ -249,7 +249,7 @@ describe('a person whose telephone was corrected', () => {
 
   it('is erased as the guide’s own recipient if the telephone came back', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia(DE_EVA))
+    const { guia } = await api.guias.crear(buildGuia(DE_EVA))
     await api.guias.corregir(guia, { telefono: '+50255554444' })
     await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
     const { en_curso } = await persona('olvidar', DE_EVA.telefono, '--si')

@@ -1,14 +1,14 @@
 import { createLog } from '../../server/platform/log.ts'
-import type { Entorno } from '../entorno.ts'
-import { ajustesCon } from '../fabricas.ts'
+import type { TestEnvironment } from '../entorno.ts'
+import { readTestSettings } from '../fabricas.ts'
 
 /** Longer than every retention, in milliseconds. */
 const TEN_YEARS = 3_650 * 86_400_000
 
 /** Dependencies of the jobs that erase data after its retention, with a clock that is beyond every retention. */
-export const erasingDeps = (entorno: Entorno) => ({
+export const erasingDeps = (entorno: TestEnvironment) => ({
   db: entorno.db.como('guias_trabajos'),
-  reloj: () => new Date(entorno.reloj().getTime() + TEN_YEARS),
+  clock: () => new Date(entorno.clock().getTime() + TEN_YEARS),
   log: createLog('silent'),
-  ajustes: ajustesCon(),
+  settings: readTestSettings(),
 })

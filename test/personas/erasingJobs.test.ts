@@ -1,24 +1,24 @@
 import { expect, it } from 'vitest'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
-import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
+import { deletePruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
+import { eraseUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
 import { erasingDeps } from './erasingDeps.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 // Jobs that wait for each other's guides, or lock other rows of a guide first, meet deadlocks.
 it.each([
-  { job: olvidarUbicaciones, left: 'select from guia where ubicacion_lat is not null' },
-  { job: olvidarPersonas, left: 'select from guia where datos_borrados_en is null' },
-  { job: borrarPruebas, left: 'select from prueba_entrega' },
+  { job: eraseUbicaciones, left: 'select from guia where ubicacion_lat is not null' },
+  { job: eraseOldPersonas, left: 'select from guia where datos_borrados_en is null' },
+  { job: deletePruebas, left: 'select from prueba_entrega' },
 ])(
   '$job.name leaves a guide that another transaction holds to its next run, without waiting',
   async ({ job, left }) => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
-    await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
+    await createDeliveredGuia(entorno, comercio)
     const deps = erasingDeps(entorno)
     const count = async () => (await entorno.db.pool.query(left)).rowCount
     const client = await entorno.db.pool.connect()

@@ -5,19 +5,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GuiaParaCrear, ResultadoCreado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { indexarGuias } from '../../server/domain/busqueda/indexar.ts'
-import { sonidoDe } from '../../server/domain/busqueda/palabras.ts'
-import { descifrarCambios } from '../../server/domain/guias/correcciones.ts'
-import { subir } from '../archivos/imagenes.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { indexGuias } from '../../server/domain/busqueda/indexar.ts'
+import { soundOf } from '../../server/domain/busqueda/palabras.ts'
+import { decryptChanges } from '../../server/domain/guias/correcciones.ts'
+import { uploadArchivo } from '../archivos/imagenes.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
-import { clasificadas, columnasDe, columnasDelEsquema } from './lugares.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
+import { listClassifiedColumns, listErasedColumns, readSchemaColumns } from './lugares.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 /** A person whose name, telephone and place stand nowhere else. */
 interface Marcada {
@@ -35,10 +35,10 @@ const marcada = (nombre: string, n: number): Marcada => ({
 })
 /** Finds her in a text. Search keys have her name by its sound. */
 const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
-  new RegExp([nombre, sonidoDe(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
+  new RegExp([nombre, soundOf(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
 
 const ejecutar = async (...args: string[]) => {
-  const { salida, errores } = await correrAqui(['persona', ...args, '--json'], consoleEnvironment(entorno))
+  const { output: salida, errores } = await runInProcess(['persona', ...args, '--json'], consoleEnvironment(entorno))
   expect(errores).toBe('')
   return { texto: salida, documento: JSON.parse(salida) }
 }
@@ -66,7 +66,7 @@ async function columnasCon(patron: RegExp): Promise<Map<string, string>> {
     'select guia_id, secuencia, cambios from evento where cambios is not null',
   )
   for (const { cambios, ...evento } of corregidas)
-    anotar('evento.cambios', JSON.stringify(descifrarCambios(SECRETOS, evento, cambios)))
+    anotar('evento.cambios', JSON.stringify(decryptChanges(SECRETOS, evento, cambios)))
   const { rows: firmados } = await pool.query('select manifiesto from prueba_entrega where manifiesto is not null')
   for (const { manifiesto } of firmados)
     anotar('prueba_entrega.manifiesto', Buffer.from(manifiesto.split('.')[1], 'base64url').toString())
@@ -131,7 +131,7 @@ const recibido = ({ nombre, telefono }: Marcada) =>
 
 async function conWebhook(): Promise<Comercio> {
   const comercio = await entorno.nuevoComercio()
-  await comercio.api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
+  await comercio.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
   return comercio
 }
 
@@ -151,7 +151,7 @@ const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
 
 /** Attempts a delivery. A photo was taken at the door. */
 async function intentar(guia: string, descripcion: string) {
-  const { archivo } = (await subir(entorno, guia)).cuerpo
+  const { archivo } = (await uploadArchivo(entorno, guia)).cuerpo
   await evento(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion, fotos: [archivo] })
   return archivo as string
 }
@@ -161,7 +161,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const comercio = await conWebhook()
   const { api } = comercio
-  const { external_ref: _, ...pedida } = sinDestino({
+  const { external_ref: _, ...pedida } = buildGuiaWithoutDestino({
     telefono,
     destinatario: `${nombre} Paz`,
     direccion: `Calle ${nombre}8`,
@@ -170,7 +170,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
     metadatos: { comprador: `${nombre}11` },
     recogida: recogidaDe(persona, 12),
   })
-  const ajena = unaGuia()
+  const ajena = buildGuia()
   const opciones = { claveDeIdempotencia: `${nombre}28` }
   const { resultados } = await api.guias.crearLote({ guias: [ajena, pedida as GuiaParaCrear] }, opciones)
   const { guia } = resultados[1] as ResultadoCreado
@@ -190,7 +190,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   await api.guias.corregir(guia, correccion, { claveDeIdempotencia: `${nombre}23` })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   await evento(guia, { estado: 'en_ruta' })
-  const [foto, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
+  const [foto, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
   const recibido_por = { nombre: `${nombre}26`, documento: `${nombre}27`, relacion: 'vecino' }
   const entrega = { recibido_por, fotos: [foto.cuerpo.archivo], firma: firma.cuerpo.archivo, lat, lng }
   expect((await entorno.operar('POST', `/guias/${guia}/entrega`, entrega)).status).toBe(201)
@@ -199,7 +199,7 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const hallable =
     'select from busqueda b join guia g on g.comercio_id = b.comercio_id and g.id = b.id where g.guia = $1'
   await hasta(async () => {
-    await indexarGuias({ db: entorno.db })
+    await indexGuias({ db: entorno.db })
     return ((await entorno.db.pool.query(hallable, [guia])).rowCount ?? 0) > 0
   })
   await deFuera(guia, persona)
@@ -211,7 +211,7 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
   const { nombre, telefono, lat, lng } = persona
   const { api } = await conWebhook()
   const { guia } = await api.guias.crear(
-    sinDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
+    buildGuiaWithoutDestino({ telefono, destinatario: `${nombre} Paz`, metadatos: { comprador: `${nombre}11` } }),
   )
   await entorno.quietud()
   await evento(guia, { estado: 'recolectado' })
@@ -239,7 +239,7 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
 
 describe('a place that holds a person', () => {
   it('is one of the classified columns of the schema', () => {
-    expect(clasificadas()).toEqual(columnasDelEsquema())
+    expect(listClassifiedColumns()).toEqual(readSchemaColumns())
   })
 
   it('of a recipient is exported, and erased by the telephone', async () => {
@@ -248,7 +248,7 @@ describe('a place that holds a person', () => {
     await recibido(persona)
     await entorno.quietud()
     const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(columnasDe('destinatario'))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('destinatario'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
     expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia])
     const dichos = [...[...antes.values()].join().matchAll(/Zurikata\d+/g)].map(([dicho]) => dicho)
@@ -269,7 +269,7 @@ describe('a place that holds a person', () => {
       [guia],
     )
     const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(columnasDe('guia'))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('guia'))
     const { texto, documento } = await ejecutar('exportar', '--guia', guia.toLowerCase())
     const dichos = [...[...antes.values()].join().matchAll(/Ekironda\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
@@ -287,7 +287,7 @@ describe('a place that holds a person', () => {
       const columns = await columnasCon(patronDe(persona))
       return !columns.has('busqueda.claves') && columns
     })
-    expect([...antes.keys()].sort()).toEqual(columnasDe('anterior'))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('anterior'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
     const dichos = [...[...antes.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
@@ -303,8 +303,8 @@ describe('a place that holds a person', () => {
     const persona = marcada('Cotulipe', 4)
     const { api } = await conWebhook()
     const recogida = recogidaDe(persona, 12)
-    const { guia: presente } = await api.guias.crear(unaGuia({ recogida }))
-    const { guia: anterior } = await api.guias.crear(unaGuia({ recogida: recogidaDe(persona, 32) }))
+    const { guia: presente } = await api.guias.crear(buildGuia({ recogida }))
+    const { guia: anterior } = await api.guias.crear(buildGuia({ recogida: recogidaDe(persona, 32) }))
     const otra = { ...RECOGIDA, contacto: 'Otro Contacto', telefono: '+50255556398' }
     await api.guias.corregir(anterior, { recogida: { ...otra, direccion: null, indicaciones: null } })
     await entorno.quietud()
@@ -320,7 +320,7 @@ describe('a place that holds a person', () => {
       [`evt_${presente}_1`],
     )
     const antes = await columnasCon(patronDe(persona))
-    expect([...antes.keys()].sort()).toEqual(columnasDe('recogida'))
+    expect([...antes.keys()].sort()).toEqual(listErasedColumns('recogida'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
     const dichos = [...[...antes.values()].join().matchAll(/Cotulipe\d+/g)].map(([dicho]) => dicho)
     expect([...new Set(dichos)].filter((dicho) => !texto.includes(dicho))).toEqual([])
@@ -342,7 +342,7 @@ describe('a place that holds a person', () => {
 
   it('stays in a guide under way, which the erasure names', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Marimba Sol' }))
+    const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Marimba Sol' }))
     const { documento } = await ejecutar('olvidar', '--guia', guia, '--si')
     expect(documento).toMatchObject({ guias: 0, en_curso: [guia] })
     expect((await api.guias.obtener(guia)).destinatario).toBe('Marimba Sol')

@@ -3,25 +3,25 @@
 import { readFileSync } from 'node:fs'
 
 /** What erases a person: her telephone, by what it is in the guide, or the guide. */
-export type Medio = 'destinatario' | 'anterior' | 'recogida' | 'guia'
-const MEDIOS: readonly Medio[] = ['destinatario', 'anterior', 'recogida', 'guia']
+export type ErasureMeans = 'destinatario' | 'anterior' | 'recogida' | 'guia'
+const ERASURE_MEANS: readonly ErasureMeans[] = ['destinatario', 'anterior', 'recogida', 'guia']
 
 interface Lugar {
   tabla: string
-  columnas: readonly string[]
+  columns: readonly string[]
   /** Who stands there. */
   quien: string
-  borra: readonly Medio[]
+  borra: readonly ErasureMeans[]
 }
 
-const TODOS_MENOS_RECOGIDA: readonly Medio[] = ['destinatario', 'anterior', 'guia']
-const LOS_PRESENTES: readonly Medio[] = ['destinatario', 'guia']
+const TODOS_MENOS_RECOGIDA: readonly ErasureMeans[] = ['destinatario', 'anterior', 'guia']
+const LOS_PRESENTES: readonly ErasureMeans[] = ['destinatario', 'guia']
 
 /** Columns that hold a person of a guide. */
-export const LUGARES: readonly Lugar[] = [
+export const PERSONA_COLUMNS: readonly Lugar[] = [
   {
     tabla: 'guia',
-    columnas: [
+    columns: [
       'telefono',
       'destinatario',
       'direccion',
@@ -38,70 +38,70 @@ export const LUGARES: readonly Lugar[] = [
   },
   {
     tabla: 'guia',
-    columnas: ['indicaciones'],
+    columns: ['indicaciones'],
     quien: 'recipient; neighbour that the recipient named',
     borra: LOS_PRESENTES,
   },
-  { tabla: 'guia', columnas: ['metadatos'], quien: 'recipient at the creation', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'guia', columns: ['metadatos'], quien: 'recipient at the creation', borra: TODOS_MENOS_RECOGIDA },
   {
     tabla: 'guia',
-    columnas: ['recogida'],
+    columns: ['recogida'],
     quien: 'contact of the pickup',
     borra: ['destinatario', 'recogida', 'guia'],
   },
   {
     tabla: 'evento',
-    columnas: ['cambios'],
+    columns: ['cambios'],
     quien: 'recipients, neighbours and contacts, present and former',
-    borra: MEDIOS,
+    borra: ERASURE_MEANS,
   },
   {
     tabla: 'evento',
-    columnas: ['descripcion', 'datos'],
+    columns: ['descripcion', 'datos'],
     quien: 'whom a courier, an operator or the merchant named',
     borra: TODOS_MENOS_RECOGIDA,
   },
-  { tabla: 'evento', columnas: ['lat', 'lng', 'foto'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'evento', columnas: ['idempotencia'], quien: 'whom the key of a request named', borra: LOS_PRESENTES },
+  { tabla: 'evento', columns: ['lat', 'lng', 'foto'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'evento', columns: ['idempotencia'], quien: 'whom the key of a request named', borra: LOS_PRESENTES },
   {
     tabla: 'clave_idempotencia',
-    columnas: ['idempotencia'],
+    columns: ['idempotencia'],
     quien: 'whom the key of a request named',
     borra: LOS_PRESENTES,
   },
-  { tabla: 'nota', columnas: ['texto'], quien: 'whom an operator named', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'busqueda', columnas: ['claves'], quien: 'recipient', borra: LOS_PRESENTES },
+  { tabla: 'nota', columns: ['texto'], quien: 'whom an operator named', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'busqueda', columns: ['claves'], quien: 'recipient', borra: LOS_PRESENTES },
   {
     tabla: 'mensaje',
-    columnas: ['telefono', 'proveedor_id', 'motivo'],
+    columns: ['telefono', 'proveedor_id', 'motivo'],
     quien: 'recipient',
     borra: TODOS_MENOS_RECOGIDA,
   },
-  { tabla: 'entrante', columnas: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
-  { tabla: 'enlace_corto', columnas: ['maps_url'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'telefono_anterior', columnas: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
+  { tabla: 'entrante', columns: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
+  { tabla: 'enlace_corto', columns: ['maps_url'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'telefono_anterior', columns: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
   {
     tabla: 'webhook_aviso',
-    columnas: ['exito'],
+    columns: ['exito'],
     quien: 'whom an answer of a merchant’s server repeated',
-    borra: MEDIOS,
+    borra: ERASURE_MEANS,
   },
   {
     tabla: 'webhook_intento',
-    columnas: ['cabeceras', 'cuerpo', 'detalle'],
+    columns: ['cabeceras', 'cuerpo', 'detalle'],
     quien: 'whom an answer of a merchant’s server repeated',
-    borra: MEDIOS,
+    borra: ERASURE_MEANS,
   },
-  { tabla: 'archivo', columnas: ['lat', 'lng'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'archivo', columns: ['lat', 'lng'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
   {
     tabla: 'prueba_entrega',
-    columnas: ['recibido_por'],
+    columns: ['recibido_por'],
     quien: 'who received at the door',
     borra: TODOS_MENOS_RECOGIDA,
   },
   {
     tabla: 'prueba_entrega',
-    columnas: ['lat', 'lng', 'manifiesto'],
+    columns: ['lat', 'lng', 'manifiesto'],
     quien: 'recipient',
     borra: TODOS_MENOS_RECOGIDA,
   },
@@ -209,16 +209,16 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
 }
 
-/** Names of the columns that {@link LUGARES} lists for a means. */
-export const columnasDe = (medio: Medio): string[] =>
-  LUGARES.filter(({ borra }) => borra.includes(medio))
-    .flatMap(({ tabla, columnas }) => columnas.map((columna) => `${tabla}.${columna}`))
+/** Names of the columns that {@link PERSONA_COLUMNS} lists for a means. */
+export const listErasedColumns = (medio: ErasureMeans): string[] =>
+  PERSONA_COLUMNS.filter(({ borra }) => borra.includes(medio))
+    .flatMap(({ tabla, columns: columnas }) => columnas.map((columna) => `${tabla}.${columna}`))
     .sort()
 
 /** All classified columns. A column stands here once. */
-export const clasificadas = (): string[] =>
+export const listClassifiedColumns = (): string[] =>
   [
-    ...LUGARES.flatMap(({ tabla, columnas }) => columnas.map((columna) => `${tabla}.${columna}`)),
+    ...PERSONA_COLUMNS.flatMap(({ tabla, columns: columnas }) => columnas.map((columna) => `${tabla}.${columna}`)),
     ...Object.values(SIN_PERSONA).flatMap((tablas) =>
       Object.entries(tablas).flatMap(([tabla, columnas]) => columnas.map((columna) => `${tabla}.${columna}`)),
     ),
@@ -228,7 +228,7 @@ const MODELO = /^model (\w+) \{\n(.*?)^\}/gms
 const COLUMNA = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector"\))(?:\[\])?\??(?= |$)(.*)$/gm
 
 /** Columns of prisma/schema.prisma that can hold a text, a place or bytes. */
-export function columnasDelEsquema(): string[] {
+export function readSchemaColumns(): string[] {
   const esquema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
   return [...esquema.matchAll(MODELO)]
     .flatMap(([, tabla, cuerpo = '']) =>

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, readTestSettings } from '../fabricas.ts'
 
 // Its own housekeeping does nothing meanwhile.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const DIA = 86_400_000
 const olvidarEn = (dias: number) =>
-  olvidarPersonas({
+  eraseOldPersonas({
     db: entorno.db,
-    reloj: () => new Date(entorno.reloj().getTime() + dias * DIA),
+    clock: () => new Date(entorno.clock().getTime() + dias * DIA),
     log: createLog('silent'),
-    ajustes: ajustesCon(),
+    settings: readTestSettings(),
   })
 const PERSONALES = {
   destinatario: 'Ana Pérez',
@@ -26,9 +26,9 @@ describe('personal data', () => {
   it('go a year after the guide’s end, and a repeated creation still is the same one', async () => {
     const { api, id } = await entorno.nuevoComercio()
     const recogida = { ...RECOGIDA, contacto: 'Ana, bodega', telefono: '+50255550001', indicaciones: 'Portón' }
-    const pedida = unaGuia({ ...PERSONALES, recogida, metadatos: { comprador: 'Ana Pérez' } })
+    const pedida = buildGuia({ ...PERSONALES, recogida, metadatos: { comprador: 'Ana Pérez' } })
     const { guia } = await api.guias.crear(pedida)
-    const viva = await api.guias.crear(unaGuia(PERSONALES))
+    const viva = await api.guias.crear(buildGuia(PERSONALES))
     await entorno.operar('POST', `/guias/${guia}/eventos`, {
       tipo: 'guia.nota',
       descripcion: 'Ana no contesta',
@@ -73,7 +73,7 @@ describe('personal data', () => {
 
   it('include the reason for which a guide left without a confirmed place', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const forzar = { razon: 'Ana dijo por teléfono dónde vive' }
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
@@ -94,8 +94,8 @@ describe('personal data', () => {
 
   it('are not written again by an event that comes after the erasure', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const ocurrido_en = entorno.reloj().toISOString()
+    const { guia } = await api.guias.crear(buildGuia())
+    const ocurrido_en = entorno.clock().toISOString()
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     for (const estado of ['en_devolucion', 'devuelto'])
       await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
@@ -120,7 +120,7 @@ describe('personal data', () => {
 
   it('leave a proof to its own time, which still says what it signed', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     await olvidarEn(366)
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', telefono: null })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)

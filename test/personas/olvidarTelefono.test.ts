@@ -7,19 +7,19 @@ import { describe, expect, it } from 'vitest'
 import { isDistributed } from '../../server/data/db.ts'
 import { Bitacora } from '../../server/domain/bitacora/bitacora.ts'
 import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
-import { olvidarTelefono } from '../../server/domain/personas/olvidarTelefono.ts'
+import { eraseTelefono } from '../../server/domain/personas/olvidarTelefono.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { subir } from '../archivos/imagenes.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { uploadArchivo } from '../archivos/imagenes.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../fabricas.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
 import { tablasCon as buscarEnTablas } from './tablas.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 const TELEFONO = '+50255557788'
 const SUYO = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo|9988 77777 0101/
@@ -33,15 +33,15 @@ const DE_ELLA = {
 
 const tablasCon = (patron: RegExp) => buscarEnTablas(entorno.db, patron)
 const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const admin = (...args: string[]) => correrAqui(args, consoleEnvironment(entorno))
+const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(entorno))
 const json = (salida: string) => JSON.parse(salida)
 
 /** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */
 async function entregar({ api, llave }: Comercio, guia: string, nombre: string) {
-  await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo: { lat: 14.71889, lng: -90.64417 } })
+  await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo: { lat: 14.71889, lng: -90.64417 } })
   await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
   for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
-  const [foto, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
+  const [foto, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
   const { status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
     recibido_por: { nombre, documento: nombre === 'Otra Persona' ? '1' : '9988 77777 0101', relacion: 'vecino' },
     fotos: [foto.cuerpo.archivo],
@@ -90,10 +90,10 @@ async function repetirEnRespuestas(guia: string) {
 const verificar = async () => {
   await linkChains({
     db: entorno.db,
-    reloj: () => new Date(),
+    clock: () => new Date(),
     log: createLog('silent'),
     secretos: SECRETOS,
-    ajustes: ajustesCon(),
+    settings: readTestSettings(),
   })
   return admin('bitacora', 'verificar', '--json')
 }
@@ -101,14 +101,14 @@ const verificar = async () => {
 describe('a person', () => {
   it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
     const [ceiba, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
-    const pedida = sinDestino(DE_ELLA) as ReturnType<typeof unaGuia>
+    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+    const pedida = buildGuiaWithoutDestino(DE_ELLA) as ReturnType<typeof buildGuia>
     const { guia } = await ceiba.api.guias.crear(pedida)
     const pdf = await entregar(ceiba, guia, 'Vecino Testigo')
-    const ajena = await ceiba.api.guias.crear(unaGuia())
+    const ajena = await ceiba.api.guias.crear(buildGuia())
     const pdfAjeno = await entregar(ceiba, ajena.guia, 'Otra Persona')
-    const enCurso = await otra.api.guias.crear(unaGuia(DE_ELLA))
-    const solaSuya = await otra.api.guias.crear(unaGuia(DE_ELLA))
+    const enCurso = await otra.api.guias.crear(buildGuia(DE_ELLA))
+    const solaSuya = await otra.api.guias.crear(buildGuia(DE_ELLA))
     await otra.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
     await entorno.quietud()
     await repetirEnRespuestas(guia)
@@ -129,7 +129,7 @@ describe('a person', () => {
     expect(await tablasCon(SUYO)).toEqual(todas.map((tabla) => `public.${tabla}`))
 
     const carpeta = join(entorno.dataDir, '..', `expediente-${guia}`)
-    const { codigo, salida } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', carpeta)
+    const { codigo, output: salida } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', carpeta)
     const documento = json(salida)
     expect(codigo).toBe(0)
     expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia, enCurso.guia, solaSuya.guia])
@@ -144,7 +144,7 @@ describe('a person', () => {
       ].sort(),
     )
     expect(documento.guias[0].tablas.guia.metadatos).toEqual(DE_ELLA.metadatos)
-    const { retencionDePersonas, retencionDeUbicaciones } = ajustesCon()
+    const { personaRetention: retencionDePersonas, ubicacionRetention: retencionDeUbicaciones } = readTestSettings()
     const trasElFin = (dias: number) =>
       new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + dias * 86_400_000).toISOString()
     expect(documento.guias[0].hasta).toEqual({
@@ -158,14 +158,14 @@ describe('a person', () => {
     expect(documento.entrante).toHaveLength(1)
     expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
     expect((await archivosDe(carpeta)).length).toBe(3)
-    const deUno = json((await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', otra.comercio)).salida)
+    const deUno = json((await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', otra.comercio)).output)
     expect(deUno.guias).toHaveLength(2)
 
     // A program has to say so.
     const olvidar = (...mas: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...mas)
     expect(await olvidar()).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta --si') })
     const primera = await olvidar('--si')
-    expect([primera.codigo, json(primera.salida)]).toEqual([
+    expect([primera.codigo, json(primera.output)]).toEqual([
       1,
       {
         guias: 2,
@@ -181,7 +181,7 @@ describe('a person', () => {
     expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
     await otra.api.guias.cancelar(enCurso.guia)
     expect((await olvidar('--si')).codigo).toBe(0)
-    expect(json((await olvidar('--si')).salida).guias).toBe(0)
+    expect(json((await olvidar('--si')).output).guias).toBe(0)
     await entorno.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
     expect(await tablasCon(SUYO)).toEqual([])
 
@@ -197,17 +197,17 @@ describe('a person', () => {
     expect(await ceiba.api.guias.crear(pedida)).toMatchObject({ guia, estado: 'entregado', telefono: null })
     await expect(ceiba.api.guias.crear({ ...pedida, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
     const { llave } = ceiba
-    const prueba = await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    const prueba = await entorno.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
     expect([prueba.status, prueba.cuerpo.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])
     const comprobar = async (cual: string, sha256: string) =>
-      (await entorno.pedir('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
+      (await entorno.request('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
     expect(await comprobar(guia, pdf.sha256)).toBe('sin_prueba')
     expect(await comprobar(ajena.guia, pdfAjeno.sha256)).toBe('autentica')
     expect(await (await fetch(`${entorno.url}/verificar/${guia}`)).text()).toContain(
       'se borró a petición de la persona',
     )
     expect(await verificar()).toMatchObject({ codigo: 0 })
-    const lineas = json((await admin('bitacora', 'listar', '--json')).salida) as { accion: string }[]
+    const lineas = json((await admin('bitacora', 'listar', '--json')).output) as { accion: string }[]
     const suyas = lineas.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
     // What is erased has a line for each place where it was.
     const borrados = isDistributed(entorno.db) ? 4 : 3
@@ -217,7 +217,7 @@ describe('a person', () => {
   it('goes on where it was when what was at it died', async () => {
     const { api, id } = await entorno.nuevoComercio()
     const telefono = '+50255557766'
-    const lote = (n: number) => Array.from({ length: n }, () => unaGuia({ telefono }))
+    const lote = (n: number) => Array.from({ length: n }, () => buildGuia({ telefono }))
     await api.guias.crearLote({ guias: lote(100) })
     await api.guias.crearLote({ guias: lote(5) })
     await entorno.quietud()
@@ -225,33 +225,40 @@ describe('a person', () => {
     const quedan = async () =>
       Number((await entorno.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count)
     const nuevoId = createIdGenerator(() => new Date())
-    const bitacora = new Bitacora({ db: entorno.db, log: createLog('silent'), nuevoId })
+    const bitacora = new Bitacora({ db: entorno.db, log: createLog('silent'), newId: nuevoId })
     let veces = 0
     const reloj = () => {
       if (++veces === 2) throw new Error('died')
       return new Date()
     }
-    const consola = { identidad: null, idSolicitud: 'x', red: '' }
-    const muere = olvidarTelefono({ db: entorno.db, reloj, bitacora, secretos: SECRETOS }, consola, {
+    const consola = { identity: null, requestId: 'x', red: '' }
+    const muere = eraseTelefono({ db: entorno.db, clock: reloj, bitacora, secretos: SECRETOS }, consola, {
       telefono,
       comercio_id: id,
     })
     await expect(muere).rejects.toThrow('died')
     expect(await quedan()).toBe(5)
-    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
+    const { codigo, output: salida } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
     expect([codigo, json(salida).guias, await quedan()]).toEqual([0, 5, 0])
   })
 
   it('waits for what her provider sent and nobody has worked on yet', async () => {
-    await entorno.reiniciar({ WORKERS: '0' })
+    await entorno.reset({ WORKERS: '0' })
     await entrante('{"from":"50255557799"}', false)
-    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', '+50255557799', '--si', '--json')
+    const { codigo, output: salida } = await admin('persona', 'olvidar', '--telefono', '+50255557799', '--si', '--json')
     expect([codigo, json(salida)]).toMatchObject([1, { guias: 0, entrantes: 0, entrantes_pendientes: 1 }])
   })
 
   it('includes inbound bodies with the WhatsApp form of a Mexican telephone', async () => {
     await entrante('{"from":"5215512345678"}', true)
-    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', '+525512345678', '--si', '--json')
+    const { codigo, output: salida } = await admin(
+      'persona',
+      'olvidar',
+      '--telefono',
+      '+525512345678',
+      '--si',
+      '--json',
+    )
     expect([codigo, json(salida)]).toMatchObject([0, { entrantes: 1, entrantes_pendientes: 0 }])
   })
 

@@ -7,39 +7,39 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { localStoreIn } from '../../server/domain/archivos/openStore.ts'
 import { Bitacora } from '../../server/domain/bitacora/bitacora.ts'
-import { cuidarOlvidos, olvidarPersona, repetirAntesDeServir } from '../../server/domain/personas/olvidos.ts'
+import { erasePersonaData, maintainErasures, repeatBeforeServing } from '../../server/domain/personas/olvidos.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { storeBusy } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES } from '../fabricas.ts'
 
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const olvidar = (telefono: string) =>
-  correrAqui(['persona', 'olvidar', '--telefono', telefono, '--si', '--json'], consoleEnvironment(entorno))
+  runInProcess(['persona', 'olvidar', '--telefono', telefono, '--si', '--json'], consoleEnvironment(entorno))
 const deps = (claves = [MASTER_KEY], lineas: string[] = []) => ({
   db: entorno.db,
-  reloj: entorno.reloj,
+  clock: entorno.clock,
   secretos: createSecrets(claves.map((clave) => Buffer.from(clave, 'base64'))),
-  bitacora: new Bitacora({ db: entorno.db, log: createLog('silent'), nuevoId: createIdGenerator(entorno.reloj) }),
-  almacen: localStoreIn(entorno.dataDir),
+  bitacora: new Bitacora({ db: entorno.db, log: createLog('silent'), newId: createIdGenerator(entorno.clock) }),
+  store: localStoreIn(entorno.dataDir),
   log: createLog('info', { write: (linea) => lineas.push(linea) }),
 })
-const CONSOLA = { identidad: null, idSolicitud: 'x', red: '' }
+const CONSOLA = { identity: null, requestId: 'x', red: '' }
 
 /** Creates a guide for that telephone that has ended. */
 async function terminada(telefono: string): Promise<string> {
   const { api } = await entorno.nuevoComercio()
-  const { guia } = await api.guias.crear(unaGuia({ telefono }))
+  const { guia } = await api.guias.crear(buildGuia({ telefono }))
   await api.guias.cancelar(guia)
   return guia
 }
 const quedan = async (telefono: string) =>
   Number((await entorno.db.pool.query('select count(*) as n from guia where telefono = $1', [telefono])).rows[0].n)
 const guardados = async () =>
-  (await Array.fromAsync(deps().almacen.listar())).map(({ clave }) => clave).filter((clave) => /^olvido_/.test(clave))
+  (await Array.fromAsync(deps().store.list())).map(({ clave }) => clave).filter((clave) => /^olvido_/.test(clave))
 
 let superusuario: pg.Client
 beforeAll(async () => {
@@ -73,18 +73,18 @@ describe('an erasure on request', EN_POSTGRES, () => {
     const guia = await terminada(tercera)
     const restaurar = await respaldar()
     for (const telefono of [una, otra]) expect((await olvidar(telefono)).codigo).toBe(0)
-    await olvidarPersona(deps(), CONSOLA, { guia })
+    await erasePersonaData(deps(), CONSOLA, { guia })
     // The restored database does not have this guide.
-    await olvidarPersona(deps(), CONSOLA, { guia: await terminada('+50255550104') })
+    await erasePersonaData(deps(), CONSOLA, { guia: await terminada('+50255550104') })
     await restaurar()
     expect([await quedan(una), await quedan(otra), await quedan(tercera)]).toEqual([1, 1, 1])
-    await entorno.reiniciar()
+    await entorno.reset()
     expect([await quedan(una), await quedan(otra), await quedan(tercera)]).toEqual([0, 0, 0])
     const { rows } = await entorno.db.pool.query('select numero from olvido order by numero')
     expect(rows.map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
     const repeticiones = () => entorno.log.filter((linea) => linea.includes('erasures carried out again')).length
     expect(repeticiones()).toBe(1)
-    await entorno.reiniciar()
+    await entorno.reset()
     expect(repeticiones()).toBe(1)
   })
 
@@ -94,11 +94,11 @@ describe('an erasure on request', EN_POSTGRES, () => {
     await terminada(otra)
     const muere = {
       ...deps(),
-      reloj: () => {
+      clock: () => {
         throw new Error('died')
       },
     }
-    await expect(olvidarPersona(muere, CONSOLA, { telefono: una, comercio_id: null })).rejects.toThrow('died')
+    await expect(erasePersonaData(muere, CONSOLA, { telefono: una, comercio_id: null })).rejects.toThrow('died')
     expect(await quedan(una)).toBe(1)
     const antes = await guardados()
     await Promise.all([olvidar(otra), olvidar('+50255550203')])
@@ -111,11 +111,11 @@ describe('an erasure on request', EN_POSTGRES, () => {
     await terminada(telefono)
     const falla = () => Promise.reject(storeBusy(new Error('storage')))
     const lineas: string[] = []
-    const { almacen, ...otras } = deps([MASTER_KEY], lineas)
-    const sinGuardar = { ...otras, almacen: { ...almacen, guardar: falla } }
-    await expect(olvidarPersona(sinGuardar, CONSOLA, { telefono, comercio_id: null })).rejects.toThrow('almacén')
+    const { store: almacen, ...otras } = deps([MASTER_KEY], lineas)
+    const sinGuardar = { ...otras, store: { ...almacen, save: falla } }
+    await expect(erasePersonaData(sinGuardar, CONSOLA, { telefono, comercio_id: null })).rejects.toThrow('almacén')
     expect(await quedan(telefono)).toBe(1)
-    await repetirAntesDeServir({ ...otras, almacen: { ...almacen, existe: falla } }, true)
+    await repeatBeforeServing({ ...otras, store: { ...almacen, exists: falla } }, true)
     expect(lineas.join('')).toContain('nobody knows whether erasures')
   })
 
@@ -127,7 +127,7 @@ describe('an erasure on request', EN_POSTGRES, () => {
     })
     await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
     const { port } = servidor.address() as AddressInfo
-    await entorno.reiniciar({
+    await entorno.reset({
       STORAGE: 's3',
       S3_BUCKET: 'guias',
       S3_ENDPOINT: `http://127.0.0.1:${port}`,
@@ -140,7 +140,7 @@ describe('an erasure on request', EN_POSTGRES, () => {
     const esperados = entorno.log.filter((linea) => linea.includes('nobody knows whether erasures'))
     expect(esperados).toHaveLength(1)
     entorno.log.splice(entorno.log.indexOf(esperados[0]!), 1)
-    await entorno.reiniciar({ STORAGE: 'local' })
+    await entorno.reset({ STORAGE: 'local' })
     servidor.close()
     servidor.closeAllConnections()
   })
@@ -150,23 +150,23 @@ describe('an erasure on request', EN_POSTGRES, () => {
     expect((await olvidar('+50255550401')).codigo).toBe(0)
     await restaurar()
     const otras = deps([randomBytes(32).toString('base64')])
-    await expect(repetirAntesDeServir(otras, true)).rejects.toThrow(/Ponga en MASTER_KEYS también la clave/)
-    await repetirAntesDeServir(deps([randomBytes(32).toString('base64'), MASTER_KEY]), true)
+    await expect(repeatBeforeServing(otras, true)).rejects.toThrow(/Ponga en MASTER_KEYS también la clave/)
+    await repeatBeforeServing(deps([randomBytes(32).toString('base64'), MASTER_KEY]), true)
   })
 
   it('is kept sealed, and for 62 days', async () => {
     const telefono = '+50255550501'
     expect((await olvidar(telefono)).codigo).toBe(0)
     const [clave = ''] = (await guardados()).toSorted().slice(-1)
-    const sellada = Buffer.concat(await (await deps().almacen.leer(clave)).toArray())
+    const sellada = Buffer.concat(await (await deps().store.leer(clave)).toArray())
     expect(sellada.toString('latin1')).not.toContain(telefono.slice(4))
     const dentroDe = (dias: number) => ({
       ...deps(),
-      reloj: () => new Date(entorno.reloj().getTime() + dias * 86_400_000),
+      clock: () => new Date(entorno.clock().getTime() + dias * 86_400_000),
     })
-    await cuidarOlvidos(dentroDe(61))
+    await maintainErasures(dentroDe(61))
     expect(await guardados()).toContain(clave)
-    await cuidarOlvidos(dentroDe(63))
+    await maintainErasures(dentroDe(63))
     expect(await guardados()).toEqual([])
     expect((await olvidar(telefono)).codigo).toBe(0)
     expect((await guardados()).length).toBe(1)

@@ -13,26 +13,27 @@ afterAll(() => rmSync(carpeta, { recursive: true }))
 const CLAVE = new Passphrase('una clave larga de prueba')
 
 let serie = 0
-async function escribir(entradas: readonly { ruta: string; bytes?: Buffer }[]) {
+async function escribir(entradas: readonly { path: string; bytes?: Buffer }[]) {
   const archivo = join(carpeta, `${serie++}.respaldo`)
   async function* todas(): AsyncGenerator<ArchiveEntry> {
-    for (const { ruta, bytes } of entradas) yield { ruta, ...(bytes && { contenido: Readable.from([bytes]) }) }
+    for (const { path: ruta, bytes } of entradas)
+      yield { path: ruta, ...(bytes && { contenido: Readable.from([bytes]) }) }
   }
   await writeArchive(archivo, CLAVE, todas())
   return archivo
 }
 async function leer(archivo: string, clave = CLAVE) {
-  const leidas: { ruta: string; bytes?: Buffer }[] = []
-  for await (const { ruta, contenido } of readArchive(archivo, clave)) {
+  const leidas: { path: string; bytes?: Buffer }[] = []
+  for await (const { path: ruta, contenido } of readArchive(archivo, clave)) {
     const trozos: Buffer[] = []
     if (contenido) for await (const trozo of contenido) trozos.push(trozo)
-    leidas.push({ ruta, ...(contenido && { bytes: Buffer.concat(trozos) }) })
+    leidas.push({ path: ruta, ...(contenido && { bytes: Buffer.concat(trozos) }) })
   }
   return leidas
 }
 /** Bytes that do not compress. */
 const GRANDE = randomBytes(300_000)
-const ENTRADAS = [{ ruta: 'pgdata' }, { ruta: 'pgdata/vacio', bytes: Buffer.alloc(0) }, { ruta: 'a/b', bytes: GRANDE }]
+const ENTRADAS = [{ path: 'pgdata' }, { path: 'pgdata/vacio', bytes: Buffer.alloc(0) }, { path: 'a/b', bytes: GRANDE }]
 
 describe('an archive', () => {
   it('gives back folders and files, and shows neither names nor contents', async () => {
@@ -76,7 +77,7 @@ describe('an archive', () => {
   it('leaves nothing behind if its contents cannot be read', async () => {
     const archivo = join(carpeta, 'falla.respaldo')
     async function* mala(): AsyncGenerator<ArchiveEntry> {
-      yield { ruta: 'a', contenido: Readable.from([GRANDE]) }
+      yield { path: 'a', contenido: Readable.from([GRANDE]) }
       throw new Error('disk on fire')
     }
     await expect(writeArchive(archivo, CLAVE, mala())).rejects.toThrow('disk on fire')
@@ -90,8 +91,8 @@ describe('the files of a restore', () => {
     async (ruta) => {
       const dentro = join(carpeta, `${serie++}`)
       const archivo = await escribir([
-        { ruta: 'bien', bytes: Buffer.from('x') },
-        { ruta, bytes: Buffer.from('x') },
+        { path: 'bien', bytes: Buffer.from('x') },
+        { path: ruta, bytes: Buffer.from('x') },
       ])
       await expect(writeEntries(dentro, readArchive(archivo, CLAVE))).rejects.toThrow('tiene una ruta que no vale')
       expect([readdirSync(dentro), existsSync(join(carpeta, 'fuera'))]).toEqual([['bien'], false])

@@ -127,7 +127,7 @@ describe('the files', () => {
     const copias = new FileCopies(desde, hacia, clave)
     const leer = async () => {
       const leidas: Record<string, string> = {}
-      for await (const { ruta, contenido } of copiedFiles(hacia, clave))
+      for await (const { path: ruta, contenido } of copiedFiles(hacia, clave))
         leidas[ruta] = Buffer.concat(await Array.fromAsync(contenido!)).toString()
       return leidas
     }

@@ -12,7 +12,7 @@ import { dropBackupSlot } from '../../server/data/embedded/continuous/slot.ts'
 import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 
 const base = mkdtempSync(join(realpathSync(tmpdir()), 'guias-huecos-'))
 chmodSync(base, 0o755) // PostgreSQL's user passes through
@@ -21,10 +21,10 @@ const passphrase = new Passphrase('una clave larga de prueba')
 let postgres: EmbeddedPostgres
 
 beforeAll(async () => {
-  postgres = await acquirePostgres({ dataDir, exclusivo: false, flags: ['-c', 'fsync=off'] })
+  postgres = await acquirePostgres({ dataDir, exclusive: false, flags: ['-c', 'fsync=off'] })
 })
 afterAll(async () => {
-  await postgres.soltar()
+  await postgres.release()
   rmSync(base, { recursive: true, force: true, maxRetries: 10 })
 })
 
@@ -34,14 +34,14 @@ const empezar = (): Promise<Keeping> =>
     passphrase,
     days: 7,
     dataDir,
-    url: postgres.urlDeSuperusuario,
+    url: postgres.superuserUrl,
     files: undefined,
     log: createLog('silent'),
   })
 const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 })
 
 describe('a continuous backup', () => {
-  it('copies the cluster anew after a gap, from which nothing could be restored otherwise', COMPLETO, async () => {
+  it('copies the cluster anew after a gap, from which nothing could be restored otherwise', FULL_RUN_ONLY, async () => {
     const primero = await empezar()
     await copies().toBe(1)
     const { sin_huecos_desde } = readStatus(folder)!
@@ -51,7 +51,7 @@ describe('a continuous backup', () => {
     expect([readStatus(folder)!.sin_huecos_desde, listBases(folder).length]).toEqual([sin_huecos_desde, 1])
 
     // The server has forgotten what was written meanwhile.
-    await dropBackupSlot(postgres.urlDeSuperusuario)
+    await dropBackupSlot(postgres.superuserUrl)
     const tercero = await empezar()
     await copies().toBe(2)
     await tercero.stop()
@@ -63,7 +63,7 @@ describe('a continuous backup', () => {
   it('is not restored beyond a segment that is cut short', async () => {
     const copia = await empezar()
     await copies().toBeGreaterThan(0)
-    const cliente = new pg.Client(postgres.urlDeSuperusuario)
+    const cliente = new pg.Client(postgres.superuserUrl)
     await cliente.connect()
     for (let i = 0; i < 2; i++) {
       await cliente.query('create table if not exists t (n int)')

@@ -12,7 +12,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../server/data/embedded/embedded.ts'
 import { migrate } from '../../server/startup/migrations.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']
@@ -31,7 +31,7 @@ function carpetaNueva(): string {
 
 beforeAll(async () => {
   plantilla = carpetaNueva()
-  await (await acquirePostgres({ dataDir: join(plantilla, 'datos'), exclusivo: true, flags: SIN_SYNC })).soltar()
+  await (await acquirePostgres({ dataDir: join(plantilla, 'datos'), exclusive: true, flags: SIN_SYNC })).release()
 })
 
 afterAll(() => fs.rmSync(plantilla, { recursive: true, force: true }))
@@ -54,7 +54,7 @@ afterEach(async () => {
 const yaUsado = () => execFileSync('cp', ['-a', join(plantilla, 'datos'), dataDir])
 
 const tomar = (exclusivo = true, carpeta = dataDir) =>
-  acquirePostgres({ dataDir: carpeta, exclusivo, flags: SIN_SYNC, carpetaExterna: join(base, 'externa') })
+  acquirePostgres({ dataDir: carpeta, exclusive: exclusivo, flags: SIN_SYNC, externalFolder: join(base, 'externa') })
 
 async function consultar(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const cliente = new pg.Client(url)
@@ -90,7 +90,7 @@ interface Mensaje {
   notas?: string[]
   error?: string
   mensaje?: string
-  consulta?: string
+  query?: string
 }
 
 /** A process that takes the server, says how it went, lets go when told or on SIGINT, and ends. */
@@ -102,21 +102,21 @@ function otroProceso(exclusivo: boolean, raiz = RAIZ) {
     try {
       const postgres = await acquirePostgres(${JSON.stringify({
         dataDir,
-        exclusivo,
+        exclusive: exclusivo,
         flags: SIN_SYNC,
-        carpetaExterna: join(base, 'externa'),
+        externalFolder: join(base, 'externa'),
       })})
       process.once('SIGINT', async () => {
         await new Promise((listo) => setTimeout(listo, 300))
         const cliente = new pg.Client(postgres.url)
         await cliente.connect()
-        decir({ consulta: (await cliente.query("SELECT 'viva' AS r")).rows[0].r })
+        decir({ query: (await cliente.query("SELECT 'viva' AS r")).rows[0].r })
         await cliente.end()
-        await postgres.soltar()
+        await postgres.release()
         process.exit(0)
       })
       decir({ url: postgres.url, notas: postgres.notas })
-      process.stdin.once('data', () => postgres.soltar().then(() => process.exit(0)))
+      process.stdin.once('data', () => postgres.release().then(() => process.exit(0)))
     } catch (error) {
       decir({ error: error.constructor.name, mensaje: error.message })
     }`
@@ -135,7 +135,7 @@ function otroProceso(exclusivo: boolean, raiz = RAIZ) {
       hijo.stdin!.write('soltar\n')
       return salida
     },
-    salida,
+    output: salida,
   }
 }
 
@@ -152,7 +152,7 @@ describe('el servicio no es superusuario', () => {
 
   test('es dueño de su base y puede crear papeles, y del servidor no puede nada', async () => {
     yaUsado()
-    const { url, soltar } = await tomar()
+    const { url, release: soltar } = await tomar()
     await migrate(url)
     expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
     await consultar(url, 'create role guias_prueba')
@@ -174,21 +174,21 @@ describe('vida normal', () => {
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 7 AS n')
     expect(
       await consultar(
-        primero.urlDeSuperusuario,
+        primero.superuserUrl,
         `SELECT current_setting('jit') AS jit, current_setting('server_encoding') AS codificacion,
            current_setting('unix_socket_directories') AS sockets, upper('ñandú') AS mayusculas,
            (SELECT concat(datlocprovider, ' ', datlocale) FROM pg_database WHERE datname = 'guias') AS locale`,
       ),
     ).toEqual([{ jit: 'off', codificacion: 'UTF8', sockets: '', mayusculas: 'ÑANDÚ', locale: 'b C.UTF-8' }])
     const pid = pidEn()!
-    await Promise.all([primero.soltar(), primero.soltar()])
-    await primero.soltar()
+    await Promise.all([primero.release(), primero.release()])
+    await primero.release()
     expect(corre(pid)).toBe(false)
     expect(pidEn()).toBeUndefined()
 
     const segundo = await tomar()
     expect(await consultar(segundo.url, 'SELECT n FROM t')).toEqual([{ n: 7 }])
-    await segundo.soltar()
+    await segundo.release()
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 
@@ -196,7 +196,7 @@ describe('vida normal', () => {
     yaUsado()
     const log = join(dataDir, 'postgres.log')
     fs.truncateSync(log, 10_000_001)
-    await (await tomar()).soltar()
+    await (await tomar()).release()
     expect([fs.statSync(`${log}.1`).size, fs.statSync(log).size < 10_000]).toEqual([10_000_001, true])
   })
 
@@ -206,14 +206,14 @@ describe('vida normal', () => {
     const pid = pidEn()!
     const admin = otroProceso(false)
     expect((await admin.dice()).url).toBe(servicio.url)
-    await servicio.soltar()
+    await servicio.release()
     expect(corre(pid)).toBe(true)
 
     const relevo = await tomar() // the place is free again while the admin still holds the server
     expect(relevo.url).toBe(servicio.url)
     expect(await admin.mandarSoltar()).toBe(0)
     expect(corre(pid)).toBe(true)
-    await relevo.soltar()
+    await relevo.release()
     expect(corre(pid)).toBe(false)
   })
 
@@ -222,7 +222,7 @@ describe('vida normal', () => {
     for (let vuelta = 0; vuelta < 5; vuelta++) {
       const usuarios = await Promise.all([tomar(false), tomar(false), tomar(true)])
       const pid = pidEn()!
-      await Promise.all(usuarios.map((usuario) => usuario.soltar()))
+      await Promise.all(usuarios.map((usuario) => usuario.release()))
       expect(corre(pid)).toBe(false)
     }
   })
@@ -231,11 +231,11 @@ describe('vida normal', () => {
     yaUsado()
     let actual = await tomar()
     for (let vuelta = 0; vuelta < 5; vuelta++) {
-      const [, siguiente] = await Promise.all([actual.soltar(), dormir(vuelta * 5).then(() => tomar())])
+      const [, siguiente] = await Promise.all([actual.release(), dormir(vuelta * 5).then(() => tomar())])
       expect(await consultar(siguiente.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
       actual = siguiente
     }
-    await actual.soltar()
+    await actual.release()
   })
 })
 
@@ -250,7 +250,7 @@ describe('una sola instancia', () => {
       `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${procesos[ganador]!.pid}). ` +
         'Deténgalo o use otro DATA_DIR.',
     )
-    expect(await procesos[1 - ganador]!.salida).toBe(0) // nothing keeps it alive
+    expect(await procesos[1 - ganador]!.output).toBe(0) // nothing keeps it alive
     await consultar(dichos[ganador]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
     await expect(tomar()).rejects.toThrow(InstanceError)
     expect(await consultar(dichos[ganador]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
@@ -263,23 +263,23 @@ describe('una sola instancia', () => {
 
 test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async () => {
   yaUsado()
-  const opciones = { dataDir, exclusivo: true, flags: SIN_SYNC, carpetaExterna: join(base, 'externa') }
+  const opciones = { dataDir, exclusive: true, flags: SIN_SYNC, externalFolder: join(base, 'externa') }
   const codigo = `
     import { readFileSync, renameSync } from 'node:fs'
     import { acquirePostgres } from '${RAIZ}/server/data/embedded/embedded.ts'
-    const { pgdata, soltar } = await acquirePostgres(${JSON.stringify(opciones)})
+    const { pgdata, release } = await acquirePostgres(${JSON.stringify(opciones)})
     const pid = parseInt(readFileSync(pgdata + '/postmaster.pid', 'utf8'))
     renameSync(pgdata, pgdata + '.lejos')
     process.kill(pid, 'SIGKILL')
     // The server is started again and again, and in between this process sleeps.
     await new Promise((seguir) => setTimeout(seguir, 1_000))
-    await soltar()
+    await release()
     console.log('suelto')`
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', codigo], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([0, 'suelto\n'])
 })
 
-describe('muertes', COMPLETO, () => {
+describe('muertes', FULL_RUN_ONLY, () => {
   test('SIGKILL al servicio: el siguiente adopta el PostgreSQL que quedó', async () => {
     yaUsado()
     const servicio = otroProceso(true)
@@ -291,7 +291,7 @@ describe('muertes', COMPLETO, () => {
     expect(siguiente.url).toBe(url)
     expect(pidEn()).toBe(pid)
     expect(await consultar(siguiente.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
-    await siguiente.soltar()
+    await siguiente.release()
     expect(corre(pid)).toBe(false)
   })
 
@@ -303,9 +303,9 @@ describe('muertes', COMPLETO, () => {
       return dentro.some((ruta) => /^pgdata\.nuevo-.*\/global$/.test(ruta) || ruta === 'pgdata')
     })
     process.kill(servicio.pid, 'SIGKILL')
-    await servicio.salida
+    await servicio.output
     const siguiente = await tomar()
-    await siguiente.soltar()
+    await siguiente.release()
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 
@@ -321,7 +321,7 @@ describe('muertes', COMPLETO, () => {
       if (ES_ROOT) fs.chownSync(archivo, uid, gid)
       const postgres = await tomar()
       expect(await consultar(postgres.url, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
-      await postgres.soltar()
+      await postgres.release()
     }
     expect(corre(ajeno.pid!)).toBe(true)
   })
@@ -332,8 +332,8 @@ describe('muertes', COMPLETO, () => {
     await servicio.dice()
     const pid = pidEn()!
     process.kill(-servicio.pid, 'SIGINT')
-    expect((await servicio.dice()).consulta).toBe('viva')
-    expect(await servicio.salida).toBe(0)
+    expect((await servicio.dice()).query).toBe('viva')
+    expect(await servicio.output).toBe(0)
     expect(corre(pid)).toBe(false)
   })
 
@@ -363,7 +363,7 @@ describe('muertes', COMPLETO, () => {
     await admin.mandarSoltar()
     const pid = pidEn()!
     expect(corre(pid)).toBe(true)
-    await servicio.soltar()
+    await servicio.release()
     expect(corre(pid)).toBe(false)
   })
 })
@@ -386,7 +386,7 @@ describe('datos y claves', () => {
     fs.rmSync(archivo)
     await expect(tomar(false)).rejects.toThrow(/puede seguir usando/)
     fs.writeFileSync(archivo, bueno)
-    await nuevo.soltar()
+    await nuevo.release()
   })
 
   test('un DATA_DIR imposible se explica', async () => {
@@ -395,7 +395,7 @@ describe('datos y claves', () => {
   })
 })
 
-describe('como root', COMPLETO, () => {
+describe('como root', FULL_RUN_ONLY, () => {
   if (!ES_ROOT) console.warn('postgresEmbebido.test: sin root NO se prueban las carpetas 0700 de root')
 
   test.skipIf(!ES_ROOT)('DATA_DIR bajo una carpeta 0700: los datos van a otra, se dice y se reencuentran', async () => {
@@ -408,19 +408,19 @@ describe('como root', COMPLETO, () => {
     expect(primero.notas.join()).toContain(pgdata)
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 1 AS n')
     const pid = pidEn(pgdata)!
-    await primero.soltar()
+    await primero.release()
     expect(corre(pid)).toBe(false)
 
     const mudada = join(cerrada, 'mudada')
     fs.renameSync(dataDir, mudada)
     const segundo = await tomar(true, mudada)
     expect(await consultar(segundo.url, 'SELECT n FROM t')).toEqual([{ n: 1 }])
-    await segundo.soltar()
+    await segundo.release()
 
     const deCero = await tomar() // DATA_DIR is gone: a fresh start, the old data still there
     expect(deCero.notas.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
     expect(await consultar(deCero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
-    await deCero.soltar()
+    await deCero.release()
     expect(fs.existsSync(join(pgdata, 'PG_VERSION'))).toBe(true)
   })
 

@@ -16,8 +16,8 @@ afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 const tomar = (exclusivo = true) =>
   acquirePostgres({
     dataDir: join(base, 'datos'),
-    carpetaExterna: join(base, 'externa'),
-    exclusivo,
+    externalFolder: join(base, 'externa'),
+    exclusive: exclusivo,
     flags: ['-c', 'fsync=off'],
   })
 const lockOf = ({ pgdata }: EmbeddedPostgres) => join(pgdata, 'postmaster.pid')
@@ -36,7 +36,7 @@ describe('a postmaster.pid that a power cut broke', () => {
   it('is removed if no process works in the folder', async () => {
     const primero = await tomar()
     const lock = lockOf(primero)
-    await primero.soltar()
+    await primero.release()
     const { uid, gid } = fs.statSync(primero.pgdata)
     // The last one has lost all but the pid, which PostgreSQL itself copes with.
     for (const bytes of ['', '\n', '\0'.repeat(4096), '0\n', 'x', '\u0001\u0002', '4194311']) {
@@ -44,7 +44,7 @@ describe('a postmaster.pid that a power cut broke', () => {
       fs.chownSync(lock, uid, gid)
       const postgres = await tomar()
       expect([bytes.slice(0, 9), await responde(postgres)]).toEqual([bytes.slice(0, 9), true])
-      await postgres.soltar()
+      await postgres.release()
     }
   })
 
@@ -57,7 +57,7 @@ describe('a postmaster.pid that a power cut broke', () => {
       expect([fs.readFileSync(lockOf(vivo), 'utf8'), await responde(vivo)]).toEqual(['', true])
     } finally {
       fs.writeFileSync(lockOf(vivo), bueno)
-      await vivo.soltar()
+      await vivo.release()
     }
   })
 })

@@ -4,19 +4,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, type Proceso, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { listo, type TestProcess, useProcesses } from '../procesos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const dataDir = procesos.carpetaNueva()
 const clave = join(procesos.base, 'clave.txt')
-let servicio: Proceso
+let servicio: TestProcess
 let api: Guias
 let entregada = ''
 
 const admin = async (...args: string[]) => {
-  const { fin, salida, errores } = await procesos.admin(['respaldo', ...args], { DATA_DIR: dataDir })
-  return { codigo: fin?.codigo, salida, errores }
+  const { fin, output: salida, errores } = await procesos.admin(['respaldo', ...args], { DATA_DIR: dataDir })
+  return { codigo: fin?.codigo, output: salida, errores }
 }
 const llaveEn = (carpeta: string): string => JSON.parse(readFileSync(join(carpeta, 'demo.json'), 'utf8')).llave
 const pruebaDe = (una: Guias) =>
@@ -30,7 +30,7 @@ beforeAll(async () => {
   servicio = procesos.iniciar({ DATA_DIR: dataDir })
   const baseUrl = await listo(servicio)
   api = new Guias({ llave: llaveEn(dataDir), baseUrl })
-  entregada = (await api.guias.crear(unaGuia())).guia
+  entregada = (await api.guias.crear(buildGuia())).guia
   for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
     await api.simulador.avanzar(entregada, { estado })
   await pruebaDe(api)
@@ -39,16 +39,16 @@ beforeAll(async () => {
 describe('a backup of a service that writes meanwhile', () => {
   it('comes back with guides, history, proof and keys, as of its end', async () => {
     const archivo = join(procesos.base, 'uno.respaldo')
-    const antes = (await api.guias.crear(unaGuia())).guia
+    const antes = (await api.guias.crear(buildGuia())).guia
     let escribiendo = true
     const creadas: string[] = []
     const escritor = (async () => {
-      while (escribiendo) creadas.push((await api.guias.crear(unaGuia())).guia)
+      while (escribiendo) creadas.push((await api.guias.crear(buildGuia())).guia)
     })()
     const hecho = await admin('crear', '--archivo', archivo, '--clave', clave, '--json')
     escribiendo = false
     await escritor
-    const despues = (await api.guias.crear(unaGuia())).guia
+    const despues = (await api.guias.crear(buildGuia())).guia
     const { cursor_siguiente: cursor } = await api.eventos.listar({ desde: 'ahora' })
     expect([hecho.codigo, hecho.errores]).toEqual([0, ''])
     expect(creadas.length).toBeGreaterThan(0)
@@ -67,7 +67,7 @@ describe('a backup of a service that writes meanwhile', () => {
     await expect(restaurada.guias.obtener(despues)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
     const { pdf, fotos } = await pruebaDe(restaurada)
     for (const { url } of [pdf!, ...fotos]) expect((await fetch(url)).status).toBe(200)
-    const { guia } = await restaurada.guias.crear(unaGuia())
+    const { guia } = await restaurada.guias.crear(buildGuia())
     // A reader who was further than the backup misses nothing that happens from now on.
     await hasta(async () =>
       (await restaurada.eventos.listar({ cursor: cursor! })).datos.some((uno) => uno.guia === guia),
@@ -76,11 +76,11 @@ describe('a backup of a service that writes meanwhile', () => {
     await servicio.termina()
   })
 
-  it('is proved by the drill, which sees a file that is missing', COMPLETO, async () => {
+  it('is proved by the drill, which sees a file that is missing', FULL_RUN_ONLY, async () => {
     const bien = await admin('probar', '--clave', clave, '--json')
     expect([bien.codigo, bien.errores]).toEqual([0, ''])
-    const prueba = JSON.parse(bien.salida)
-    expect(prueba).toMatchObject({ archivos: expect.any(Number), respaldo: 'uno hecho ahora', faltas: [] })
+    const prueba = JSON.parse(bien.output)
+    expect(prueba).toMatchObject({ archivos: expect.any(Number), backup: 'uno hecho ahora', faltas: [] })
     expect(prueba.guias).toBeGreaterThan(2)
     expect(prueba.archivos).toBeGreaterThan(0)
     for (const cual of ['atraso_s', 'restauracion_s', 'perdida_s']) expect(prueba[cual]).toBeGreaterThanOrEqual(0)
@@ -92,7 +92,7 @@ describe('a backup of a service that writes meanwhile', () => {
     rmSync(join(archivos, uno))
     const mal = await admin('probar', '--clave', clave, '--json')
     expect(mal.codigo).toBe(1)
-    expect(JSON.parse(mal.salida).faltas).toEqual([`archivo ${uno.split('/').at(-1)}: falta`])
+    expect(JSON.parse(mal.output).faltas).toEqual([`archivo ${uno.split('/').at(-1)}: falta`])
   })
 })
 

@@ -6,23 +6,23 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BackupStatus } from '../../server/data/embedded/continuous/folder.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, type Proceso, usarProcesos } from '../procesos.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { listo, type TestProcess, useProcesses } from '../procesos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const respaldo = join(procesos.base, 'respaldo')
 const clave = join(procesos.base, 'clave.txt')
 const RESPALDO = { BACKUP_DIR: respaldo, BACKUP_KEY_FILE: clave }
 const TELEFONO = '+50255550901'
 
 let dataDir = procesos.carpetaNueva()
-let servicio: Proceso
+let servicio: TestProcess
 let api: Guias
 let llave = ''
 
 const admin = async (args: string[], env: Record<string, string> = {}) => {
-  const { fin, salida, errores } = await procesos.admin([...args, '--json'], { DATA_DIR: dataDir, ...env })
-  return { codigo: fin?.codigo, salida, errores }
+  const { fin, output: salida, errores } = await procesos.admin([...args, '--json'], { DATA_DIR: dataDir, ...env })
+  return { codigo: fin?.codigo, output: salida, errores }
 }
 const restaurar = (carpeta: string, ...mas: string[]) =>
   admin(['respaldo', 'restaurar', '--archivo', respaldo, '--clave', clave, '--carpeta', carpeta, ...mas])
@@ -52,7 +52,7 @@ async function destruir(): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
 }
 
-const crear = async (datos: Parameters<typeof unaGuia>[0] = {}) => (await api.guias.crear(unaGuia(datos))).guia
+const crear = async (datos: Parameters<typeof buildGuia>[0] = {}) => (await api.guias.crear(buildGuia(datos))).guia
 const esDesconocida = (guia: string) =>
   expect(api.guias.obtener(guia)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
 
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await alDia() // with the first copy of the cluster
 })
 
-describe('a continuous backup', COMPLETO, () => {
+describe('a continuous backup', FULL_RUN_ONLY, () => {
   let deJuan = ''
   let entregada = ''
   let antes = ''
@@ -149,9 +149,9 @@ describe('a continuous backup', COMPLETO, () => {
 
   it('is proved by the drill', async () => {
     await alDia()
-    const { codigo, salida, errores } = await admin(['respaldo', 'probar', '--clave', clave], RESPALDO)
+    const { codigo, output: salida, errores } = await admin(['respaldo', 'probar', '--clave', clave], RESPALDO)
     expect([codigo, errores]).toEqual([0, ''])
-    expect(JSON.parse(salida)).toMatchObject({ respaldo, faltas: [] })
+    expect(JSON.parse(salida)).toMatchObject({ backup: respaldo, faltas: [] })
     expect(JSON.parse(salida).perdida_s).toBeLessThan(5)
   })
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { subir, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { createFoto, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY } from '../fabricas.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 
 // Every operation of every document is tried with every body that might deliver a guide. Only the four that may deliver
 // do so, and each leaves a proof or a reason.
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const OPERACIONES = readOperations(readDocument())
 let comercio: Comercio
 let repartidor: { repartidor: string; codigo: string }
@@ -35,7 +35,7 @@ const CAMINOS = [
 ]
 
 async function llevar(camino: readonly string[]): Promise<string> {
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   for (const estado of camino) {
     const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor: repartidor.repartidor } : {}
     const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
@@ -71,34 +71,34 @@ const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
   () => ({ tipo: 'guia.entregado', descripcion: 'Entregado' }),
   () => conClave({ tipo: 'guia.nota', descripcion: 'Entregado' }),
   () => ({ resultado: 'entregado', ...ENTREGADO }),
-  () => ({ ...unaGuia(), ...ENTREGADO }),
-  ({ guia }) => ({ guias: [{ ...unaGuia(), ...ENTREGADO }, unaGuia(), { guia, ...ENTREGADO }] }),
+  () => ({ ...buildGuia(), ...ENTREGADO }),
+  ({ guia }) => ({ guias: [{ ...buildGuia(), ...ENTREGADO }, buildGuia(), { guia, ...ENTREGADO }] }),
   ({ guia }) => ({ eventos: [{ guia, evento: conClave(ENTREGADO) }] }),
   () => ({ lat: 14.71889, lng: -90.64417, razon: 'Entregado', ...ENTREGADO }),
   () => ({ lat: 14.71889, lng: -90.64417 }),
-  () => ({ ...sinDestino(), ...ENTREGADO }),
+  () => ({ ...buildGuiaWithoutDestino(), ...ENTREGADO }),
   () => ({ ...ENTREGADO, forzar: { razon: 'Entregado en papel' } }),
   ({ deOperador }) => ({ ...ENTREGADO, ...conFoto(deOperador) }),
   ({ deOperador }) => conFoto(deOperador),
   ({ deMovil }) => conClave(conFoto(deMovil)),
 ]
 
-const ruta = ({ ruta: patron }: Operation, guia: string) =>
+const ruta = ({ path: patron }: Operation, guia: string) =>
   patron.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === 'guia' || nombre === 'guias' ? guia : 'x_000000000000'))
 
-const conLlave = ({ seguridad }: Operation) =>
-  ['llaveDeComercio', 'llaveDeOperacion'].includes(seguridad?.esquema ?? '')
+const conLlave = ({ security: seguridad }: Operation) =>
+  ['llaveDeComercio', 'llaveDeOperacion'].includes(seguridad?.scheme ?? '')
 
 function enviar(operacion: Operation, guia: string, cuerpo: object | undefined, movil: Movil) {
-  const metodo = operacion.metodo.toUpperCase()
+  const metodo = operacion.method.toUpperCase()
   const opciones = metodo === 'GET' ? {} : { cuerpo }
-  switch (operacion.seguridad?.esquema) {
+  switch (operacion.security?.scheme) {
     case 'llaveDeComercio':
-      return entorno.pedir(metodo, ruta(operacion, guia), { llave: comercio.llave, ...opciones })
+      return entorno.request(metodo, ruta(operacion, guia), { llave: comercio.llave, ...opciones })
     case 'llaveDeOperacion':
-      return entorno.pedir(metodo, ruta(operacion, guia), { llave: entorno.llaveDeOperacion, ...opciones })
+      return entorno.request(metodo, ruta(operacion, guia), { llave: entorno.llaveDeOperacion, ...opciones })
     default:
-      return entorno.pedir(metodo, ruta(operacion, guia), {
+      return entorno.request(metodo, ruta(operacion, guia), {
         ...opciones,
         cabeceras: { Cookie: movil.cookie, Origin: entorno.url },
       })
@@ -124,8 +124,8 @@ const MIRAR = `select secuencia,
 
 async function probar(camino: readonly string[], movil: Movil): Promise<Probada> {
   const guia = await llevar(camino)
-  const deOperador = (await subir(entorno, guia)).cuerpo.archivo
-  const deMovil = (await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
+  const deOperador = (await uploadArchivo(entorno, guia)).cuerpo.archivo
+  const deMovil = (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo
   return { guia, secuencia: (await mirar(guia)).secuencia, deOperador, deMovil }
 }
 
@@ -133,13 +133,13 @@ async function probar(camino: readonly string[], movil: Movil): Promise<Probada>
 async function tryEverything(caminos: readonly (readonly string[])[]): Promise<void> {
   const hallado: Record<string, string> = {}
   const vistas = new Set((await leerEntregadas()).map(({ guia }) => guia))
-  const comun = await nuevoMovil(entorno, repartidor)
+  const comun = await createMobile(entorno, repartidor)
   for (const camino of caminos) {
     let probada: Probada | undefined
     for (const operacion of OPERACIONES) {
       // Signing out is one of the couriers' operations.
-      const movil = conLlave(operacion) ? comun : await nuevoMovil(entorno, repartidor)
-      for (const cuerpo of operacion.metodo === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
+      const movil = conLlave(operacion) ? comun : await createMobile(entorno, repartidor)
+      for (const cuerpo of operacion.method === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
         probada ??= await probar(camino, movil)
         await enviar(operacion, probada.guia, cuerpo(probada), movil)
         const { secuencia, entregadas } = await mirar(probada.guia)
@@ -159,5 +159,5 @@ async function tryEverything(caminos: readonly (readonly string[])[]): Promise<v
 describe('a guide becomes entregado only through the operations that leave a proof or a reason', () => {
   it('on the way to the door', () => tryEverything([['recolectado', 'en_ruta']]))
 
-  it('on any way', COMPLETO, () => tryEverything(CAMINOS))
+  it('on any way', FULL_RUN_ONLY, () => tryEverything(CAMINOS))
 })

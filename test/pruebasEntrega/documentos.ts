@@ -1,26 +1,26 @@
 import type { ArchivoDePrueba, PruebaDeEntrega } from '@guias/sdk'
 import { beforeAll } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
 /** The merchant of a file's tests. */
-export let comercioDeDocumentos: Comercio
+export let documentsComercio: Comercio
 type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal: string }
 
 /** A service that makes documents of deliveries, behind a proxy, and one that makes none. */
-export function usarDocumentos() {
-  const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
+export function useDocuments() {
+  const entorno = useEnvironment({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
   /** Where nobody makes documents but the test. */
-  const sinNadie = usarEntorno({}, () => ({ WORKERS: '0' }))
+  const sinNadie = useEnvironment({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {
-    comercioDeDocumentos = await entorno.nuevoComercio()
+    documentsComercio = await entorno.nuevoComercio()
   })
-  const conPdf = (guia: string, de = comercioDeDocumentos) =>
+  const conPdf = (guia: string, de = documentsComercio) =>
     hasta(async () => {
       const prueba = await de.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)
     })
-  const jwks = async () => (await entorno.pedir('GET', '/.well-known/jwks.json')).cuerpo
+  const jwks = async () => (await entorno.request('GET', '/.well-known/jwks.json')).cuerpo
 
   return { entorno, sinNadie, conPdf, jwks }
 }

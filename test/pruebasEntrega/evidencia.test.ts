@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enRuta, entregada, subir, unaFirma, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute, unaFirma, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { createMobile, type Movil } from '../repartidores/movil.ts'
 import { leerPdf } from './leerPdf.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let movil: Movil
 let claves = 0
 beforeAll(async () => {
-  movil = await nuevoMovil(entorno)
+  movil = await createMobile(entorno)
 })
 
 const PIDE_TODO = { fotos_minimas: 2, firma: 'obligatoria', documento: 'obligatoria' } as const
@@ -31,24 +31,24 @@ const DOCUMENTO = '2456 78901 0101'
 /** Ways to deliver: an operator's, and a courier's whose page knows the policy. */
 const VIAS = {
   operador: {
-    enRuta: (comercio: Comercio) => enRuta(entorno, comercio),
-    foto: async (guia: string) => (await subir(entorno, guia)).cuerpo.archivo as string,
-    firma: async (guia: string) => (await subir(entorno, guia, { tipo: 'firma' })).cuerpo.archivo as string,
-    entregar: (guia: string, _evidencia: Politica, cuerpo: object) =>
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio),
+    foto: async (guia: string) => (await uploadArchivo(entorno, guia)).cuerpo.archivo as string,
+    firma: async (guia: string) => (await uploadArchivo(entorno, guia, { tipo: 'firma' })).cuerpo.archivo as string,
+    deliver: (guia: string, _evidencia: Politica, cuerpo: object) =>
       entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo),
   },
   repartidor: {
-    enRuta: (comercio: Comercio) => enRuta(entorno, comercio, movil.repartidor),
-    foto: async (guia: string) => (await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo as string,
-    firma: async (guia: string) => (await movil.subir(guia, 'firma', await unaFirma())).cuerpo.archivo as string,
-    entregar: (guia: string, evidencia: Politica, cuerpo: object) =>
-      movil.entregar(guia, { ...cuerpo, evidencia, idempotencia: `evidencia-${++claves}` }),
+    enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio, movil.repartidor),
+    foto: async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
+    firma: async (guia: string) => (await movil.upload(guia, 'firma', await unaFirma())).cuerpo.archivo as string,
+    deliver: (guia: string, evidencia: Politica, cuerpo: object) =>
+      movil.deliver(guia, { ...cuerpo, evidencia, idempotencia: `evidencia-${++claves}` }),
   },
 } as const
 const { repartidor } = VIAS
 /** A courier's delivery as a page sends it that knows of no policy. */
 const entregarComoAntes = (guia: string, cuerpo: object) =>
-  movil.entregar(guia, { ...cuerpo, idempotencia: `evidencia-${++claves}` })
+  movil.deliver(guia, { ...cuerpo, idempotencia: `evidencia-${++claves}` })
 
 const conPdf = ({ api }: Comercio, guia: string) =>
   hasta(async () => {
@@ -69,7 +69,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     const comercio = await comercioQue(PIDE_TODO)
     const guia = await via.enRuta(comercio)
     const fotos = [await via.foto(guia), await via.foto(guia)]
-    const { status, cuerpo } = await via.entregar(guia, PIDE_TODO, { recibido_por: QUIEN, fotos: fotos.slice(1) })
+    const { status, cuerpo } = await via.deliver(guia, PIDE_TODO, { recibido_por: QUIEN, fotos: fotos.slice(1) })
     expect([status, cuerpo.errores]).toEqual([
       422,
       [
@@ -88,7 +88,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     ])
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
     const completa = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos, firma: await via.firma(guia) }
-    expect((await via.entregar(guia, PIDE_TODO, completa)).status).toBe(201)
+    expect((await via.deliver(guia, PIDE_TODO, completa)).status).toBe(201)
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba).toMatchObject({
       sin_firma: null,
@@ -105,7 +105,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     const comercio = await comercioQue(PIDE_FIRMA)
     const guia = await via.enRuta(comercio)
     const entrega = { recibido_por: { ...QUIEN, documento: DOCUMENTO }, fotos: [await via.foto(guia)], sin_firma }
-    expect((await via.entregar(guia, PIDE_FIRMA, entrega)).status).toBe(201)
+    expect((await via.deliver(guia, PIDE_FIRMA, entrega)).status).toBe(201)
     const { prueba, texto, manifiesto } = await documentosDe(comercio, guia)
     const evidencia = { ...PIDE_FIRMA, faltas: [], pagina_anterior: false }
     expect([prueba.sin_firma, prueba.evidencia]).toEqual([sin_firma, evidencia])
@@ -120,7 +120,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
     const guia = await via.enRuta(comercio)
     const [fotos, firma] = [[await via.foto(guia)], await via.firma(guia)]
     const faltas = async (cuerpo: object) => {
-      const { status, cuerpo: dicho } = await via.entregar(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...cuerpo })
+      const { status, cuerpo: dicho } = await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos, ...cuerpo })
       expect(status).toBe(422)
       return dicho.errores.map(({ campo, mensaje }: Record<string, string>) => [campo, mensaje])
     }
@@ -134,7 +134,7 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
       ['/sin_firma', expect.stringContaining('omita una')],
     ])
     expect(await faltas({ sin_firma: 'otro' })).toEqual([['/sin_firma', expect.stringContaining('no_puede_firmar')]])
-    expect((await via.entregar(guia, NO_PIDE, { recibido_por: QUIEN, fotos })).status).toBe(201)
+    expect((await via.deliver(guia, NO_PIDE, { recibido_por: QUIEN, fotos })).status).toBe(201)
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ firma: null, sin_firma: null })
   })
 })
@@ -142,13 +142,13 @@ describe.each(['operador', 'repartidor'] as const)('the evidence of a delivery b
 describe('a courier’s delivery', () => {
   it('finds in the guide what the merchant needs, also in one that nobody carries', async () => {
     const comercio = await comercioQue(PIDE_TODO)
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
-    const libre = await enRuta(entorno, comercio)
-    const { datos } = (await movil.pedir('GET', '/guias')).cuerpo
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const libre = await createGuiaOnRoute(entorno, comercio)
+    const { datos } = (await movil.request('GET', '/guias')).cuerpo
     expect(datos.find((una: { guia: string }) => una.guia === guia).evidencia).toEqual(PIDE_TODO)
     for (const una of [guia, libre]) {
-      expect((await movil.pedir('GET', `/guias/${una}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
-      expect((await movil.pedir('GET', `/guias?guia=${una}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
+      expect((await movil.request('GET', `/guias/${una}`)).cuerpo.evidencia).toEqual(PIDE_TODO)
+      expect((await movil.request('GET', `/guias?guia=${una}`)).cuerpo.datos[0].evidencia).toEqual(PIDE_TODO)
     }
   })
 
@@ -197,8 +197,8 @@ describe('a courier’s delivery', () => {
     const entrega = { recibido_por: QUIEN, fotos: [await repartidor.foto(guia)] }
     await pedir(comercio, PIDE_FIRMA)
     // A page that knew more than it brought is refused, whatever the merchant needs now.
-    expect((await repartidor.entregar(guia, PIDE_TODO, entrega)).status).toBe(422)
-    expect((await repartidor.entregar(guia, OPCIONAL, entrega)).status).toBe(201)
+    expect((await repartidor.deliver(guia, PIDE_TODO, entrega)).status).toBe(422)
+    expect((await repartidor.deliver(guia, OPCIONAL, entrega)).status).toBe(201)
     expect((await comercio.api.guias.pruebaEntrega(guia)).evidencia).toEqual({
       ...PIDE_FIRMA,
       faltas: ['firma'],
@@ -208,10 +208,10 @@ describe('a courier’s delivery', () => {
 
   it('keeps what it was judged by when the policy changes, also in documents made later', async () => {
     const comercio = await comercioQue(PIDE_FIRMA)
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const antes = await conPdf(comercio, guia)
-    const otra = await enRuta(entorno, comercio)
-    const fotos = [(await subir(entorno, otra)).cuerpo.archivo]
+    const otra = await createGuiaOnRoute(entorno, comercio)
+    const fotos = [(await uploadArchivo(entorno, otra)).cuerpo.archivo]
     await entorno.operar('POST', `/guias/${otra}/entrega`, { recibido_por: QUIEN, fotos, sin_firma: 'sin_contacto' })
     await pedir(comercio, PIDE_TODO)
     const despues = await conPdf(comercio, guia)
@@ -224,8 +224,8 @@ describe('a courier’s delivery', () => {
 describe('an operator’s delivery', () => {
   it('cannot say which evidence was asked for', async () => {
     const comercio = await comercioQue(PIDE_FIRMA)
-    const guia = await enRuta(entorno, comercio)
-    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
     const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: QUIEN,
       fotos,
@@ -238,7 +238,7 @@ describe('an operator’s delivery', () => {
 describe('a simulated delivery', () => {
   it.each([PIDE_TODO, NO_PIDE, PIDE_FIRMA, OPCIONAL])('has what %o needs', async (politica) => {
     const comercio = await comercioQue(politica)
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba.evidencia).toEqual({ ...politica, faltas: [], pagina_anterior: false })

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
 
 /** A stretch of text and where its baseline begins, in points from the page's lower left corner. */
-export interface Trozo {
+export interface TextRun {
   texto: string
   x: number
   y: number
@@ -9,11 +9,11 @@ export interface Trozo {
   pagina: number
 }
 
-export interface PdfLeido {
+export interface ParsedPdf {
   paginas: number
   /** Width and height of the first page. */
-  medida: [number, number]
-  trozos: Trozo[]
+  measurement: [number, number]
+  chunks: TextRun[]
   /** Everything that is written, in drawing order, one space between stretches. */
   texto: string
   /** The dictionaries of all objects. */
@@ -21,15 +21,15 @@ export interface PdfLeido {
   /** The drawing operators of each page. */
   contenidos: string[]
   /** Where pictures stand, in points from the page's lower edge. */
-  imagenes: { pagina: number; abajo: number; arriba: number }[]
+  images: { pagina: number; bottom: number; top: number }[]
   /** The pictures that were put into the file as JPEG. */
   jpegs: { bytes: Buffer; ancho: number; alto: number }[]
 }
 
 /** Reads back what pdfkit writes (and only that): inflates the streams and follows each font's ToUnicode. */
-export function leerPdf(pdf: Buffer): PdfLeido {
+export function leerPdf(pdf: Buffer): ParsedPdf {
   const objetos = new Map<number, { diccionario: string; flujo: string }>()
-  const jpegs: PdfLeido['jpegs'] = []
+  const jpegs: ParsedPdf['jpegs'] = []
   const crudo = pdf.toString('latin1')
   for (const hallado of crudo.matchAll(/(?:^|\n)(\d+) 0 obj\n/g)) {
     const inicio = hallado.index + hallado[0].length
@@ -60,16 +60,16 @@ export function leerPdf(pdf: Buffer): PdfLeido {
   const trozos = contenidos.flatMap((contenido, pagina) => leerTrozos(contenido, fuentes, pagina))
   return {
     paginas: paginas.length,
-    medida,
-    trozos,
+    measurement: medida,
+    chunks: trozos,
     texto: trozos.map(({ texto }) => texto).join(' '),
     diccionarios,
     contenidos,
     jpegs,
-    imagenes: contenidos.flatMap((contenido, pagina) =>
+    images: contenidos.flatMap((contenido, pagina) =>
       [...contenido.matchAll(/^[\d.]+ 0 0 -([\d.]+) [\d.]+ ([\d.]+) cm\n\/I\d+ Do$/gm)].map(([, alto, y]) => {
         const abajo = medida[1] - Number(y)
-        return { pagina, abajo, arriba: abajo + Number(alto) }
+        return { pagina, bottom: abajo, top: abajo + Number(alto) }
       }),
     ),
   }
@@ -87,8 +87,8 @@ function leerMapa(cmap: string): Map<number, string> {
   return mapa
 }
 
-function leerTrozos(contenido: string, fuentes: Map<string, Map<number, string>>, pagina: number): Trozo[] {
-  const trozos: Trozo[] = []
+function leerTrozos(contenido: string, fuentes: Map<string, Map<number, string>>, pagina: number): TextRun[] {
+  const trozos: TextRun[] = []
   let fuente = new Map<number, string>()
   let [x, y] = [0, 0]
   for (const linea of contenido.split('\n')) {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { enRuta, subir, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { esperarCerrojo } from '../quietud.ts'
+import { createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { waitForLock } from '../quietud.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -18,7 +18,7 @@ const registrar = (guia: string, cuerpo: object, clave?: string) =>
 const fallar = (guia: string, mas: object = {}, clave?: string) =>
   registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...mas }, clave)
 const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
-  (await subir(entorno, guia, { tipo })).cuerpo.archivo as string
+  (await uploadArchivo(entorno, guia, { tipo })).cuerpo.archivo as string
 const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
 const usadas = async (archivos: string[]) => {
   const { rows } = await entorno.db.pool.query(
@@ -38,7 +38,7 @@ const contar = async (tabla: string, guia: string) => {
 
 describe('a failed attempt with photos', () => {
   it('is registered with them, and its merchant sees both', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     const { status, cuerpo } = await fallar(guia, {
       descripcion: 'No había nadie; se dejó aviso',
@@ -74,18 +74,18 @@ describe('a failed attempt with photos', () => {
       expect((await respuesta.arrayBuffer()).byteLength).toBe(bytes)
     }
     // Links are new each time.
-    entorno.adelantar(2_000)
+    entorno.advance(2_000)
     const [otra] = (await comercio.api.guias.intentos(guia)).datos
     expect(otra!.fotos[0]!.url).not.toBe(datos[0]!.fotos[0]!.url)
     // Page by page.
     const vistas: number[] = []
     for await (const { secuencia } of comercio.api.guias.intentos(guia, { limite: 1 })) vistas.push(secuencia)
     expect(vistas).toEqual([4, 7])
-    expect((await comercio.api.guias.intentos((await comercio.api.guias.crear(unaGuia())).guia)).datos).toEqual([])
+    expect((await comercio.api.guias.intentos((await comercio.api.guias.crear(buildGuia())).guia)).datos).toEqual([])
   })
 
   it('keeps them also when it is heard of late, and moves nothing', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await entorno.db.pool.query(
       `update guia set creado_en = now() - interval '1 hour', estado_en = now() - interval '1 hour' where guia = $1`,
       [guia],
@@ -104,8 +104,8 @@ describe('a failed attempt with photos', () => {
   })
 
   it('takes only photos of this guide that nobody uses, ten at most, and with no other state', async () => {
-    const guia = await enRuta(entorno, comercio)
-    const otra = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const otra = await createGuiaOnRoute(entorno, comercio)
     const [foto, firma, ajena, usada] = [
       await unaImagen(guia),
       await unaImagen(guia, 'firma'),
@@ -144,7 +144,7 @@ describe('a failed attempt with photos', () => {
   })
 
   it('is the same with its key when it comes again, and another with other photos', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     const conSuClave = (fotos: string[]) => fallar(guia, { fotos }, 'movil-1')
     const todas = await Promise.all(Array.from({ length: 5 }, () => conSuClave([a])))
@@ -160,7 +160,7 @@ describe('a failed attempt with photos', () => {
 
   it('has one winner beside another change, and leaves the loser’s photos free', async () => {
     for (let vez = 0; vez < 12; vez++) {
-      const guia = await enRuta(entorno, comercio)
+      const guia = await createGuiaOnRoute(entorno, comercio)
       const [a, b] = await Promise.all([unaImagen(guia), unaImagen(guia)])
       const dadas = await Promise.all([
         fallar(guia, { fotos: [a] }),
@@ -178,14 +178,14 @@ describe('a failed attempt with photos', () => {
   })
 
   it('writes nothing when a photo goes in between', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
     // The sweeper has b in its hands while the attempt looks.
     const cliente = await entorno.db.pool.connect()
     await cliente.query('begin')
     await cliente.query('delete from archivo where archivo = $1', [b])
     const intento = fallar(guia, { fotos: [a, b] })
-    await esperarCerrojo(entorno.db)
+    await waitForLock(entorno.db)
     await cliente.query('commit')
     cliente.release()
     const { status, cuerpo } = await intento
@@ -196,21 +196,21 @@ describe('a failed attempt with photos', () => {
   })
 
   it('keeps its photos from the sweeper', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const foto = await unaImagen(guia)
     await fallar(guia, { fotos: [foto] })
-    const suelta = await subir(entorno, guia, { bytes: await unaFoto({ color: '#3c3' }) })
-    const reloj = () => new Date(entorno.reloj().getTime() + 8 * 86_400_000)
+    const suelta = await uploadArchivo(entorno, guia, { bytes: await createFoto({ color: '#3c3' }) })
+    const reloj = () => new Date(entorno.clock().getTime() + 8 * 86_400_000)
     const almacen = createLocalStore(`${entorno.dataDir}/archivos`)
-    await barrerArchivos({ db: entorno.db, almacen, reloj, log: createLog('silent') })
-    expect((await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
+    await sweepArchivos({ db: entorno.db, store: almacen, clock: reloj, log: createLog('silent') })
+    expect((await Array.fromAsync(almacen.list())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
     expect((await fetch((await comercio.api.guias.intentos(guia)).datos[0]!.fotos[0]!.url)).status).toBe(200)
   })
 
   it('is its merchant’s alone, of that mode, and with its scope', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await createGuiaOnRoute(entorno, comercio)
     const leer = async (llave: string) =>
-      (await entorno.pedir('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
+      (await entorno.request('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
     expect(await leer((await entorno.nuevoComercio()).llave)).toBe('guia_desconocida')
     expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
     expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')

@@ -6,41 +6,41 @@ import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJob } from '../../server/data/queue/jobRows.ts'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/domain/pruebasEntrega/hacerPdf.ts'
-import type { PruebaConQuien } from '../../server/domain/pruebasEntrega/prueba.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
+import { makePdf, makePdfs, readPendingPruebas } from '../../server/domain/pruebasEntrega/hacerPdf.ts'
+import type { PruebaWithRepartidor } from '../../server/domain/pruebasEntrega/prueba.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { createMaps, createThreads } from '../../server/startup/buildDeps.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
-import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
+import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { ajustesCon, COMPLETO, unaGuia } from '../fabricas.ts'
-import { usarMosaicos } from '../mapas/mosaicos.ts'
-import { comercioDeDocumentos, usarDocumentos } from './documentos.ts'
+import { buildGuia, FULL_RUN_ONLY, readTestSettings } from '../fabricas.ts'
+import { useTiles } from '../mapas/mosaicos.ts'
+import { documentsComercio, useDocuments } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
 
-const { entorno, sinNadie, conPdf, jwks } = usarDocumentos()
-const mosaicos = usarMosaicos()
+const { entorno, sinNadie, conPdf, jwks } = useDocuments()
+const mosaicos = useTiles()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
 const hilos = createThreads(createLog('silent'))
 afterAll(() => hilos.stop())
-const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}) => ({
+const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof makePdf>[0]> = {}) => ({
   db: en.db,
   log: createLog('silent'),
-  reloj: en.reloj,
+  clock: en.clock,
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
-  almacen: createLocalStore(join(en.dataDir, 'archivos')),
-  hilos,
-  mapas: undefined,
-  ajustes: ajustesCon({ BRAND_NAME: 'Envíos' }),
+  store: createLocalStore(join(en.dataDir, 'archivos')),
+  threads: hilos,
+  maps: undefined,
+  settings: readTestSettings({ BRAND_NAME: 'Envíos' }),
   ...mas,
 })
-const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien> => {
+const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaWithRepartidor> => {
   const { rows } = await en.db.pool.query(
     `select p.*, null as repartidor from prueba_entrega p
      join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where i.guia = $1`,
@@ -51,8 +51,8 @@ const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien
 
 describe('a delivery gets its document', () => {
   it('by itself, soon, with what was said and nothing that was only meant for the merchant', async () => {
-    const { guia } = await comercioDeDocumentos.api.guias.crear(
-      unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
+    const { guia } = await documentsComercio.api.guias.crear(
+      buildGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
     )
     const evento = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
     await evento({ estado: 'recolectado' })
@@ -61,8 +61,8 @@ describe('a delivery gets its document', () => {
     await evento({ estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
     await evento({ estado: 'en_ruta' })
     await evento({ estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 60_000).toISOString() })
-    const foto = (await subir(entorno, guia)).cuerpo.archivo
-    const firma = (await subir(entorno, guia, { tipo: 'firma' })).cuerpo.archivo
+    const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo
+    const firma = (await uploadArchivo(entorno, guia, { tipo: 'firma' })).cuerpo.archivo
     await entorno.operar('POST', `/guias/${guia}/entrega`, {
       recibido_por: { nombre: 'Ana Lucía Xicay', documento: '2456 78901 0101', relacion: 'vecino' },
       fotos: [foto],
@@ -98,7 +98,7 @@ describe('a delivery gets its document', () => {
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
-    const { guia, foto, firma } = await entregada(entorno, comercioDeDocumentos)
+    const { guia, foto, firma } = await createDeliveredGuia(entorno, documentsComercio)
     const { manifiesto, sal, pdf, ...prueba } = await conPdf(guia)
     expect(decodeProtectedHeader(manifiesto)).toEqual({
       alg: 'EdDSA',
@@ -111,7 +111,7 @@ describe('a delivery gets its document', () => {
     const clave = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
     expect(verify(null, Buffer.from(`${cabeza}.${cuerpo}`), clave, Buffer.from(sello!, 'base64url'))).toBe(true)
 
-    const { recibido_por, external_ref } = { ...prueba, ...(await comercioDeDocumentos.api.guias.obtener(guia)) }
+    const { recibido_por, external_ref } = { ...prueba, ...(await documentsComercio.api.guias.obtener(guia)) }
     expect(contenido).toEqual({
       version: 1,
       emisor: entorno.url,
@@ -157,8 +157,8 @@ describe('a delivery gets its document', () => {
   })
 
   it('without a signature and without a place, too', async () => {
-    const guia = await enRuta(entorno, comercioDeDocumentos)
-    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    const guia = await createGuiaOnRoute(entorno, documentsComercio)
+    const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
     await entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
     const { manifiesto, firma } = await conPdf(guia)
     expect(firma).toBeNull()
@@ -166,7 +166,7 @@ describe('a delivery gets its document', () => {
   })
 
   it('once and for all: what comes later changes nothing', async () => {
-    const { guia } = await entregada(entorno, comercioDeDocumentos)
+    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
     const { pdf, manifiesto } = await conPdf(guia)
     const tarde = new Date(Date.now() - 60_000).toISOString()
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
@@ -183,12 +183,12 @@ describe('the job', () => {
   })
 
   it('makes the same bytes of the same proof, whenever it runs, and whatever was scanned meanwhile', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const fila = await filaDe(sinNadie, guia)
     const huellas: string[] = []
     for (const vez of [0, 1]) {
-      const deps = depsDe(sinNadie, { reloj: () => new Date(Date.now() + vez * 86_400_000) })
-      await hacerPdf(deps, fila)
+      const deps = depsDe(sinNadie, { clock: () => new Date(Date.now() + vez * 86_400_000) })
+      await makePdf(deps, fila)
       const { rows } = await sinNadie.db.pool.query(
         `select encode(a.sha256, 'hex') as sha256 from archivo a where guia_id = $1 and tipo = 'pdf' order by creado_en desc`,
         [fila.guia_id],
@@ -202,13 +202,13 @@ describe('the job', () => {
   })
 
   it('has one winner when several make it at once, and the sweeper takes what the others made', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const fila = await filaDe(sinNadie, guia)
-    const hechos = await Promise.all(Array.from({ length: 4 }, () => hacerPdf(depsDe(), fila)))
+    const hechos = await Promise.all(Array.from({ length: 4 }, () => makePdf(depsDe(), fila)))
     expect(hechos.filter(Boolean)).toHaveLength(1)
-    expect(await hacerPdf(depsDe(), fila)).toBe(false)
+    expect(await makePdf(depsDe(), fila)).toBe(false)
     // Run again as a job, it finds nothing to do.
-    await hacerPdfs(depsDe(), [toJob(fila), toJob(fila)])
+    await makePdfs(depsDe(), [toJob(fila), toJob(fila)])
     const archivos = async () =>
       (
         await sinNadie.db.pool.query(
@@ -222,9 +222,9 @@ describe('the job', () => {
     expect(hallados.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
     const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     const reloj = () => new Date(Date.now() + 8 * 86_400_000)
-    await barrerArchivos({ db: sinNadie.db, almacen, reloj, log: createLog('silent') })
+    await sweepArchivos({ db: sinNadie.db, store: almacen, clock: reloj, log: createLog('silent') })
     expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
-    const claves = (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)
+    const claves = (await Array.fromAsync(almacen.list())).map(({ clave }) => clave)
     expect(hallados.map(({ archivo }) => archivo).filter((archivo) => claves.includes(archivo))).toEqual([pdf])
     const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
     expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
@@ -233,10 +233,12 @@ describe('the job', () => {
 
   describe('with tiles of the operator’s own', () => {
     const pdfCon = async (url: string, propios = true) => {
-      const { guia } = await entregada(sinNadie, suyo)
-      const ajustes = { ...ajustesCon(), mosaicos: { url, propios, atribucion: '© Calles de Todos' } }
-      const mapas = createMaps(ajustes, { reloj: sinNadie.reloj, log: createLog('silent') })
-      expect(await hacerPdf(depsDe(sinNadie, { ajustes, mapas }), await filaDe(sinNadie, guia))).toBe(true)
+      const { guia } = await createDeliveredGuia(sinNadie, suyo)
+      const ajustes = { ...readTestSettings(), tiles: { url, selfHosted: propios, attribution: '© Calles de Todos' } }
+      const mapas = createMaps(ajustes, { clock: sinNadie.clock, log: createLog('silent') })
+      expect(await makePdf(depsDe(sinNadie, { settings: ajustes, maps: mapas }), await filaDe(sinNadie, guia))).toBe(
+        true,
+      )
       return leerPdf(await bajar((await conPdf(guia, suyo)).pdf.url))
     }
     const DEL_MAPA = 'Mapa: © Calles de Todos'
@@ -244,7 +246,7 @@ describe('the job', () => {
     it('draws the place of the delivery', async () => {
       const pdf = await pdfCon(mosaicos.url)
       expect(pdf.texto).toContain(DEL_MAPA)
-      expect(mosaicos.pedidos.length).toBeGreaterThanOrEqual(3)
+      expect(mosaicos.requests.length).toBeGreaterThanOrEqual(3)
       // Photo, signature and map.
       expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(3)
       const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 1_280 && alto === 512)
@@ -265,49 +267,49 @@ describe('the job', () => {
 
     it('asks nobody whose tiles are not for that', async () => {
       expect((await pdfCon(mosaicos.url, false)).texto).not.toContain('Mapa:')
-      expect(mosaicos.pedidos).toEqual([])
+      expect(mosaicos.requests).toEqual([])
     })
   })
 
   it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {
-    const { guia, foto } = await entregada(sinNadie, suyo)
-    const otra = await entregada(sinNadie, suyo)
+    const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
+    const otra = await createDeliveredGuia(sinNadie, suyo)
     const carpeta = join(sinNadie.dataDir, 'archivos', foto.slice(-2))
     const [nombre] = (await readdir(carpeta)).filter((uno) => uno === foto)
     await rename(join(carpeta, nombre!), join(carpeta, `${nombre}.perdida`))
     let ahora = Date.now()
     const lineas: string[] = []
     const deps = depsDe(sinNadie, {
-      reloj: () => new Date(ahora),
+      clock: () => new Date(ahora),
       log: createLog('warn', { write: (linea) => lineas.push(linea) }),
     })
     const metricas = createMetrics()
-    metricas.observar(deps)
+    metricas.observe(deps)
     const ids = new Set<string>()
     const desde = ahora
     const esperas = [5, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
     for (const segundos of esperas) {
-      const pendientes = await pruebasPendientes(deps, 100)
+      const pendientes = await readPendingPruebas(deps, 100)
       const { id, proximo_en } = await filaDe(sinNadie, guia)
       expect(pendientes.map((uno) => uno.id)).toContain(id)
       expect(ids.has(id)).toBe(false)
       ids.add(id)
-      await hacerPdfs(deps, pendientes as Parameters<typeof hacerPdfs>[1])
+      await makePdfs(deps, pendientes as Parameters<typeof makePdfs>[1])
       const fila = await filaDe(sinNadie, guia)
       expect(fila.pdf).toBeNull()
       expect(fila.proximo_en.getTime()).toBe(ahora + segundos * 1_000)
       expect(fila.proximo_en > proximo_en).toBe(true)
-      expect((await pruebasPendientes(deps, 100)).map((uno) => uno.id)).not.toContain(fila.id)
+      expect((await readPendingPruebas(deps, 100)).map((uno) => uno.id)).not.toContain(fila.id)
       ahora += segundos * 1_000
     }
     // The other one didn't wait for it.
     expect((await filaDe(sinNadie, otra.guia)).pdf).not.toBeNull()
-    const expuestas = await metricas.exponer()
+    const expuestas = await metricas.expose()
     expect(expuestas).toMatch(/^guias_pruebas_sin_pdf [1-9]/m)
     expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(expuestas)![1])).toBeGreaterThan(60_000)
     expect(lineas.filter((linea) => linea.includes('proof without its PDF'))).toHaveLength(esperas.length)
     expect(ahora - desde).toBeGreaterThan(86_400_000)
-    await hacerPdfs(deps, (await pruebasPendientes(deps, 100)) as Parameters<typeof hacerPdfs>[1])
+    await makePdfs(deps, (await readPendingPruebas(deps, 100)) as Parameters<typeof makePdfs>[1])
     const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
     const { texto } = leerPdf(await bajar(pdf.url))
     expect(texto).toContain('No se pudo mostrar esta imagen')
@@ -318,86 +320,86 @@ describe('the job', () => {
   })
 
   it('shows no photo that isn’t the one that was kept', async () => {
-    const { guia, foto } = await entregada(sinNadie, suyo)
+    const { guia, foto } = await createDeliveredGuia(sinNadie, suyo)
     const ruta = join(sinNadie.dataDir, 'archivos', foto.slice(-2), foto)
     const bytes = await readFile(ruta)
     bytes[bytes.length - 3]! ^= 1
     await writeFile(ruta, bytes)
-    await hacerPdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
+    await makePdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
   it('tells in how many seconds to ask again, until it is there', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const wait = async () => {
       const { datos, cabeceras } = await suyo.api.guias.pruebaEntrega(guia).conRespuesta()
       return [datos.pdf === null, cabeceras.get('retry-after')]
     }
     expect(await wait()).toEqual([true, '2'])
-    const in90Days = new Date(sinNadie.reloj().getTime() + 90 * 86_400_000)
+    const in90Days = new Date(sinNadie.clock().getTime() + 90 * 86_400_000)
     await sinNadie.db.pool.query('update prueba_entrega set proximo_en = $1', [in90Days])
     expect(await wait()).toEqual([true, '86400'])
-    await hacerPdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
+    await makePdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
     expect(await wait()).toEqual([false, null])
   })
 
   it('is not put off when the database takes no writes', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)
     const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     for (const code of ['53100', '25006', '58030']) {
       const error = Object.assign(new Error('no writes'), { code })
-      const sinEscribir = { ...almacen, guardar: () => Promise.reject(error) }
-      await expect(hacerPdfs(depsDe(sinNadie, { almacen: sinEscribir }), [toJob(pendiente)])).rejects.toBe(error)
+      const sinEscribir = { ...almacen, save: () => Promise.reject(error) }
+      await expect(makePdfs(depsDe(sinNadie, { store: sinEscribir }), [toJob(pendiente)])).rejects.toBe(error)
     }
     expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pendiente.id, pdf: null, intentos: 0 })
-    await hacerPdfs(depsDe(), [toJob(pendiente)])
+    await makePdfs(depsDe(), [toJob(pendiente)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 
   it('stops at the proof in hand when its worker lost its jobs', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const trabajo = toJob(await filaDe(sinNadie, guia))
-    await hacerPdfs(depsDe(), [{ ...trabajo, signal: AbortSignal.abort() }])
+    await makePdfs(depsDe(), [{ ...trabajo, signal: AbortSignal.abort() }])
     expect((await filaDe(sinNadie, guia)).pdf).toBeNull()
-    await hacerPdfs(depsDe(), [trabajo])
+    await makePdfs(depsDe(), [trabajo])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 
   it('keeps what it can’t store now for later', async () => {
-    const { guia } = await entregada(sinNadie, suyo)
+    const { guia } = await createDeliveredGuia(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)
     const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
-    const lleno = { ...almacen, guardar: () => Promise.reject(new Error('no space left')) }
-    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [toJob(pendiente)])
+    const lleno = { ...almacen, save: () => Promise.reject(new Error('no space left')) }
+    await makePdfs(depsDe(sinNadie, { store: lleno }), [toJob(pendiente)])
     const fila = await filaDe(sinNadie, guia)
     expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
     // After its ten waits it is tried every four hours.
     await sinNadie.db.pool.query('update prueba_entrega set intentos = 10 where id = $1', [fila.id])
     const ahora = new Date()
-    await hacerPdfs(depsDe(sinNadie, { almacen: lleno, reloj: () => ahora }), [toJob(fila)])
+    await makePdfs(depsDe(sinNadie, { store: lleno, clock: () => ahora }), [toJob(fila)])
     const otraVez = await filaDe(sinNadie, guia)
     expect(otraVez).toMatchObject({ pdf: null, intentos: 11, proximo_en: new Date(ahora.getTime() + 14_400_000) })
-    await hacerPdfs(depsDe(), [toJob(otraVez)])
+    await makePdfs(depsDe(), [toJob(otraVez)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 })
 
 describe('when the master key changes', () => {
-  it('old proofs verify as ever, even after the old key is gone', COMPLETO, async () => {
-    const { guia } = await entregada(entorno, comercioDeDocumentos)
+  it('old proofs verify as ever, even after the old key is gone', FULL_RUN_ONLY, async () => {
+    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
     const vieja = await conPdf(guia)
     const nueva = Buffer.alloc(32, 9).toString('base64')
     for (const MASTER_KEYS of [`${nueva},${MASTER_KEY}`, nueva]) {
-      await entorno.reiniciar({ MASTER_KEYS })
+      await entorno.reset({ MASTER_KEYS })
       const { keys } = await jwks()
       expect(keys).toHaveLength(2)
       const { kid } = decodeProtectedHeader(vieja.manifiesto)
       expect(keys.map((clave: { kid: string }) => clave.kid).indexOf(kid)).toBe(1)
       await compactVerify(vieja.manifiesto, createLocalJWKSet({ keys }))
-      const suya = new Guias({ llave: comercioDeDocumentos.llave, baseUrl: entorno.url })
-      const otra = await entregada(entorno, { api: suya })
-      const { manifiesto } = await conPdf(otra.guia, { ...comercioDeDocumentos, api: suya })
+      const suya = new Guias({ llave: documentsComercio.llave, baseUrl: entorno.url })
+      const otra = await createDeliveredGuia(entorno, { api: suya })
+      const { manifiesto } = await conPdf(otra.guia, { ...documentsComercio, api: suya })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)

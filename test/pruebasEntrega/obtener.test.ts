@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enRuta, entregada, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { ajustesCon, lecturaDe, sinDestino } from '../fabricas.ts'
+import { createDeliveredGuia, createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuiaWithoutDestino, readTestSettings } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -11,20 +11,20 @@ beforeAll(async () => {
 
 describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
   it('is not there before the delivery, nor for one without proof', async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       name: 'ErrorNoEncontrado',
       codigo: 'prueba_no_disponible',
     })
-    const sinPrueba = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${sinPrueba}/eventos`, lecturaDe('entregado'))
+    const sinPrueba = await createGuiaOnRoute(entorno, comercio)
+    await entorno.operar('POST', `/guias/${sinPrueba}/eventos`, buildEstadoReport('entregado'))
     await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
   })
 
   it('gives new links every time', async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const una = await comercio.api.guias.pruebaEntrega(guia)
-    entorno.adelantar(2_000)
+    entorno.advance(2_000)
     const otra = await comercio.api.guias.pruebaEntrega(guia)
     expect(otra.fotos[0]!.url).not.toBe(una.fotos[0]!.url)
     expect(otra.fotos[0]!.archivo).toBe(una.fotos[0]!.archivo)
@@ -32,29 +32,33 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
   })
 
   it('is its merchant’s alone, of that mode, and with its scope', async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const extrano = await entorno.nuevoComercio()
     const leer = async (llave: string, cual = guia) =>
-      (await entorno.pedir('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
+      (await entorno.request('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
     expect(await leer(extrano.llave)).toBe('guia_desconocida')
     expect(await leer(extrano.llave, '000000000000')).toBe('guia_desconocida')
     expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
     expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
     expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
     // A merchant uploads nothing.
-    const { status } = await entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+    const { status } = await entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       llave: comercio.llave,
-      crudo: new Uint8Array(await unaFoto()),
+      raw: new Uint8Array(await createFoto()),
       cabeceras: { 'Content-Type': 'image/jpeg' },
     })
     expect(status).toBe(401)
   })
 
   it('forgets where it was when places are forgotten', async () => {
-    const { guia, foto } = await entregada(entorno, comercio)
-    const { olvidarUbicaciones } = await import('../../server/domain/ubicacion/olvidar.ts')
+    const { guia, foto } = await createDeliveredGuia(entorno, comercio)
+    const { eraseUbicaciones: olvidarUbicaciones } = await import('../../server/domain/ubicacion/olvidar.ts')
     const reloj = () => new Date(Date.now() + 2 * 86_400_000)
-    await olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon({ LOCATION_RETENTION_DAYS: '1' }) })
+    await olvidarUbicaciones({
+      db: entorno.db,
+      clock: reloj,
+      settings: readTestSettings({ LOCATION_RETENTION_DAYS: '1' }),
+    })
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })
     const { rows } = await entorno.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
     expect(rows).toEqual([{ lat: null, lng: null }])

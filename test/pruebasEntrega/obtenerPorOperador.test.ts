@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
-import { enRuta, entregada } from '../archivos/imagenes.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { createDeliveredGuia, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const leer = (guia: string) => entorno.operar('GET', `/guias/${guia}/prueba-entrega`)
 
 describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
   it('shows any merchant’s proof as the merchant sees it, with links that open', async () => {
     const comercio = await entorno.nuevoComercio('live')
-    const { guia, foto, firma } = await entregada(entorno, comercio)
+    const { guia, foto, firma } = await createDeliveredGuia(entorno, comercio)
     const { status, cuerpo } = await leer(guia.toLowerCase())
     const { fotos, firma: suFirma, pdf: _pdf, ...resto } = cuerpo
     const { fotos: _1, firma: _2, pdf: _3, ...delComercio } = await comercio.api.guias.pruebaEntrega(guia)
@@ -23,10 +23,10 @@ describe('GET /operaciones/v1/guias/{guia}/prueba-entrega', () => {
 
   it('returns 404 without a proof, and after the delivery was undone', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await createDeliveredGuia(entorno, comercio)
     const { secuencia } = await comercio.api.guias.obtener(guia)
     await entorno.operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otra puerta', secuencia })
-    for (const una of [guia, await enRuta(entorno, comercio)]) {
+    for (const una of [guia, await createGuiaOnRoute(entorno, comercio)]) {
       const { status, cuerpo } = await leer(una)
       expect([status, cuerpo.codigo]).toEqual([404, 'prueba_no_disponible'])
     }

@@ -1,30 +1,32 @@
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { componerPdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
-import type { DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
+import { composePdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
+import type { PruebaData } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
 import { prepareImage } from '../../server/platform/images/prepareImage.ts'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
-import { archivo, bytesDeFoto, datos, firma, foto, hito, imagenDeMuestra, sha256 } from './muestra.ts'
+import { archivo, buildMilestone, createSampleImage, datos, firma, foto, fotoBytes, sha256 } from './muestra.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
-  const conMapa = { mapa: { imagen: (await prepareImage(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
+  const conMapa = {
+    locationMap: { image: (await prepareImage(fotoBytes, 640, 78))!, attribution: '© Calles de Todos' },
+  }
   for (const cambios of [{}, { fotos: [], firma: null }, { fotos: [foto, foto, foto] }]) {
     const [sin, con] = [
-      leerPdf(await componerPdf(datos(cambios))),
-      leerPdf(await componerPdf(datos({ ...cambios, ...conMapa }))),
+      leerPdf(await composePdf(datos(cambios))),
+      leerPdf(await composePdf(datos({ ...cambios, ...conMapa }))),
     ]
     expect(con.paginas).toBe(sin.paginas)
     expect(con.texto).toContain('Lugar de la entrega')
     expect(con.texto).toContain('Mapa: © Calles de Todos')
     expect(sin.texto).not.toContain('Mapa:')
   }
-  expect(leerPdf(await componerPdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
+  expect(leerPdf(await composePdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
 })
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
-  const { texto, medida, diccionarios } = leerPdf(await componerPdf(datos()))
+  const { texto, measurement: medida, diccionarios } = leerPdf(await composePdf(datos()))
   expect(medida).toEqual([612, 792])
   for (const dicho of [
     'PRUEBA DE ENTREGA',
@@ -59,23 +61,23 @@ test('says what happened, in Spanish, with the zone of its times and without the
 })
 
 test('the same data give the same bytes, whenever', async () => {
-  const [una, otra] = [await componerPdf(datos()), await componerPdf(datos())]
+  const [una, otra] = [await composePdf(datos()), await composePdf(datos())]
   expect(sha256(otra)).toBe(sha256(una))
   // Nor does a document depend on those before it, nor on those made at the same time.
   const rara = datos({ comercio: 'A\u2010B\u00A0C\u2011D Å × ∕ ⁄ ΩΑΒ' })
-  const [, juntas] = await Promise.all([componerPdf(rara), componerPdf(datos())])
+  const [, juntas] = await Promise.all([composePdf(rara), composePdf(datos())])
   expect(sha256(juntas)).toBe(sha256(una))
-  expect(sha256(await componerPdf(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
+  expect(sha256(await composePdf(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
 })
 
 test('a test guide says so', async () => {
-  expect(leerPdf(await componerPdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
+  expect(leerPdf(await composePdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
 })
 
 test('transcribes what its fonts lack, says so, and shows words of right-to-left scripts in their order', async () => {
   const { texto } = leerPdf(
-    await componerPdf(
-      datos({ comercio: '김 Ñandú 👨‍👩‍👧', recibio: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
+    await composePdf(
+      datos({ comercio: '김 Ñandú 👨‍👩‍👧', receiver: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
     ),
   )
   expect(texto).toContain('Gim Ñandú :man::woman::girl:*')
@@ -87,8 +89,8 @@ test('transcribes what its fonts lack, says so, and shows words of right-to-left
 
 test('a broken image is a note, and its digest stays', async () => {
   const rota = await archivo('rota.jpg', Buffer.from('no es una imagen'))
-  const truncada = await archivo('truncada.jpg', bytesDeFoto.subarray(0, bytesDeFoto.length >> 1))
-  const pdf = leerPdf(await componerPdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
+  const truncada = await archivo('truncada.jpg', fotoBytes.subarray(0, fotoBytes.length >> 1))
+  const pdf = leerPdf(await composePdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
   expect(pdf.texto).toContain(rota.sha256)
@@ -97,18 +99,18 @@ test('a broken image is a note, and its digest stays', async () => {
 
 test('ten photos of any shape and a long history fit on two pages; the last event is always there', async () => {
   const formas = await Promise.all([
-    imagenDeMuestra(3000, 30),
-    imagenDeMuestra(30, 3000),
-    imagenDeMuestra(1, 1),
-    imagenDeMuestra(1600, 1200),
+    createSampleImage(3000, 30),
+    createSampleImage(30, 3000),
+    createSampleImage(1, 1),
+    createSampleImage(1600, 1200),
   ])
   const fotos = await Promise.all(
     Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!)),
   )
   const historial = Array.from({ length: 400 }, (_, i) =>
-    hito(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
+    buildMilestone(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
   )
-  const { paginas, texto } = leerPdf(await componerPdf(datos({ fotos, historial })))
+  const { paginas, texto } = leerPdf(await composePdf(datos({ fotos, historial })))
   expect(paginas).toBe(2)
   expect(texto).toContain('Foto 10 · ')
   expect(texto).toContain('Evento 1 ')
@@ -119,12 +121,12 @@ test('ten photos of any shape and a long history fit on two pages; the last even
 test('a proof without photos and with little to tell is one page', async () => {
   const nada = { nombre: null, documento: null, relacion: null }
   const { paginas, texto } = leerPdf(
-    await componerPdf(
+    await composePdf(
       datos({
         external_ref: null,
         contenido: null,
         repartidor: null,
-        recibio: nada,
+        receiver: nada,
         posicion: null,
         historial: [],
         fotos: [],
@@ -157,22 +159,22 @@ const fecha = (texto: Textos) =>
     fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
     texto(10),
   )
-const preparar = async (...medida: [number, number]) => prepareImage(await imagenDeMuestra(...medida), 720, 78)
+const preparar = async (...medida: [number, number]) => prepareImage(await createSampleImage(...medida), 720, 78)
 const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
 const unArchivo = (texto: Textos) =>
-  fc.record({ nombre: texto(60), imagen: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
+  fc.record({ nombre: texto(60), image: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
 const MAPA = (await preparar(640, 256))!
 const CUADRADO = {
-  png: await sharp(await imagenDeMuestra(90, 90))
+  png: await sharp(await createSampleImage(90, 90))
     .png()
     .toBuffer(),
   ancho: 90,
   alto: 90,
 }
 const LOGO = { color: CUADRADO, negro: CUADRADO }
-const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
+const cualquiera = (texto: Textos): fc.Arbitrary<PruebaData> =>
   fc.record({
-    marca: fc.record({ nombre: texto(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),
+    brand: fc.record({ nombre: texto(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
@@ -181,7 +183,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
     entregado_en: fecha(texto),
     registrado_en: fecha(texto),
     zona: fc.constantFrom('America/Guatemala', 'UTC', 'Asia/Kathmandu', ''),
-    url_verificacion: fc.oneof(fc.webUrl(), texto(3000)),
+    verificationUrl: fc.oneof(fc.webUrl(), texto(3000)),
     recogida: fc.record({ nombre: quiza(texto(120)), lat: quiza(grados), lng: quiza(grados) }),
     destinatario: fc.record({
       nombre: quiza(texto(120)),
@@ -192,11 +194,11 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
     }),
     contenido: quiza(texto(300)),
     repartidor: quiza(fc.record({ repartidor: texto(64), nombre: texto(120) })),
-    recibio: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
+    receiver: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
     posicion: quiza(
       fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros, distancia_avisada_m: metros }),
     ),
-    mapa: fc.constantFrom(null, { imagen: MAPA, atribucion: '© OpenStreetMap' }),
+    locationMap: fc.constantFrom(null, { image: MAPA, attribution: '© OpenStreetMap' }),
     historial: fc.array(
       fc.record({
         ocurrido_en: fecha(texto),
@@ -216,7 +218,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
 const dentro = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
-      const { paginas, trozos } = leerPdf(await componerPdf(datos))
+      const { paginas, chunks: trozos } = leerPdf(await composePdf(datos))
       expect(paginas).toBeLessThanOrEqual(2)
       for (const { x, y } of trozos) {
         // The margin is 46 points wide. A mark of a foreign script may stand left of its letter, in the margin.
@@ -234,4 +236,4 @@ const dentro = (numRuns: number) =>
     { numRuns },
   )
 test('whatever the data, one or two pages, and nothing written beyond their edges', () => dentro(10))
-test('the same with five hundred data', COMPLETO, () => dentro(500))
+test('the same with five hundred data', FULL_RUN_ONLY, () => dentro(500))

@@ -1,29 +1,29 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { guardarArchivo } from '../../server/domain/archivos/archivo.ts'
-import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
+import { saveArchivo } from '../../server/domain/archivos/archivo.ts'
+import { sweepArchivos } from '../../server/domain/archivos/sweep.ts'
+import { deletePruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
-import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { ajustesCon, lecturaDe } from '../fabricas.ts'
+import { createDeliveredGuia, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, readTestSettings } from '../fabricas.ts'
 
 const DIAS = 30
 const DIA = 86_400_000
 const env = { PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }
-const entorno = usarEntorno({}, () => env)
+const entorno = useEnvironment({}, () => env)
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
 })
 
-const reloj = () => entorno.reloj()
+const reloj = () => entorno.clock()
 const log = createLog('silent')
-const borrar = () => borrarPruebas({ db: entorno.db, reloj, log, ajustes: ajustesCon(env) })
+const borrar = () => deletePruebas({ db: entorno.db, clock: reloj, log, settings: readTestSettings(env) })
 const almacen = () => createLocalStore(`${entorno.dataDir}/archivos`)
-const barrer = () => barrerArchivos({ db: entorno.db, almacen: almacen(), reloj, log })
+const barrer = () => sweepArchivos({ db: entorno.db, store: almacen(), clock: reloj, log })
 const guardados = async (archivos: string[]) => {
-  const claves = (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave)
+  const claves = (await Array.fromAsync(almacen().list())).map(({ clave }) => clave)
   return archivos.map((archivo) => [archivo, claves.includes(archivo)])
 }
 const filas = async (tabla: string, archivos: string[]) =>
@@ -31,12 +31,12 @@ const filas = async (tabla: string, archivos: string[]) =>
 
 /** A guide whose first attempt failed with a photo, and that was delivered on the second. */
 async function conTodo() {
-  const guia = await enRuta(entorno, comercio)
-  const foto = (await subir(entorno, guia)).cuerpo.archivo as string
+  const guia = await createGuiaOnRoute(entorno, comercio)
+  const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo as string
   const registrar = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
   await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [foto] })
   await registrar({ estado: 'en_ruta' })
-  const [a, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
+  const [a, firma] = [await uploadArchivo(entorno, guia), await uploadArchivo(entorno, guia, { tipo: 'firma' })]
   const cuerpo = {
     recibido_por: { nombre: 'Persona Irrepetible', documento: '9999 88888 7777', relacion: 'vecino' },
     fotos: [a.cuerpo.archivo],
@@ -48,7 +48,13 @@ async function conTodo() {
   const entregar = () => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo, clave)
   const { status, cuerpo: dicho } = await entregar()
   if (status !== 201) throw new Error(JSON.stringify(dicho))
-  return { guia, intento: foto, entrega: [a.cuerpo.archivo, firma.cuerpo.archivo] as string[], entregar, dicho }
+  return {
+    guia,
+    intento: foto,
+    entrega: [a.cuerpo.archivo, firma.cuerpo.archivo] as string[],
+    deliver: entregar,
+    text: dicho,
+  }
 }
 
 /** A document, as its job leaves it. */
@@ -66,7 +72,7 @@ async function conPdf(guia: string): Promise<string> {
     usado_en: reloj(),
     contenido: Buffer.from('%PDF-'),
   }
-  const { archivo } = await guardarArchivo({ db: entorno.db, almacen: almacen(), reloj }, rows[0], datos)
+  const { archivo } = await saveArchivo({ db: entorno.db, store: almacen(), clock: reloj }, rows[0], datos)
   const { rows: puestos } = await entorno.db.pool.query(
     'update prueba_entrega set pdf = coalesce(pdf, $2) where guia_id = $1 returning pdf',
     [rows[0].id, archivo],
@@ -76,8 +82,8 @@ async function conPdf(guia: string): Promise<string> {
 
 describe('after the retention of proofs', () => {
   it('an attempt that became known late keeps its photos as long as any other, whatever it is dated', async () => {
-    const guia = await enRuta(entorno, comercio)
-    const foto = (await subir(entorno, guia)).cuerpo.archivo as string
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    const foto = (await uploadArchivo(entorno, guia)).cuerpo.archivo as string
     const tarde = {
       estado: 'intento_fallido',
       motivo: 'sin_respuesta',
@@ -87,18 +93,18 @@ describe('after the retention of proofs', () => {
     expect((await entorno.operar('POST', `/guias/${guia}/eventos`, tarde)).cuerpo.aplicado).toBe(false)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
-    entorno.adelantar(DIAS * DIA + 1_000)
+    entorno.advance(DIAS * DIA + 1_000)
     await borrar()
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toEqual([])
   })
 
   it('files and who received are gone, rows first; that it was delivered, and when, stays', async () => {
-    const { guia, intento, entrega, entregar, dicho: acuse } = await conTodo()
+    const { guia, intento, entrega, deliver: entregar, text: acuse } = await conTodo()
     const todos = [intento, ...entrega]
     const antes = await comercio.api.guias.obtener(guia)
     const pdf = await conPdf(guia)
 
-    entorno.adelantar(DIAS * DIA - 60_000)
+    entorno.advance(DIAS * DIA - 60_000)
     await borrar()
     await barrer()
     const { fotos, firma, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
@@ -106,7 +112,7 @@ describe('after the retention of proofs', () => {
     expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
     expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, true]))
 
-    entorno.adelantar(61_000)
+    entorno.advance(61_000)
     const cuando = reloj()
     await Promise.all([borrar(), borrar()])
     // No row says that the files are there: their links open nothing, though the storage still has the bytes.
@@ -125,7 +131,7 @@ describe('after the retention of proofs', () => {
     expect([error?.status, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
     const [, dicho = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
     expect(new Date(dicho).getTime() - cuando.getTime()).toBeGreaterThanOrEqual(0)
-    expect(new Date(dicho).getTime()).toBeLessThanOrEqual(entorno.reloj().getTime())
+    expect(new Date(dicho).getTime()).toBeLessThanOrEqual(entorno.clock().getTime())
     const [entregado, ...previos] = antes.eventos.datos.toReversed()
     expect(entregado).toMatchObject({ tipo: 'guia.entregado', lat: 14.7189, lng: -90.6442 })
     expect(await comercio.api.guias.obtener(guia)).toEqual({
@@ -139,7 +145,7 @@ describe('after the retention of proofs', () => {
     )
     expect(pruebas.filter(({ texto }) => /Irrepetible|9999 88888/.test(texto))).toEqual([])
     // Once is enough.
-    entorno.adelantar(DIA)
+    entorno.advance(DIA)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining(dicho),
@@ -156,9 +162,9 @@ describe('after the retention of proofs', () => {
   })
 
   it('a guide delivered without proof never had one', async () => {
-    const guia = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('entregado'))
-    entorno.adelantar((DIAS + 1) * DIA)
+    const guia = await createGuiaOnRoute(entorno, comercio)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport('entregado'))
+    entorno.advance((DIAS + 1) * DIA)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
       message: expect.stringContaining('se entregó sin prueba'),
@@ -166,9 +172,9 @@ describe('after the retention of proofs', () => {
   })
 
   it('more than one round of them, and nobody else’s', async () => {
-    const vieja = await entregada(entorno, comercio)
-    entorno.adelantar((DIAS + 1) * DIA)
-    const nueva = await entregada(entorno, comercio)
+    const vieja = await createDeliveredGuia(entorno, comercio)
+    entorno.advance((DIAS + 1) * DIA)
+    const nueva = await createDeliveredGuia(entorno, comercio)
     const { rows } = await entorno.db.pool.query(
       `with v as (select id from guia_indice where guia = $1),
          g as (insert into guia select (jsonb_populate_record(g, jsonb_build_object('id', gen_random_uuid(),

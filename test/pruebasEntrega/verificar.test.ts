@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { comercioDeDocumentos, usarDocumentos } from './documentos.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { documentsComercio, useDocuments } from './documentos.ts'
 
-const { entorno, sinNadie, conPdf } = usarDocumentos()
+const { entorno, sinNadie, conPdf } = useDocuments()
 
 describe('POST /verificar/{guia}/comprobar', () => {
   const comprobar = (guia: string, huella: string, ip = '198.51.100.1') =>
-    entorno.pedir('POST', `/verificar/${guia}/comprobar`, {
+    entorno.request('POST', `/verificar/${guia}/comprobar`, {
       cuerpo: { sha256: huella },
       cabeceras: { 'X-Forwarded-For': ip },
     })
 
   it('tells whoever holds the PDF, and nobody else', async () => {
-    const { guia } = await entregada(entorno, comercioDeDocumentos)
-    const otra = await entregada(entorno, comercioDeDocumentos)
+    const { guia } = await createDeliveredGuia(entorno, documentsComercio)
+    const otra = await createDeliveredGuia(entorno, documentsComercio)
     const { pdf, manifiesto, fotos } = await conPdf(guia)
     const buena = await comprobar(guia, pdf.sha256)
     expect([buena.status, buena.cuerpo]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
@@ -28,18 +28,18 @@ describe('POST /verificar/{guia}/comprobar', () => {
   })
 
   it('says when there is nothing to compare with, yet or at all', async () => {
-    const { guia } = await comercioDeDocumentos.api.guias.crear(unaGuia())
+    const { guia } = await documentsComercio.api.guias.crear(buildGuia())
     expect((await comprobar(guia, '0'.repeat(64))).cuerpo).toEqual({ guia, resultado: 'sin_prueba', manifiesto: null })
     const dueno = await sinNadie.nuevoComercio()
-    const pendiente = await entregada(sinNadie, dueno)
-    const { cuerpo } = await sinNadie.pedir('POST', `/verificar/${pendiente.guia}/comprobar`, {
+    const pendiente = await createDeliveredGuia(sinNadie, dueno)
+    const { cuerpo } = await sinNadie.request('POST', `/verificar/${pendiente.guia}/comprobar`, {
       cuerpo: { sha256: '0'.repeat(64) },
     })
     expect(cuerpo).toEqual({ guia: pendiente.guia, resultado: 'pendiente', manifiesto: null })
   })
 
   it('can’t be searched through', async () => {
-    const { guia } = await comercioDeDocumentos.api.guias.crear(unaGuia())
+    const { guia } = await documentsComercio.api.guias.crear(buildGuia())
     // An answer of a service that is too busy (503) was admitted, too.
     const cuantas = async (pedir: () => Promise<{ status: number }>, n: number) =>
       (await Promise.all(Array.from({ length: n }, pedir))).filter(({ status }) => status !== 429).length

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
 import { MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
-import { cookieDe, entrarPorMovil, type Movil, nuevoMovil } from './movil.ts'
-import { conocida, entrarEn, usarSesiones } from './sesiones.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { cookieDe, createMobile, type Movil, signInByMobile } from './movil.ts'
+import { fetchSesion, signInAt, useSesiones } from './sesiones.ts'
 
-const { entorno, otroServicio, nuevo } = usarSesiones()
+const { entorno, otroServicio, nuevo } = useSesiones()
 
 describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
     const { repartidor, codigo } = await nuevo()
     const antes = Date.now()
-    const { status, cuerpo, cabeceras } = await entrarPorMovil(entorno, codigo)
+    const { status, cuerpo, cabeceras } = await signInByMobile(entorno, codigo)
     expect([status, cuerpo]).toEqual([
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
@@ -28,7 +28,7 @@ describe('signing in', () => {
       ),
     ])
     const cookie = cookieDe(cabeceras)
-    const vista = await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
+    const vista = await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
     expect([vista.status, vista.cuerpo]).toEqual([200, cuerpo])
     // Only its digest is kept.
     const { rows } = await entorno.db.pool.query('select * from sesion_repartidor')
@@ -39,7 +39,7 @@ describe('signing in', () => {
   it('is for https alone where the service is', async () => {
     const { codigo } = await nuevo()
     const { url } = await otroServicio({ PUBLIC_URL: 'https://envios.ejemplo.com/guias' })
-    const { status, cabeceras } = await entrarEn(url, codigo, { Origin: 'https://envios.ejemplo.com' })
+    const { status, cabeceras } = await signInAt(url, codigo, { Origin: 'https://envios.ejemplo.com' })
     expect(status).toBe(201)
     const [puesta = ''] = cabeceras.getSetCookie()
     expect(puesta).toMatch(
@@ -51,13 +51,13 @@ describe('signing in', () => {
     // What a page without https may have put there is not looked at.
     expect((await pedir(cookie.replace('__Secure-', ''))).status).toBe(401)
     for (const Origin of ['http://envios.ejemplo.com', 'http://127.0.0.1', 'https://ejemplo.com'])
-      expect((await entrarEn(url, codigo, { Origin })).cuerpo.codigo).toBe('origen_no_permitido')
+      expect((await signInAt(url, codigo, { Origin })).cuerpo.codigo).toBe('origen_no_permitido')
   })
 
   it('takes the code as a thumb types it', async () => {
     const { codigo } = await nuevo()
     const tecleado = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
-    expect((await entrarPorMovil(entorno, tecleado)).status).toBe(201)
+    expect((await signInByMobile(entorno, tecleado)).status).toBe(201)
   })
 
   it('says the same of every code that is none', async () => {
@@ -65,7 +65,7 @@ describe('signing in', () => {
     await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)
     const vistas = []
     for (const malo of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
-      const { status, cuerpo, cabeceras } = await entrarPorMovil(entorno, malo)
+      const { status, cuerpo, cabeceras } = await signInByMobile(entorno, malo)
       const { id_solicitud: _1, ...resto } = cuerpo
       vistas.push(JSON.stringify([status, resto, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
     }
@@ -76,9 +76,9 @@ describe('signing in', () => {
   it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
     const de = await nuevo()
     const moviles: Movil[] = []
-    for (let i = 0; i < 11; i++) moviles.push(await nuevoMovil(entorno, de))
+    for (let i = 0; i < 11; i++) moviles.push(await createMobile(entorno, de))
     expect(new Set(moviles.map(({ cookie }) => cookie)).size).toBe(11)
-    const estados = await Promise.all(moviles.map(async (movil) => (await conocida(movil)).status))
+    const estados = await Promise.all(moviles.map(async (movil) => (await fetchSesion(movil)).status))
     expect(estados).toEqual([401, ...Array(10).fill(200)])
   })
 
@@ -86,18 +86,18 @@ describe('signing in', () => {
     const { codigo } = await nuevo()
     const llave = randomBytes(32).toString('base64')
     const dos = await otroServicio({ MASTER_KEYS: `${llave},${MASTER_KEY}` })
-    expect((await entrarEn(dos.url, codigo, { Origin: dos.url })).status).toBe(201)
+    expect((await signInAt(dos.url, codigo, { Origin: dos.url })).status).toBe(201)
     const una = await otroServicio({ MASTER_KEYS: llave })
-    expect((await entrarEn(una.url, codigo, { Origin: una.url })).status).toBe(201)
+    expect((await signInAt(una.url, codigo, { Origin: una.url })).status).toBe(201)
   })
 })
 
 describe('guessing codes', () => {
-  beforeAll(() => entorno.reiniciar())
+  beforeAll(() => entorno.reset())
 
   it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
-    const movil = await nuevoMovil(entorno)
-    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => entrarPorMovil(entorno, `MALO${i}`)))
+    const movil = await createMobile(entorno)
+    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => signInByMobile(entorno, `MALO${i}`)))
     const deEspera = respuestas.filter(({ status }) => status === 429)
     expect(deEspera.length).toBeGreaterThan(25)
     expect(deEspera.length + respuestas.filter(({ status }) => status === 401).length).toBe(60)
@@ -105,20 +105,20 @@ describe('guessing codes', () => {
       expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
       expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
     }
-    expect((await entrarPorMovil(entorno, movil.codigo)).status).toBe(429)
-    expect((await conocida(movil)).status).toBe(200)
+    expect((await signInByMobile(entorno, movil.codigo)).status).toBe(429)
+    expect((await fetchSesion(movil)).status).toBe(200)
     // The address that is counted is the connection's: nobody chooses another by a header.
     const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
-    expect((await entrarPorMovil(entorno, movil.codigo, { cabeceras })).status).toBe(429)
+    expect((await signInByMobile(entorno, movil.codigo, { cabeceras })).status).toBe(429)
     // Then it goes on.
-    await hasta(async () => (await entrarPorMovil(entorno, movil.codigo)).status === 201)
+    await hasta(async () => (await signInByMobile(entorno, movil.codigo)).status === 201)
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
-    const { url } = await otroServicio({ TRUST_PROXY: '1' }, { relojDeLimites: () => 0 })
+    const { url } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
     const intentar = async (i: number) => {
       const cabeceras = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
-      return (await entrarEn(url, `MALO${i}`, cabeceras)).status
+      return (await signInAt(url, `MALO${i}`, cabeceras)).status
     }
     let antes = 0
     while (antes < 200 && (await intentar(antes)) === 401) antes++
@@ -127,19 +127,19 @@ describe('guessing codes', () => {
     expect(antes).toBeLessThanOrEqual(120)
     const { codigo } = await nuevo()
     const deOtroSitio = { Origin: url, 'X-Forwarded-For': '2001:db8:8::1' }
-    expect((await entrarEn(url, codigo, deOtroSitio)).status).toBe(201)
+    expect((await signInAt(url, codigo, deOtroSitio)).status).toBe(201)
   })
 
   it('keeps no known phone out, nor does a known phone keep others out', async () => {
     // What a courier's phone and strangers behind the same address send, at a clock that stands.
-    const { url } = await otroServicio({}, { relojDeLimites: () => 0 })
+    const { url } = await otroServicio({}, { limitsClock: () => 0 })
     const { codigo } = await nuevo()
-    const conocido = async (Cookie: string, que = codigo) => (await entrarEn(url, que, { Origin: url, Cookie })).status
+    const conocido = async (Cookie: string, que = codigo) => (await signInAt(url, que, { Origin: url, Cookie })).status
     const de = (cabeceras: Headers) => cabeceras.getSetCookie()[1]!.split(';')[0]!
-    const primera = await entrarEn(url, codigo, { Origin: url })
+    const primera = await signInAt(url, codigo, { Origin: url })
     const dispositivo = de(primera.cabeceras)
-    for (let i = 0; i < 31; i++) await entrarEn(url, `MALO${i}`, { Origin: url })
-    expect((await entrarEn(url, codigo, { Origin: url })).status).toBe(429)
+    for (let i = 0; i < 31; i++) await signInAt(url, `MALO${i}`, { Origin: url })
+    expect((await signInAt(url, codigo, { Origin: url })).status).toBe(429)
     expect(await conocido(dispositivo)).toBe(201)
     // What we didn't seal is a stranger's.
     const [nombre, valor = ''] = dispositivo.split('=')
@@ -154,31 +154,31 @@ describe('guessing codes', () => {
       expect([falso, await conocido(`${nombre}=${falso}`)]).toEqual([falso, 429])
     expect(await conocido(`${dispositivo}; ${dispositivo}`)).toBe(429)
     // A known one has as many wrong ones, and no more by signing in anew; another phone there isn't held up by them.
-    const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { relojDeLimites: () => 0 })
+    const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { limitsClock: () => 0 })
     const alli = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
-    const renovado = de((await entrarEn(porProxy, codigo, { ...alli, Cookie: dispositivo })).cabeceras)
+    const renovado = de((await signInAt(porProxy, codigo, { ...alli, Cookie: dispositivo })).cabeceras)
     const estados: number[] = []
     for (let i = 0; i < 31; i++)
-      estados.push((await entrarEn(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : dispositivo })).status)
+      estados.push((await signInAt(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : dispositivo })).status)
     expect([estados[0], estados.at(-1)]).toEqual([401, 429])
-    expect((await entrarEn(porProxy, codigo, { ...alli, Cookie: renovado })).status).toBe(429)
-    expect((await entrarEn(porProxy, codigo, alli)).status).toBe(201)
+    expect((await signInAt(porProxy, codigo, { ...alli, Cookie: renovado })).status).toBe(429)
+    expect((await signInAt(porProxy, codigo, alli)).status).toBe(201)
   })
 
-  it('from elsewhere keeps nobody out, however much of it there is', COMPLETO, async () => {
+  it('from elsewhere keeps nobody out, however much of it there is', FULL_RUN_ONLY, async () => {
     // A proxy that is believed: each request seems to come from somewhere else.
     const { url } = await otroServicio({ TRUST_PROXY: '1' })
     const desde = (n: number) => ({ Origin: url, 'X-Forwarded-For': `198.51.${Math.floor(n / 250)}.${n % 250}` })
     for (let i = 0; i < 1_000; i += 100) {
-      const tanda = Array.from({ length: 100 }, (_, n) => entrarEn(url, 'MALO', desde(i + n)))
+      const tanda = Array.from({ length: 100 }, (_, n) => signInAt(url, 'MALO', desde(i + n)))
       for (const { status } of await Promise.all(tanda)) expect(status).toBe(401)
     }
     const { codigo } = await nuevo()
-    expect((await entrarEn(url, codigo, desde(1_001))).status).toBe(201)
+    expect((await signInAt(url, codigo, desde(1_001))).status).toBe(201)
   })
 
   it('is no part of it to sign in with a good code', async () => {
     const { codigo } = await nuevo()
-    for (let i = 0; i < 50; i++) expect((await entrarPorMovil(entorno, codigo)).status).toBe(201)
+    for (let i = 0; i < 50; i++) expect((await signInByMobile(entorno, codigo)).status).toBe(201)
   })
 })

@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta } from '../fabricas.ts'
-import { nuevoMovil } from './movil.ts'
-import { conocida, usarSesiones } from './sesiones.ts'
+import { createMobile } from './movil.ts'
+import { fetchSesion, useSesiones } from './sesiones.ts'
 
-const { entorno } = usarSesiones()
+const { entorno } = useSesiones()
 
 describe('a session', () => {
-  beforeAll(() => entorno.reiniciar())
+  beforeAll(() => entorno.reset())
 
   it('ends where the courier says so, on that phone alone', async () => {
-    const movil = await nuevoMovil(entorno)
-    const otro = await nuevoMovil(entorno, movil)
-    const { status, cuerpo, cabeceras } = await movil.pedir('DELETE', '/sesion')
+    const movil = await createMobile(entorno)
+    const otro = await createMobile(entorno, movil)
+    const { status, cuerpo, cabeceras } = await movil.request('DELETE', '/sesion')
     expect([status, cuerpo]).toEqual([204, undefined])
     expect(cabeceras.getSetCookie()).toEqual([
       'guias_repartidor=; Max-Age=0; Path=/repartidor; HttpOnly; SameSite=Strict',
     ])
-    await hasta(async () => (await conocida(movil)).cuerpo.codigo === 'sesion_invalida')
-    expect((await conocida(otro)).status).toBe(200)
+    await hasta(async () => (await fetchSesion(movil)).cuerpo.codigo === 'sesion_invalida')
+    expect((await fetchSesion(otro)).status).toBe(200)
   })
 })

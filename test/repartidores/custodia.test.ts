@@ -1,12 +1,12 @@
 // Who sees a guide whole and who finishes it: in each state, for its courier, for another, and when nobody carries it.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { unaFoto } from '../archivos/imagenes.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
-import { type Movil, nuevoMovil } from './movil.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { createFoto } from '../archivos/imagenes.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { createMobile, type Movil } from './movil.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, hace, ver, eventos, foto } = usarReparto()
+const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
 
 /** What whoever doesn't carry a guide may report of it. */
@@ -35,12 +35,12 @@ const PERSONA = {
 
 let otro: Movil
 beforeAll(async () => {
-  otro = await nuevoMovil(entorno)
+  otro = await createMobile(entorno)
 })
 
 /** A guide in that state and those hands, however it got there. */
 async function en(estado: Estado, custodio: string | null) {
-  const { guia } = await comercio.api.guias.crear(unaGuia({ ...PERSONA, contenido: 'Zapatos' }))
+  const { guia } = await comercio.api.guias.crear(buildGuia({ ...PERSONA, contenido: 'Zapatos' }))
   await entorno.db.pool.query('update guia set estado = $1, custodio = $2 where guia = $3', [estado, custodio, guia])
   return guia
 }
@@ -54,10 +54,10 @@ const tomar = (quien: Movil, guia: string) => reportar(quien, guia, 'recolectado
 
 describe.each(ESTADOS)('a guide in %s', (estado) => {
   it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
-    const yo = await nuevoMovil(entorno)
+    const yo = await createMobile(entorno)
     const custodio = de === 'otro' ? otro.repartidor : null
     const guia = await en(estado, custodio)
-    const { cuerpo } = await yo.pedir('GET', `/guias/${guia}`)
+    const { cuerpo } = await yo.request('GET', `/guias/${guia}`)
     const texto = JSON.stringify(cuerpo)
     for (const dato of Object.values(PERSONA)) expect(texto).not.toContain(dato)
     const ajena = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
@@ -75,7 +75,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
     const posibles = TOMAS[estado][de]
     expect(cuerpo.siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
 
-    const negado = async (respuesta: ReturnType<Movil['pedir']>) => {
+    const negado = async (respuesta: ReturnType<Movil['request']>) => {
       const { status, cuerpo } = await respuesta
       expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
         403,
@@ -86,9 +86,9 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
       expect(cuerpo.mensaje).toMatch(ajena ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
     }
     await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: clave() }))
-    await negado(yo.subir(guia, 'foto', await unaFoto()))
+    await negado(yo.upload(guia, 'foto', await createFoto()))
     const fotos = ['arch_0000000000000000']
-    await negado(yo.entregar(guia, { recibido_por, fotos, idempotencia: clave() }))
+    await negado(yo.deliver(guia, { recibido_por, fotos, idempotencia: clave() }))
     // What would take a guide that nobody carries is the machine's to refuse.
     const deLaMaquina = ajena ? [] : ['recolectado', 'en_ruta', 'en_bodega']
     for (const nuevo of REPORTABLES.filter((uno) => !posibles.includes(uno))) {
@@ -120,7 +120,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
       const otra = await en(estado, movil.repartidor)
       const { status } =
         nuevo === 'entregado'
-          ? await movil.entregar(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
+          ? await movil.deliver(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
           : await reportar(movil, otra, nuevo)
       expect([nuevo, status]).toEqual([nuevo, 201])
       expect(await custodioDe(otra)).toBe(movil.repartidor)
@@ -130,7 +130,7 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
 
 describe('custody', () => {
   it('goes from hand to hand, and each event says into whose', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(movil, guia)
     await reportar(movil, guia, 'en_bodega')
     await reportar(otro, guia, 'en_ruta')
@@ -150,7 +150,7 @@ describe('custody', () => {
   })
 
   it('is one courier’s when several take a guide at once', async () => {
-    const varios = await Promise.all(Array.from({ length: 4 }, () => nuevoMovil(entorno)))
+    const varios = await Promise.all(Array.from({ length: 4 }, () => createMobile(entorno)))
     for (const [desde, toma] of [
       ['aceptado', 'recolectado'],
       ['en_bodega', 'en_ruta'],
@@ -174,7 +174,7 @@ describe('custody', () => {
 
   it('is given by the central, which needs none itself', async () => {
     const operar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
-    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(movil, guia)
     // The courier stays the same where the central names none: it forces a parcel out that he has with him.
     await operar(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
@@ -201,7 +201,7 @@ describe('custody', () => {
     expect(await falta({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
       { campo: '/repartidor', codigo: 'valor_no_admitido' },
     ])
-    const inactivo = await nuevoMovil(entorno)
+    const inactivo = await createMobile(entorno)
     await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
     expect(await falta({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
       { campo: '/repartidor' },
@@ -211,10 +211,10 @@ describe('custody', () => {
   })
 
   it('follows what happened without coverage, in its order, whatever was scanned meanwhile', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(otro, guia)
     await reportar(otro, guia, 'en_bodega')
-    entorno.adelantar(60 * 60_000)
+    entorno.advance(60 * 60_000)
     // The depot scans the parcel again by mistake, while it is on its way already.
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
@@ -222,13 +222,13 @@ describe('custody', () => {
     expect((await movil.registrar(guia, salida)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
     expect(await custodioDe(guia)).toBe(movil.repartidor)
     const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: clave() }
-    expect((await movil.entregar(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
+    expect((await movil.deliver(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
   })
 
   it('is the latest taker’s: not had by telling of something before the guide, or before another took it', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
-    entorno.adelantar(20 * 60_000)
+    entorno.advance(20 * 60_000)
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     expect((await movil.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBeNull()
@@ -245,8 +245,8 @@ describe('custody', () => {
   })
 
   it('stays with the courier who reported first when two report a taking of the same instant', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    entorno.adelantar(20 * 60_000)
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    entorno.advance(20 * 60_000)
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
     const ocurrido_en = hace(10)
     for (const quien of [otro, movil])
@@ -255,8 +255,8 @@ describe('custody', () => {
   })
 
   it('is not had by telling of it once all is over', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    entorno.adelantar(20 * 60_000)
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    entorno.advance(20 * 60_000)
     await comercio.api.guias.cancelar(guia)
     // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
@@ -265,9 +265,9 @@ describe('custody', () => {
   })
 
   it('is not had by telling late of setting out to a place that is not confirmed', async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await tomar(otro, guia)
-    entorno.adelantar(20 * 60_000)
+    entorno.advance(20 * 60_000)
     await reportar(otro, guia, 'en_bodega')
     expect((await reportar(movil, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
     // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
@@ -277,7 +277,7 @@ describe('custody', () => {
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await tomar(movil, guia)
     const deje = { estado: 'en_bodega', idempotencia: clave() }
     const primera = await movil.registrar(guia, deje)

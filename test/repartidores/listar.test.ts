@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { usarAltas } from './movil.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { useRepartidorSignUps } from './movil.ts'
 
-const entorno = compartirEntorno()
-const { crear } = usarAltas(entorno)
+const entorno = shareEnvironment()
+const { create: crear } = useRepartidorSignUps(entorno)
 
 describe('couriers, for operators', () => {
   it('are listed newest first, page by page', async () => {

@@ -1,37 +1,40 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta, unaFoto } from '../archivos/imagenes.ts'
-import { MINUTO } from '../duraciones.ts'
-import { unaGuia } from '../fabricas.ts'
-import { nuevoMovil } from './movil.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { buildGuia } from '../fabricas.ts'
+import { createMobile } from './movil.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, ver } = usarReparto()
+const { entorno, ver } = useDispatch()
 
 describe('GET /repartidor/v1/guias', () => {
   it('gives a day’s guides at once, in the order asked for, and names what is none', async () => {
     const otro = await entorno.nuevoComercio('live')
     const guias: string[] = []
-    for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? otro : comercio).api.guias.crear(unaGuia())).guia)
+    for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? otro : comercio).api.guias.crear(buildGuia())).guia)
     const pedidas = [...guias.toReversed(), guias[0]!.toLowerCase(), 'nada', '000000000000']
-    const { status, cuerpo } = await movil.pedir('GET', `/guias?guia=${pedidas.join('&guia=')}`)
+    const { status, cuerpo } = await movil.request('GET', `/guias?guia=${pedidas.join('&guia=')}`)
     expect(status).toBe(200)
     expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual(guias.toReversed())
     expect(cuerpo.datos[0]).toEqual(await ver(guias[5]!))
     // 000000000000 is well formed, and still nobody's.
     expect(cuerpo.desconocidas).toEqual(['nada', '000000000000'])
-    expect((await movil.pedir('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
+    expect((await movil.request('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
   })
 
   it('gives what the courier has with him when he asks for none, the last that changed first', async () => {
-    const yo = await nuevoMovil(entorno)
+    const yo = await createMobile(entorno)
     const suyas = async () =>
-      (await yo.pedir('GET', '/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia) as string[]
+      (await yo.request('GET', '/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia) as string[]
     expect(await suyas()).toEqual([])
-    const [una, otra] = [await enRuta(entorno, comercio, yo.repartidor), await enRuta(entorno, comercio, yo.repartidor)]
-    await enRuta(entorno, comercio, movil.repartidor)
-    await enRuta(entorno, comercio)
+    const [una, otra] = [
+      await createGuiaOnRoute(entorno, comercio, yo.repartidor),
+      await createGuiaOnRoute(entorno, comercio, yo.repartidor),
+    ]
+    await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    await createGuiaOnRoute(entorno, comercio)
     expect(await suyas()).toEqual([otra, una])
-    const { datos, desconocidas } = (await yo.pedir('GET', '/guias')).cuerpo
+    const { datos, desconocidas } = (await yo.request('GET', '/guias')).cuerpo
     expect(desconocidas).toEqual([])
     // The phone tells by these which parcels go to one door.
     expect(datos[0]).toMatchObject({
@@ -52,19 +55,19 @@ describe('GET /repartidor/v1/guias', () => {
   })
 
   it('says what the courier delivered or returned on the company’s day, and nothing of the day before', async () => {
-    const yo = await nuevoMovil(entorno)
-    const hoy = async () => (await yo.pedir('GET', '/guias')).cuerpo.hoy
+    const yo = await createMobile(entorno)
+    const hoy = async () => (await yo.request('GET', '/guias')).cuerpo.hoy
     const inicio = (await hoy()).desde
     expect(inicio).toMatch(/T06:00:00\.000Z$/)
-    const restante = entorno.reloj().getTime() - Date.parse(inicio)
-    expect(restante >= 0 && restante < 24 * 60 * MINUTO).toBe(true)
+    const restante = entorno.clock().getTime() - Date.parse(inicio)
+    expect(restante >= 0 && restante < 24 * 60 * MINUTE_MS).toBe(true)
     expect((await hoy()).terminadas).toEqual([])
     const guias: string[] = []
-    for (let i = 0; i < 3; i++) guias.push(await enRuta(entorno, comercio, yo.repartidor))
+    for (let i = 0; i < 3; i++) guias.push(await createGuiaOnRoute(entorno, comercio, yo.repartidor))
     const [una, otra, tercera] = guias
-    await yo.entregar(una!, {
+    await yo.deliver(una!, {
       recibido_por: { nombre: 'x' },
-      fotos: [(await yo.subir(una!, 'foto', await unaFoto())).cuerpo.archivo],
+      fotos: [(await yo.upload(una!, 'foto', await createFoto())).cuerpo.archivo],
       idempotencia: clave(),
     })
     for (const estado of ['en_devolucion', 'devuelto'])
@@ -72,8 +75,8 @@ describe('GET /repartidor/v1/guias', () => {
     await yo.registrar(tercera!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: clave() })
     expect((await hoy()).terminadas).toEqual([otra, una])
     // Of somebody else, and of guides that were asked for, it says nothing.
-    expect((await movil.pedir('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
-    expect((await yo.pedir('GET', `/guias?guia=${una}`)).cuerpo.hoy).toBeNull()
+    expect((await movil.request('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
+    expect((await yo.request('GET', `/guias?guia=${una}`)).cuerpo.hoy).toBeNull()
     await entorno.db.pool.query(`update guia set estado_en = $1::timestamptz - interval '1 second' where guia = $2`, [
       inicio,
       una,
@@ -83,8 +86,8 @@ describe('GET /repartidor/v1/guias', () => {
 
   it('takes from 1 to 100', async () => {
     const lista = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
-    expect((await movil.pedir('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
+    expect((await movil.request('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
     for (const consulta of ['?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
-      expect([consulta, (await movil.pedir('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
+      expect([consulta, (await movil.request('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../archivos/imagenes.ts'
+import { createGuiaOnRoute } from '../archivos/imagenes.ts'
 import { HORA } from '../duraciones.ts'
-import { unaGuia } from '../fabricas.ts'
-import { nuevoMovil } from './movil.ts'
-import { clave, comercio, usarReparto } from './reparto.ts'
+import { buildGuia } from '../fabricas.ts'
+import { createMobile } from './movil.ts'
+import { clave, comercio, useDispatch } from './reparto.ts'
 
-const { entorno } = usarReparto()
+const { entorno } = useDispatch()
 
 const repartoDe = async (repartidor: string) => {
   const { datos } = (await entorno.operar('GET', '/reparto?limite=100')).cuerpo
@@ -13,11 +13,11 @@ const repartoDe = async (repartidor: string) => {
 }
 describe('GET /operaciones/v1/reparto', () => {
   it('counts what each courier carries, and what was finished today', async () => {
-    const yo = await nuevoMovil(entorno)
+    const yo = await createMobile(entorno)
     expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: true, lleva: 0, estados: [], terminadas: 0 })
-    const una = await enRuta(entorno, comercio, yo.repartidor)
-    await enRuta(entorno, comercio, yo.repartidor)
-    const vuelve = await enRuta(entorno, comercio, yo.repartidor)
+    const una = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    await createGuiaOnRoute(entorno, comercio, yo.repartidor)
+    const vuelve = await createGuiaOnRoute(entorno, comercio, yo.repartidor)
     await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     for (const estado of ['en_devolucion', 'devuelto'])
       await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado })
@@ -34,13 +34,13 @@ describe('GET /operaciones/v1/reparto', () => {
   })
 
   it('counts what is assigned to a courier and not carried yet', async () => {
-    const yo = await nuevoMovil(entorno)
-    const nueva = async () => (await comercio.api.guias.crear(unaGuia())).guia
+    const yo = await createMobile(entorno)
+    const nueva = async () => (await comercio.api.guias.crear(buildGuia())).guia
     const [una, tomada, cancelada, deDespues] = [await nueva(), await nueva(), await nueva(), await nueva()]
     const asignar = (guias: string[], fecha?: string) =>
       entorno.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
     await asignar([una, tomada, cancelada])
-    await asignar([deDespues], new Date(entorno.reloj().getTime() + 72 * HORA).toISOString().slice(0, 10))
+    await asignar([deDespues], new Date(entorno.clock().getTime() + 72 * HORA).toISOString().slice(0, 10))
     expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 3 })
     await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
     await comercio.api.guias.cancelar(cancelada)
@@ -56,7 +56,7 @@ describe('GET /operaciones/v1/reparto', () => {
   })
 
   it('is read in pages, the newest courier first', async () => {
-    const [viejo, nuevo] = [await nuevoMovil(entorno), await nuevoMovil(entorno)]
+    const [viejo, nuevo] = [await createMobile(entorno), await createMobile(entorno)]
     const primera = (await entorno.operar('GET', '/reparto?limite=1')).cuerpo
     expect(primera.datos[0].repartidor).toBe(nuevo.repartidor)
     const segunda = await entorno.operar('GET', `/reparto?limite=1&cursor=${primera.cursor_siguiente}`)

@@ -1,26 +1,26 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { unaGuia } from '../fabricas.ts'
-import { entrarPorMovil, type Movil, nuevoMovil } from './movil.ts'
-import { conocida, usarSesiones } from './sesiones.ts'
+import { buildGuia } from '../fabricas.ts'
+import { createMobile, type Movil, signInByMobile } from './movil.ts'
+import { fetchSesion, useSesiones } from './sesiones.ts'
 
-const { entorno } = usarSesiones()
+const { entorno } = useSesiones()
 
 describe('what another site’s page makes a browser send', () => {
-  const operaciones = readOperations(readDocument()).filter(({ ruta }) => ruta.startsWith('/repartidor/'))
-  const queCambian = operaciones.filter(({ metodo }) => metodo !== 'get')
+  const operaciones = readOperations(readDocument()).filter(({ path: ruta }) => ruta.startsWith('/repartidor/'))
+  const queCambian = operaciones.filter(({ method: metodo }) => metodo !== 'get')
   let movil: Movil
   let guia: string
   beforeAll(async () => {
-    await entorno.reiniciar()
-    movil = await nuevoMovil(entorno)
-    guia = (await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())).guia
+    await entorno.reset()
+    movil = await createMobile(entorno)
+    guia = (await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())).guia
   })
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
   it('has operations to try, and not one that changes something and takes it from anywhere', () => {
     expect(queCambian.length).toBe(6)
-    expect(operaciones.filter(({ mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
+    expect(operaciones.filter(({ sameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
   })
 
   const malas = (url: string): Record<string, string>[] => [
@@ -42,21 +42,21 @@ describe('what another site’s page makes a browser send', () => {
   ]
 
   it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
-    const ruta = operacion.ruta.replace('{guia}', guia) + (operacion.enFlujo ? '?tipo=foto' : '')
+    const ruta = operacion.path.replace('{guia}', guia) + (operacion.streamed ? '?tipo=foto' : '')
     for (const cabeceras of malas(entorno.url)) {
       const [tipo] = operacion.tipos
-      const { status, cuerpo } = await entorno.pedir(operacion.metodo.toUpperCase(), ruta, {
+      const { status, cuerpo } = await entorno.request(operacion.method.toUpperCase(), ruta, {
         cabeceras: { Cookie: movil.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...cabeceras },
-        ...(tipo ? { crudo: JSON.stringify({ codigo: movil.codigo }) } : {}),
+        ...(tipo ? { raw: JSON.stringify({ codigo: movil.codigo }) } : {}),
       })
       expect([cabeceras, status, cuerpo.codigo]).toEqual([cabeceras, 403, 'origen_no_permitido'])
     }
-    expect((await conocida(movil)).status).toBe(200)
+    expect((await fetchSesion(movil)).status).toBe(200)
   })
 
   it('opens no session in somebody else’s name, and changes nothing', async () => {
     const antes = (await entorno.db.pool.query('select from sesion_repartidor')).rowCount
-    const { status, cabeceras } = await entrarPorMovil(entorno, movil.codigo, {
+    const { status, cabeceras } = await signInByMobile(entorno, movil.codigo, {
       cabeceras: { Origin: 'https://malo.ejemplo' },
     })
     expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
@@ -68,9 +68,11 @@ describe('what another site’s page makes a browser send', () => {
     for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const crudo = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
       const cabeceras = { 'Content-Type': tipo }
-      expect((await movil.pedir('POST', `/guias/${guia}/eventos`, undefined, { crudo, cabeceras })).status).toBe(415)
+      expect((await movil.request('POST', `/guias/${guia}/eventos`, undefined, { raw: crudo, cabeceras })).status).toBe(
+        415,
+      )
     }
-    const { cabeceras } = await movil.pedir('GET', `/guias/${guia}`, undefined, {
+    const { cabeceras } = await movil.request('GET', `/guias/${guia}`, undefined, {
       cabeceras: { Origin: 'https://malo.ejemplo' },
     })
     expect(cabeceras.get('access-control-allow-origin')).toBeNull()
@@ -87,7 +89,7 @@ describe('what another site’s page makes a browser send', () => {
       { 'Sec-Fetch-Site': 'same-origin' },
     ]
     for (const [n, cabeceras] of propias.entries()) {
-      const { status } = await entorno.pedir('POST', `/repartidor/v1/guias/${guia}/eventos`, {
+      const { status } = await entorno.request('POST', `/repartidor/v1/guias/${guia}/eventos`, {
         cuerpo: nota(n),
         cabeceras: { Cookie: movil.cookie, ...cabeceras },
       })

@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { enRuta } from '../archivos/imagenes.ts'
-import { RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VISTA } from '../fabricas.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, ver } = usarReparto()
+const { entorno, ver } = useDispatch()
 
 describe('GET /repartidor/v1/guias/{guia}', () => {
   it('says what a courier needs, and nothing else', async () => {
     const { guia } = await comercio.api.guias.crear(
-      unaGuia({ destinatario: 'María', direccion: '5a avenida 1', indicaciones: 'Portón verde', contenido: 'Zapatos' }),
+      buildGuia({
+        destinatario: 'María',
+        direccion: '5a avenida 1',
+        indicaciones: 'Portón verde',
+        contenido: 'Zapatos',
+      }),
     )
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const antes = Date.now()
-    const { status, cuerpo, cabeceras } = await movil.pedir('GET', `/guias/${guia}`)
+    const { status, cuerpo, cabeceras } = await movil.request('GET', `/guias/${guia}`)
     const despues = Date.now()
     expect(status).toBe(200)
     expect(cuerpo).toEqual({
@@ -55,7 +60,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('offers in each state what the contract’s machine does, but not what is the merchant’s', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const { transiciones } = MAQUINA_DE_ESTADOS
     for (const estado of Object.keys(transiciones) as (keyof typeof transiciones)[]) {
       await entorno.db.pool.query('update guia set estado = $1 where guia = $2', [estado, guia])
@@ -74,7 +79,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('tells the place once it is confirmed', async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const sin = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
     expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
@@ -94,11 +99,11 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
 
   it('is of every merchant and mode, read as it is typed, and 404 for what names none', async () => {
     const deVerdad = await entorno.nuevoComercio('live')
-    const { guia } = await deVerdad.api.guias.crear(unaGuia())
+    const { guia } = await deVerdad.api.guias.crear(buildGuia())
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
     expect(await ver(encodeURIComponent(tecleada))).toMatchObject({ guia, modo: 'live' })
     for (const otra of ['000000000000', 'nada', `${guia}0`]) {
-      const { status, cuerpo } = await movil.pedir('GET', `/guias/${otra}`)
+      const { status, cuerpo } = await movil.request('GET', `/guias/${otra}`)
       expect([otra, status, cuerpo.codigo]).toEqual([otra, 404, 'guia_desconocida'])
     }
   })

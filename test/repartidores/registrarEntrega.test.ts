@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta, unaFirma, unaFoto } from '../archivos/imagenes.ts'
-import { MINUTO } from '../duraciones.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { createFoto, createGuiaOnRoute, unaFirma } from '../archivos/imagenes.ts'
+import { MINUTE_MS } from '../duraciones.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { nuevoMovil } from './movil.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { createMobile } from './movil.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, hace, ver, eventos, foto } = usarReparto()
+const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   const recibido_por = { nombre: 'María López', relacion: 'familiar' }
 
   it('delivers with photo, signature and place, in the courier’s name', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
-    const subida = await movil.subir(guia, 'foto', await unaFoto())
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    const subida = await movil.upload(guia, 'foto', await createFoto())
     expect([subida.status, subida.cuerpo.tipo]).toEqual([201, 'foto'])
-    const firma = await movil.subir(guia, 'firma', await unaFirma())
+    const firma = await movil.upload(guia, 'firma', await unaFirma())
     const entrega = {
       recibido_por,
       fotos: [subida.cuerpo.archivo],
@@ -25,12 +25,12 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       precision_m: 8,
       idempotencia: clave(),
     }
-    const { status, cuerpo } = await movil.entregar(guia, entrega)
+    const { status, cuerpo } = await movil.deliver(guia, entrega)
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', aplicado: true, distancia_m: expect.any(Number) },
     ])
-    const repetida = await movil.entregar(guia, entrega)
+    const repetida = await movil.deliver(guia, entrega)
     expect([repetida.status, repetida.cabeceras.get('idempotent-replayed'), repetida.cuerpo]).toEqual([
       200,
       'true',
@@ -42,18 +42,18 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       [...entrega.fotos, entrega.firma],
     ])
     expect(rows).toEqual([{ autor: movil.repartidor }])
-    const prueba = await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
+    const prueba = await entorno.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
     expect(prueba.cuerpo).toMatchObject({ recibido_por, fotos: [{ archivo: entrega.fotos[0] }] })
   })
 
   it('counts with its own time when it was made without coverage', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const fotos = [await foto(guia)]
-    entorno.adelantar(60 * MINUTO)
+    entorno.advance(60 * MINUTE_MS)
     // Meanwhile somebody scanned the parcel at the depot.
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
     const ocurrido_en = hace(20)
-    const { status, cuerpo } = await movil.entregar(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
+    const { status, cuerpo } = await movil.deliver(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
     expect([status, cuerpo]).toMatchObject([
       201,
       { estado: 'entregado', estado_anterior: 'en_bodega', ocurrido_en, tardio: true, aplicado: true },
@@ -61,34 +61,34 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   })
 
   it('is not applied once the guide is over, nor without its files or its key', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const fotos = [await foto(guia)]
-    const ajena = await foto(await enRuta(entorno, comercio, movil.repartidor))
-    const mal = await movil.entregar(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
+    const ajena = await foto(await createGuiaOnRoute(entorno, comercio, movil.repartidor))
+    const mal = await movil.deliver(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
     expect([mal.status, mal.cuerpo.errores]).toMatchObject([
       422,
       [{ campo: '/fotos/0', mensaje: expect.stringContaining(`POST /repartidor/v1/guias/${guia}/archivos`) }],
     ])
-    expect((await movil.entregar(guia, { recibido_por, fotos })).cuerpo.errores).toMatchObject([
+    expect((await movil.deliver(guia, { recibido_por, fotos })).cuerpo.errores).toMatchObject([
       { campo: '/idempotencia' },
     ])
     for (const estado of ['en_devolucion', 'devuelto'])
       await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
-    const tarde = await movil.entregar(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
+    const tarde = await movil.deliver(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
   })
 
   it('is proved with the courier’s own files; operators may use his', async () => {
-    const otro = await nuevoMovil(entorno)
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const otro = await createMobile(entorno)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const ajena = await foto(guia)
-    const firma = (await movil.subir(guia, 'firma', await unaFirma())).cuerpo.archivo
+    const firma = (await movil.upload(guia, 'firma', await unaFirma())).cuerpo.archivo
     // Handed over on the way, with what the first courier had photographed.
     await movil.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
-    const suya = (await otro.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
+    const suya = (await otro.upload(guia, 'foto', await createFoto())).cuerpo.archivo
     const fallas = async (cuerpo: object) =>
-      (await otro.entregar(guia, { ...cuerpo, idempotencia: clave() })).cuerpo.errores
+      (await otro.deliver(guia, { ...cuerpo, idempotencia: clave() })).cuerpo.errores
     expect(await fallas({ recibido_por, fotos: [suya, ajena], firma })).toMatchObject([
       { campo: '/fotos/1', codigo: 'valor_no_admitido' },
       { campo: '/firma', codigo: 'valor_no_admitido' },
@@ -104,9 +104,9 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
 
   it('names the courier, and how far off he was told to be: in the event, the proof, its PDF and its manifest, and to operators', async () => {
     const quien = { repartidor: movil.repartidor, nombre: 'Carlos Méndez' }
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const lejos = { lat: 14.73, lng: -90.64417, precision_m: 9, distancia_avisada_m: 1_236 }
-    const { cuerpo } = await movil.entregar(guia, {
+    const { cuerpo } = await movil.deliver(guia, {
       recibido_por,
       fotos: [await foto(guia)],
       ...lejos,
@@ -114,7 +114,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     })
     expect(cuerpo.repartidor).toEqual(quien)
     const eventos = (await comercio.api.guias.eventos(guia)).datos
-    // The operator gave him the parcel (`enRuta`): those are his, too.
+    // The operator gave him the parcel (`createGuiaOnRoute`): those are his, too.
     expect(eventos.map(({ repartidor }) => repartidor)).toEqual([null, quien, quien, quien])
     const prueba = await hasta(async () => {
       const dada = await comercio.api.guias.pruebaEntrega(guia)
@@ -134,9 +134,9 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: clave() }
-    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.entregar(guia, entrega)))
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.deliver(guia, entrega)))
     expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
     expect([...new Set(vistas.map(({ status }) => status))].sort()).toEqual([200, 201])
     const { rows } = await entorno.db.pool.query(
@@ -145,16 +145,16 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       [guia],
     )
     expect(rows).toEqual([{ eventos: 1, pruebas: 1 }])
-    const otra = await movil.entregar(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
+    const otra = await movil.deliver(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 
   it('has one winner against whatever else is done to the guide', async () => {
     for (let vez = 0; vez < 12; vez++) {
-      const guia = await enRuta(entorno, comercio, movil.repartidor)
+      const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
       const fotos = [await foto(guia)]
       const [entrega, otro] = await Promise.all([
-        movil.entregar(guia, { recibido_por, fotos, idempotencia: clave() }),
+        movil.deliver(guia, { recibido_por, fotos, idempotencia: clave() }),
         entorno.operar('POST', `/guias/${guia}/eventos`, { estado: vez % 2 ? 'extraviado' : 'en_devolucion' }),
       ])
       const fin = (await ver(guia)).estado
@@ -168,10 +168,10 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
 
   it('takes a collection or the merchant’s cancellation, never both', async () => {
     for (let vez = 0; vez < 12; vez++) {
-      const { guia } = await comercio.api.guias.crear(unaGuia())
+      const { guia } = await comercio.api.guias.crear(buildGuia())
       const [recogida, cancelacion] = await Promise.all([
         movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() }),
-        entorno.pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
+        entorno.request('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
       ])
       expect([recogida.status, cancelacion.status].sort()).toEqual([expect.any(Number), 409])
       expect((await ver(guia)).estado).toBe(recogida.status === 201 ? 'recolectado' : 'cancelado')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { sinDestino, unaGuia } from '../fabricas.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, hace, ver, eventos } = usarReparto()
+const { entorno, ago: hace, ver, eventos } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   it('registers in the courier’s name what happened, when it happened', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     await movil.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: clave() })
     const cuando = hace(-1)
     const { status, cuerpo } = await movil.registrar(guia, {
@@ -33,7 +33,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   })
 
   it('does not do what is not a courier’s', async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const faltas = async (cuerpo: object) => {
       const respuesta = await movil.registrar(guia, { idempotencia: clave(), ...cuerpo })
@@ -57,7 +57,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   })
 
   it('tells a wrong clock so that the phone can show it', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const { status, cuerpo } = await movil.registrar(guia, {
       estado: 'recolectado',
       ocurrido_en: hace(-6),
@@ -76,7 +76,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   })
 
   it('notes down what comes late, and moves nothing back', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_transito'])
       await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     const { status, cuerpo } = await movil.registrar(guia, {
@@ -92,7 +92,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
   })
 
   it('is one event, however often and at once it is sent; another of the same key is a conflict', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const idempotencia = clave()
     const accion = { estado: 'recolectado', ocurrido_en: hace(0), idempotencia }
     const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.registrar(guia, accion)))

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { registrarEventosDeReparto } from '../../server/domain/repartidores/registrarEventos.ts'
 import { checkDigit } from '../../server/platform/codes/guideCode.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
-import { nuevoMovil } from './movil.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { createMobile } from './movil.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, hace, ver, eventos, foto } = usarReparto()
+const { entorno, ago: hace, ver, eventos, foto } = useDispatch()
 
-const registrarVarios = (unos: readonly unknown[], de = movil) => de.pedir('POST', '/eventos', { eventos: unos })
+const registrarVarios = (unos: readonly unknown[], de = movil) => de.request('POST', '/eventos', { eventos: unos })
 const resultadosDe = async (unos: readonly unknown[], de = movil) => {
   const { status, cuerpo } = await registrarVarios(unos, de)
   expect(status).toBe(200)
   return cuerpo.resultados
 }
-const nuevas = (cuantas: number, datos: () => object = unaGuia) =>
+const nuevas = (cuantas: number, datos: () => object = buildGuia) =>
   Promise.all(Array.from({ length: cuantas }, async () => (await comercio.api.guias.crear(datos() as never)).guia))
 const recoger = (guia: string, mas: object = {}) => ({
   guia,
@@ -47,8 +47,8 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('gives each event that fails the error of the single operation, and registers the others', async () => {
     const [buena, otra, conIntento] = await nuevas(3)
-    const [sinLugar] = await nuevas(1, sinDestino)
-    const ajena = await nuevoMovil(entorno)
+    const [sinLugar] = await nuevas(1, buildGuiaWithoutDestino)
+    const ajena = await createMobile(entorno)
     await ajena.registrar(otra!, { estado: 'recolectado', idempotencia: clave() })
     for (const guia of [sinLugar!, conIntento!])
       await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
@@ -82,7 +82,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('tells an unknown member of the request as a warning, and registers the events', async () => {
     const [una, otra] = await nuevas(2)
-    const { status, cuerpo } = await movil.pedir('POST', '/eventos', {
+    const { status, cuerpo } = await movil.request('POST', '/eventos', {
       eventos: [recoger(una!)],
       evento: recoger(otra!),
     })
@@ -100,7 +100,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('of another courier is not told to who repeats it without the parcel; its own one is', async () => {
     const [guia] = await nuevas(1)
-    const otro = await nuevoMovil(entorno)
+    const otro = await createMobile(entorno)
     await resultadosDe([recoger(guia!)])
     const salida = { guia: guia!, evento: { estado: 'en_ruta', ocurrido_en: hace(0), idempotencia: clave() } }
     const [registrada] = await resultadosDe([salida])
@@ -155,7 +155,7 @@ describe('POST /repartidor/v1/eventos', () => {
   })
 
   it('counts codes that name no guide, and then refuses', async () => {
-    const curioso = await nuevoMovil(entorno)
+    const curioso = await createMobile(entorno)
     const desconocida = (i: number) => ({
       guia: `no-existe-${i}`,
       evento: { estado: 'en_ruta', idempotencia: clave() },
@@ -182,19 +182,19 @@ describe('the database fails while events are registered', () => {
       throw error
     }
     const deps = {
-      ajustes: { urlPublica: 'https://guias.ejemplo.com', alcanceDeRepartidor: 'suyas' },
-      limites: { requireKnown() {}, countUnknown() {} },
+      settings: { publicUrl: 'https://guias.ejemplo.com', repartidorReach: 'suyas' },
+      limits: { requireKnown() {}, countUnknown() {} },
       log: { error: () => anotadas++ },
-      turnosDeBusqueda: (_de: string, hacer: () => unknown) => hacer(),
+      searchTurns: (_de: string, hacer: () => unknown) => hacer(),
       validacion: {
-        validador: () => ({ admit: (value: unknown) => ({ value, nulls: [] }) }),
-        advertirDesconocidos: () => [],
+        validatorFor: () => ({ admit: (value: unknown) => ({ value, nulls: [] }) }),
+        warnUnknownMembers: () => [],
       },
-      reloj: () => new Date(),
+      clock: () => new Date(),
       db: new Proxy({}, { get: () => romper }),
     }
     const unos = Array.from({ length: 50 }, (_, i) => recoger(unCodigo(`${i}`.padStart(11, '0'))))
-    const solicitud = { body: { eventos: unos }, identidad: { repartidor: 'rep_1', nombre: 'x' }, idSolicitud: 'x' }
+    const solicitud = { body: { eventos: unos }, identity: { repartidor: 'rep_1', nombre: 'x' }, requestId: 'x' }
     const { body } = (await registrarEventosDeReparto(solicitud as never, deps as never)) as {
       body: { resultados: { error: { codigo: string } }[] }
     }

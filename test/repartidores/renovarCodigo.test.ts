@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { entrarPorMovil, usarAltas } from './movil.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { signInByMobile, useRepartidorSignUps } from './movil.ts'
 
-const entorno = compartirEntorno()
-const { crear } = usarAltas(entorno)
+const entorno = shareEnvironment()
+const { create: crear } = useRepartidorSignUps(entorno)
 
 describe('couriers, for operators', () => {
   it('get another code, which ends the old one', async () => {
@@ -11,8 +11,8 @@ describe('couriers, for operators', () => {
     const { status, cuerpo } = await entorno.operar('POST', `/repartidores/${repartidor}/codigo`)
     expect([status, cuerpo.repartidor, cuerpo.activo]).toEqual([201, repartidor, true])
     expect(cuerpo.codigo).not.toBe(codigo)
-    expect((await entrarPorMovil(entorno, codigo)).status).toBe(401)
-    expect((await entrarPorMovil(entorno, cuerpo.codigo)).status).toBe(201)
+    expect((await signInByMobile(entorno, codigo)).status).toBe(401)
+    expect((await signInByMobile(entorno, cuerpo.codigo)).status).toBe(201)
   })
 
   it('are unknown by any other name', async () => {

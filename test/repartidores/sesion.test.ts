@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { limpiarSesiones } from '../../server/domain/repartidores/repartidor.ts'
+import { purgeRepartidorSesiones } from '../../server/domain/repartidores/repartidor.ts'
 import { HORA } from '../duraciones.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { cookieDe, entrarPorMovil, nuevoMovil } from './movil.ts'
-import { conocida, usarSesiones } from './sesiones.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { cookieDe, createMobile, signInByMobile } from './movil.ts'
+import { fetchSesion, useSesiones } from './sesiones.ts'
 
-const { entorno, otroServicio, nuevo } = usarSesiones()
+const { entorno, otroServicio, nuevo } = useSesiones()
 
 describe('a session', () => {
-  beforeAll(() => entorno.reiniciar())
+  beforeAll(() => entorno.reset())
 
   it.each(['codigo', 'desactivar'])('ends everywhere after %s', async (que) => {
-    const movil = await nuevoMovil(entorno)
+    const movil = await createMobile(entorno)
     const servicios = [entorno.url, (await otroServicio()).url]
     const vale = async (url: string) =>
       (await fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie: movil.cookie } })).status === 200
@@ -27,7 +27,7 @@ describe('a session', () => {
       Array.from({ length: 6 }, async () => {
         const { repartidor, codigo } = await nuevo()
         const [sesion] = await Promise.all([
-          entrarPorMovil(entorno, codigo),
+          signInByMobile(entorno, codigo),
           entorno.operar('POST', `/repartidores/${repartidor}/codigo`),
         ])
         return cookieDe(sesion.cabeceras)
@@ -35,34 +35,36 @@ describe('a session', () => {
     )
     for (const Cookie of nacidas)
       await hasta(
-        async () => (await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
+        async () => (await entorno.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401,
       )
   })
 
   it('is over after twelve hours, and then swept', async () => {
-    const movil = await nuevoMovil(entorno)
+    const movil = await createMobile(entorno)
     const cuantas = async () => (await entorno.db.pool.query('select from sesion_repartidor')).rowCount!
-    entorno.adelantar(11 * HORA)
-    expect((await conocida(movil)).status).toBe(200)
-    await limpiarSesiones(entorno)
+    entorno.advance(11 * HORA)
+    expect((await fetchSesion(movil)).status).toBe(200)
+    await purgeRepartidorSesiones(entorno)
     expect(await cuantas()).toBeGreaterThan(0)
-    entorno.adelantar(HORA)
-    expect((await conocida(movil)).cuerpo.codigo).toBe('sesion_invalida')
-    await limpiarSesiones(entorno)
+    entorno.advance(HORA)
+    expect((await fetchSesion(movil)).cuerpo.codigo).toBe('sesion_invalida')
+    await purgeRepartidorSesiones(entorno)
     expect(await cuantas()).toBe(0)
   })
 })
 
 describe('the log', () => {
   it('names the courier, and holds neither code nor cookie nor anything of a recipient', async () => {
-    await entorno.reiniciar()
-    const movil = await nuevoMovil(entorno)
-    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia({ destinatario: 'Zacarías Único' }))
-    await movil.pedir('GET', `/guias/${guia}`)
-    await movil.pedir('GET', `/guias?guia=${guia}`)
+    await entorno.reset()
+    const movil = await createMobile(entorno)
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(
+      buildGuia({ destinatario: 'Zacarías Único' }),
+    )
+    await movil.request('GET', `/guias/${guia}`)
+    await movil.request('GET', `/guias?guia=${guia}`)
     await movil.registrar(guia, { estado: 'recolectado', lat: 14.123456, lng: -90.654321, idempotencia: 'a' })
-    await movil.pedir('DELETE', '/sesion')
-    await entrarPorMovil(entorno, 'CODIGOMALO')
+    await movil.request('DELETE', '/sesion')
+    await signInByMobile(entorno, 'CODIGOMALO')
     await hasta(async () => entorno.log.some((linea) => /"abrirSesion".*"status":401/.test(linea)))
     const log = entorno.log.join('\n')
     expect(log).toContain(`"repartidor":"${movil.repartidor}"`)

@@ -2,13 +2,13 @@ import { afterAll, expect, inject } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, type ServiceOverrides, startService } from '../../server/startup/service.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { puertoLibre } from '../puertos.ts'
-import { crearTestigo } from '../testigo.ts'
+import { createWitness } from '../testigo.ts'
 import type { Movil } from './movil.ts'
 
 /** Signing in at a service that isn't the environment's own, or with headers of its own. */
-export async function entrarEn(url: string, codigo: unknown, cabeceras: Record<string, string>) {
+export async function signInAt(url: string, codigo: unknown, cabeceras: Record<string, string>) {
   const respuesta = await fetch(`${url}/repartidor/v1/sesion`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...cabeceras },
@@ -16,15 +16,15 @@ export async function entrarEn(url: string, codigo: unknown, cabeceras: Record<s
   })
   return { status: respuesta.status, cabeceras: respuesta.headers, cuerpo: JSON.parse(await respuesta.text()) }
 }
-export const conocida = (movil: Movil) => movil.pedir('GET', '/sesion')
+export const fetchSesion = (movil: Movil) => movil.request('GET', '/sesion')
 
-export function usarSesiones() {
-  const entorno = usarEntorno()
+export function useSesiones() {
+  const entorno = useEnvironment()
   const otros: Service[] = []
   const quejas: Error[] = []
-  const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
+  const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
   afterAll(async () => {
-    await Promise.all(otros.map((otro) => otro.detener()))
+    await Promise.all(otros.map((otro) => otro.stop()))
     expect(quejas).toEqual([])
   })
   /** Another process over the same database, with other settings. */
@@ -34,9 +34,9 @@ export function usarSesiones() {
     const config = readConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
     otros.push(
       await startService(config, createLog('silent'), undefined, {
-        reloj: entorno.reloj,
-        testigo,
-        despedida: 0,
+        clock: entorno.clock,
+        witness: testigo,
+        farewellMs: 0,
         ...sustitutos,
       }),
     )

@@ -1,41 +1,41 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { enRuta, unaFoto } from '../archivos/imagenes.ts'
-import { clave, comercio, movil, usarReparto } from './reparto.ts'
+import { createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
+import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
-const { entorno, foto } = usarReparto()
+const { entorno, foto } = useDispatch()
 
 describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
   it('takes only pictures, of guides that exist; again is another copy', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
-    expect((await movil.subir('000000000000', 'foto', await unaFoto())).cuerpo.codigo).toBe('guia_desconocida')
-    const mala = await movil.subir(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
+    expect((await movil.upload('000000000000', 'foto', await createFoto())).cuerpo.codigo).toBe('guia_desconocida')
+    const mala = await movil.upload(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
     expect([mala.status, mala.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
     const [una, otra] = [await foto(guia), await foto(guia)]
     expect(una).not.toBe(otra)
   })
 
   it('keeps when a photo was taken, as its phone says, unless the picture itself says so', async () => {
-    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const subir = async (hora: string, foto: Uint8Array) =>
       (
-        await movil.pedir('POST', `/guias/${guia}/archivos?tipo=foto&capturado_en=${hora}`, undefined, {
-          crudo: new Uint8Array(foto),
+        await movil.request('POST', `/guias/${guia}/archivos?tipo=foto&capturado_en=${hora}`, undefined, {
+          raw: new Uint8Array(foto),
           cabeceras: { 'Content-Type': 'image/jpeg' },
         })
       ).cuerpo
     const hora = '2026-11-21T17:42:10.000Z'
-    const sinHora = await sharp(await unaFoto())
+    const sinHora = await sharp(await createFoto())
       .jpeg()
       .toBuffer()
     expect(await subir(hora, sinHora)).toMatchObject({ capturado_en: hora })
     const IFD2 = { DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-06:00' }
-    const conHora = await sharp(await unaFoto())
+    const conHora = await sharp(await createFoto())
       .withExif({ IFD2 })
       .jpeg()
       .toBuffer()
     expect(await subir(hora, conHora)).toMatchObject({ capturado_en: '2026-11-20T14:00:00.000Z' })
-    expect(await subir('ayer', await unaFoto())).toMatchObject({ errores: [{ campo: 'capturado_en' }] })
+    expect(await subir('ayer', await createFoto())).toMatchObject({ errores: [{ campo: 'capturado_en' }] })
   })
 
   it('is 404 for every unknown guide', async () => {
@@ -44,7 +44,7 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
         que === 'eventos'
           ? { estado: 'recolectado', idempotencia: clave() }
           : { recibido_por: { nombre: 'x' }, fotos: ['arch_0000000000000000'], idempotencia: clave() }
-      const { status } = await movil.pedir('POST', `/guias/000000000000/${que}`, cuerpo)
+      const { status } = await movil.request('POST', `/guias/000000000000/${que}`, cuerpo)
       expect([que, status]).toEqual([que, 404])
     }
   })

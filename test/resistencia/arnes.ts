@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { type Db, openDb } from '../../server/data/db.ts'
-import { columnasDe, nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
-import { guardarLlave } from '../../server/domain/llaves/llave.ts'
+import { columnsOf, newComercioCode } from '../../server/domain/comercios/comercio.ts'
+import { saveLlave } from '../../server/domain/llaves/llave.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { migrate } from '../../server/startup/migrations.ts'
-import { llenarDisco } from '../disco.ts'
-import { conPasos, type Paso } from './pasos.ts'
-import { iniciarPostgres } from './postgres.ts'
-import { lanzarSupervisado, type ProcesoDeEscenario } from './procesos.ts'
-import { abrirReceptorDeEscenario, type ReceptorDeEscenario } from './receptor.ts'
+import { fillDisk } from '../disco.ts'
+import { type Paso, withSteps } from './pasos.ts'
+import { startDurablePostgres } from './postgres.ts'
+import { launchSupervised, type ScenarioProcess } from './procesos.ts'
+import { openScenarioReceiver, type ScenarioReceiver } from './receptor.ts'
 
 // A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their
 // own that can be killed, and a receiver that keeps a ledger of what it got.
@@ -29,14 +29,14 @@ const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
 export interface Arnes {
   db: Db
   databaseUrl: string
-  receptor: ReceptorDeEscenario
+  receptor: ScenarioReceiver
   comercioId: string
   llave: string
   /** Processes that ended by themselves, and lines of level error or worse of any of them. */
   quejas: string[]
   avisos: Map<string, number>
-  api(env?: Readonly<Record<string, string>>): Promise<ProcesoDeEscenario>
-  worker(opciones?: { databaseUrl?: string }): Promise<ProcesoDeEscenario>
+  api(env?: Readonly<Record<string, string>>): Promise<ScenarioProcess>
+  worker(opciones?: { databaseUrl?: string }): Promise<ScenarioProcess>
   /** A connection of its own, for what a pool can't do. */
   conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
   reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
@@ -45,34 +45,34 @@ export interface Arnes {
   /** Ends every session of the database but the one that does it. */
   cortarConexiones(): Promise<number>
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
-  intermediario(): Promise<Intermediario>
+  intermediario(): Promise<DatabaseProxy>
   /** Registers an endpoint of the receiver's. */
-  registrar(api: ProcesoDeEscenario, ruta: string, tipos?: readonly string[]): Promise<string>
+  registrar(api: ScenarioProcess, ruta: string, tipos?: readonly string[]): Promise<string>
 }
 
-export interface Intermediario {
+export interface DatabaseProxy {
   databaseUrl: string
   /** How many of the next commits happen without their client hearing of it. */
   perder(cuantas: number): void
   perdidas(): number
 }
 
-export interface OpcionesDeArnes {
+export interface HarnessOptions {
   /** Settings of PostgreSQL. */
   postgres?: readonly string[]
   /** Size of a disk of its own, in bytes. */
   disco?: number
 }
 
-export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: OpcionesDeArnes = {}): Promise<T> =>
-  conPasos(async (pasos) => hacer(await abrir(pasos, opciones)))
+export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
+  withSteps(async (pasos) => hacer(await abrir(pasos, opciones)))
 
-async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArnes): Promise<Arnes> {
-  const postgres = await iniciarPostgres(pasos, propios, disco)
+async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions): Promise<Arnes> {
+  const postgres = await startDurablePostgres(pasos, propios, disco)
   await migrate(postgres.url)
-  const db = openDb(postgres.url, { conexiones: 3 })
-  pasos.push(() => db.cerrar())
-  const receptor = await abrirReceptorDeEscenario(pasos)
+  const db = openDb(postgres.url, { connections: 3 })
+  pasos.push(() => db.close())
+  const receptor = await openScenarioReceiver(pasos)
   const quejas: string[] = []
   const avisos = new Map<string, number>()
   const masterKeys = randomBytes(32).toString('base64')
@@ -80,9 +80,9 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
   let serie = 0
 
   const levantar = (programa: 'main' | 'worker', mas: Record<string, string>) =>
-    lanzarSupervisado(pasos, {
+    launchSupervised(pasos, {
       nombre: `${programa}#${++serie}`,
-      carpeta: RAIZ,
+      folder: RAIZ,
       args: ORDENES[programa],
       env: {
         DATABASE_URL: postgres.url,
@@ -94,7 +94,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
         ...mas,
       },
       alQuejarse: (queja) => quejas.push(queja),
-      alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
+      onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   const conCliente: Arnes['conCliente'] = async (hacer) => {
     const cliente = new pg.Client(postgres.url)
@@ -117,10 +117,10 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
     api: (mas) => levantar('main', { PORT: '0', WORKERS: '0', ...mas }),
     worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     conCliente,
-    reiniciarPostgres: postgres.reiniciar,
+    reiniciarPostgres: postgres.reset,
     llenarDisco() {
-      const lastre = join(postgres.carpeta, 'lastre')
-      llenarDisco(lastre)
+      const lastre = join(postgres.folder, 'lastre')
+      fillDisk(lastre)
       return () => rmSync(lastre)
     },
     cortarConexiones: () =>
@@ -150,11 +150,11 @@ async function insertarComercio(db: Db) {
   const fila = await db.prisma.comercio.create({
     data: {
       ...nuevoId(),
-      comercio: nuevoCodigoDeComercio(),
-      ...columnasDe({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
+      comercio: newComercioCode(),
+      ...columnsOf({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
     },
   })
-  const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'test' })
+  const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'test' })
   return { id: fila.id, llave }
 }
 
@@ -165,7 +165,7 @@ const COMMIT = Buffer.from([0x51, 0, 0, 0, 11, ...Buffer.from('commit\0')])
 /** The statement that settles what went well, and commits by itself. */
 const ASENTAR = Buffer.from('webhookEntregas.asentarExitos\0')
 
-async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<Intermediario> {
+async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<DatabaseProxy> {
   const url = new URL(databaseUrl)
   const destino = Number(url.port)
   const sockets = new Set<Socket>()

@@ -1,10 +1,10 @@
 import { setTimeout as dormir } from 'node:timers/promises'
-import { unaGuia } from '../fabricas.ts'
+import { buildGuia } from '../fabricas.ts'
 import type { Arnes } from './arnes.ts'
-import type { ProcesoDeEscenario } from './procesos.ts'
+import type { ScenarioProcess } from './procesos.ts'
 
 /** A merchant that goes on creating and cancelling, and repeats whatever wasn't answered with success. */
-export interface Carga {
+export interface MerchantLoad {
   /** Acknowledged guides: reference → code. */
   guias: Map<string, string>
   /** Codes of guides whose cancelling was acknowledged. */
@@ -17,14 +17,14 @@ export interface Carga {
   /** When something was acknowledged last, as of Date.now(). */
   ultima: number
   /** Ends when everything that was begun is acknowledged. */
-  parar(): Promise<void>
+  stop(): Promise<void>
 }
 
 interface Opciones {
-  apis: () => readonly ProcesoDeEscenario[]
+  apis: () => readonly ScenarioProcess[]
   /** Requests per second. */
-  ritmo?: number
-  hilos?: number
+  rate?: number
+  threads?: number
   /** Nothing but single creations. */
   simple?: boolean
 }
@@ -34,16 +34,19 @@ const PACIENCIA = 60_000
 const LOTE = 10
 
 /** Starts requests until they are stopped. One function, because all kinds of requests write to the same record. */
-export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple = false }: Opciones): Carga {
+export function startLoads(
+  { llave }: Arnes,
+  { apis, rate: ritmo = 40, threads: hilos = 6, simple = false }: Opciones,
+): MerchantLoad {
   let parando = false
-  const carga: Carga = {
+  const carga: MerchantLoad = {
     guias: new Map(),
     canceladas: new Set(),
     respuestas: new Map(),
     repetidas: 0,
     fallas: [],
     ultima: Date.now(),
-    async parar() {
+    async stop() {
       parando = true
       await Promise.all(trabajando)
     },
@@ -85,7 +88,7 @@ export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, s
     carga.guias.set(ref, guia)
   }
   const crear = async () => {
-    const cuerpo = unaGuia()
+    const cuerpo = buildGuia()
     await insistir('/guias', cuerpo, (status, texto) => {
       if (status !== 200 && status !== 201) return false
       if (status === 200) carga.repetidas++
@@ -94,7 +97,7 @@ export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, s
     })
   }
   const crearLote = () => {
-    const guias = Array.from({ length: LOTE }, () => unaGuia())
+    const guias = Array.from({ length: LOTE }, () => buildGuia())
     return insistir('/guias/bulk', { guias }, (status, texto) => {
       if (status !== 200) return false
       const { ok, resultados } = JSON.parse(texto)
@@ -131,16 +134,16 @@ export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, s
 }
 
 /** Creates so many in one call, acknowledged. */
-export async function crearLoteDe(
+export async function createAcknowledgedLote(
   { llave }: Arnes,
-  api: ProcesoDeEscenario,
+  api: ScenarioProcess,
   cuantas: number,
   libro: Map<string, string>,
 ) {
   const respuesta = await fetch(`${api.url}/api/v1/guias/bulk`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ guias: Array.from({ length: cuantas }, () => unaGuia()) }),
+    body: JSON.stringify({ guias: Array.from({ length: cuantas }, () => buildGuia()) }),
   })
   const { ok, resultados } = (await respuesta.json()) as {
     ok: boolean

@@ -2,10 +2,10 @@
  * `npm run test:resistencia [-- webhooks|despliegue [scenario…]]`: every fault in full size, and a table of what was lost (0); with
  * CHICO=1 in the size of `npm test`.
  */
-import { ESCENARIOS_DE_ENSAYO as despliegue } from '../despliegue/ensayo.ts'
-import type { Resultado } from './libro.ts'
-import { cerrarTodo } from './pasos.ts'
-import { ESCENARIOS as webhooks } from './webhooks.ts'
+import { REHEARSAL_SCENARIOS as despliegue } from '../despliegue/ensayo.ts'
+import type { ScenarioResult } from './libro.ts'
+import { closeAll } from './pasos.ts'
+import { SCENARIOS as webhooks } from './webhooks.ts'
 
 const SUITES = { webhooks, despliegue }
 
@@ -16,7 +16,7 @@ for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(senal, async () => {
     if (interrumpido) return
     interrumpido = true
-    await cerrarTodo()
+    await closeAll()
     process.exit(130)
   })
 }
@@ -29,8 +29,8 @@ if (!(suite in SUITES)) {
 const elegidos = SUITES[suite as keyof typeof SUITES].filter(
   ({ clave }) => claves.length === 0 || claves.includes(clave),
 )
-const resultados: Resultado[] = []
-for (const { clave, titulo, falta, correr, ci, completo } of elegidos) {
+const resultados: ScenarioResult[] = []
+for (const { clave, titulo, missing: falta, correr, ci, complete: completo } of elegidos) {
   decir(`${clave}: ${titulo}…`)
   const motivo = await falta?.()
   if (motivo) {
@@ -38,7 +38,7 @@ for (const { clave, titulo, falta, correr, ci, completo } of elegidos) {
     continue
   }
   const inicio = performance.now()
-  const resultado = await correr(process.env.CHICO ? ci : completo).catch((error: Error): Resultado => {
+  const resultado = await correr(process.env.CHICO ? ci : completo).catch((error: Error): ScenarioResult => {
     const fallas = [error.stack ?? error.message]
     return { escenario: clave, probado: '—', perdido: 0, duplicado: 0, recuperado: 0, fallas, notas: [] }
   })

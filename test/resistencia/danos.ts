@@ -1,15 +1,15 @@
 import { setTimeout as dormir } from 'node:timers/promises'
-import { azarDe } from '../azar.ts'
+import { createRandom } from '../azar.ts'
 import { conArnes, esperar } from './arnes.ts'
-import { type Carga, iniciarCargas } from './carga.ts'
-import { azarEntre, type Escenario } from './escenario.ts'
-import { crearFlota, preparar } from './flota.ts'
-import { cerrarLibro } from './libro.ts'
+import { type MerchantLoad, startLoads } from './carga.ts'
+import { randomBetween, type Scenario } from './escenario.ts'
+import { createFleet, prepareEndpoints } from './flota.ts'
+import { closeLedger } from './libro.ts'
 
 // Faults of processes, of the database and of the queue under load.
 
 /** From now until the service takes something again, in seconds. */
-async function vuelta(carga: Carga): Promise<number> {
+async function vuelta(carga: MerchantLoad): Promise<number> {
   const desde = Date.now()
   await esperar(async () => carga.ultima > desde, 30_000, 10)
   return (Date.now() - desde) / 1000
@@ -17,17 +17,17 @@ async function vuelta(carga: Carga): Promise<number> {
 
 const mayor = (numeros: readonly number[]) => Math.max(0, ...numeros).toFixed(1)
 
-export const muerteDeApi: Escenario['correr'] = ({ veces }) =>
+export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api(), await arnes.api()]
     const workers = [await arnes.worker()]
-    await preparar(arnes, apis[0]!)
-    const flota = crearFlota(apis, workers, arnes)
-    const carga = iniciarCargas(arnes, { apis: () => apis })
+    await prepareEndpoints(arnes, apis[0]!)
+    const flota = createFleet(apis, workers, arnes)
+    const carga = startLoads(arnes, { apis: () => apis })
     // On until what is to be tried has happened, which is a matter of chance.
     const faltan = (i: number) => i < veces || (carga.repetidas === 0 && i < 10 * veces)
     for (let i = 0; faltan(i); i++) {
-      await dormir(azarEntre(200, 600))
+      await dormir(randomBetween(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
       await arnes.conCliente(async (cliente) => {
         const quien = `guias pid=${apis[0]!.pid}`
@@ -57,8 +57,8 @@ export const muerteDeApi: Escenario['correr'] = ({ veces }) =>
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.parar()
-    const resultado = await cerrarLibro(arnes, {
+    await carga.stop()
+    const resultado = await closeLedger(arnes, {
       escenario: 'API muerta antes y después del commit',
       probado: `${veces} SIGKILL`,
       carga,
@@ -69,22 +69,22 @@ export const muerteDeApi: Escenario['correr'] = ({ veces }) =>
     return resultado
   })
 
-export const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
+export const postgresRestart: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     await arnes.worker()
-    await preparar(arnes, apis[0]!)
-    const carga = iniciarCargas(arnes, { apis: () => apis })
+    await prepareEndpoints(arnes, apis[0]!)
+    const carga = startLoads(arnes, { apis: () => apis })
     const vueltas: number[] = []
     for (let i = 0; i < veces; i++) {
-      await dormir(azarEntre(700, 1_500))
+      await dormir(randomBetween(700, 1_500))
       await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
       vueltas.push(await vuelta(carga))
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.parar()
-    const resultado = await cerrarLibro(arnes, {
+    await carga.stop()
+    const resultado = await closeLedger(arnes, {
       escenario: 'PostgreSQL reiniciado',
       probado: `${veces} reinicios`,
       carga,
@@ -96,21 +96,21 @@ export const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
     return resultado
   })
 
-export const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
+export const cutConnections: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     await arnes.worker()
-    await preparar(arnes, apis[0]!)
-    const carga = iniciarCargas(arnes, { apis: () => apis })
+    await prepareEndpoints(arnes, apis[0]!)
+    const carga = startLoads(arnes, { apis: () => apis })
     let cortadas = 0
     for (let i = 0; i < veces; i++) {
-      await dormir(azarEntre(300, 900))
+      await dormir(randomBetween(300, 900))
       cortadas += await arnes.cortarConexiones()
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.parar()
-    return cerrarLibro(arnes, {
+    await carga.stop()
+    return closeLedger(arnes, {
       escenario: 'conexiones cortadas',
       probado: `${veces} veces todas, ${cortadas} sesiones`,
       carga,
@@ -119,22 +119,22 @@ export const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
     })
   })
 
-export const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
+export const unansweredCommit: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     const intermediario = await arnes.intermediario()
     await arnes.worker({ databaseUrl: intermediario.databaseUrl })
-    await preparar(arnes, apis[0]!)
-    const carga = iniciarCargas(arnes, { apis: () => apis })
+    await prepareEndpoints(arnes, apis[0]!)
+    const carga = startLoads(arnes, { apis: () => apis })
     for (let i = 1; i <= veces; i++) {
-      await dormir(azarEntre(200, 500))
+      await dormir(randomBetween(200, 500))
       intermediario.perder(1)
       await esperar(async () => intermediario.perdidas() >= i, 10_000, 10)
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.parar()
-    const resultado = await cerrarLibro(arnes, {
+    await carga.stop()
+    const resultado = await closeLedger(arnes, {
       escenario: 'commit del saldo sin respuesta',
       probado: `${intermediario.perdidas()} commits`,
       carga,
@@ -144,26 +144,26 @@ export const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
     return resultado
   })
 
-export const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
+export const orderlyStop: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     const workers = [await arnes.worker(), await arnes.worker()]
-    await preparar(arnes, apis[0]!)
+    await prepareEndpoints(arnes, apis[0]!)
     // Now and then one that is long under way when its worker is told to stop.
-    arnes.receptor.atender = async () => {
-      await dormir(Math.random() < 0.005 ? 3_000 : azarEntre(0, 60))
+    arnes.receptor.handle = async () => {
+      await dormir(Math.random() < 0.005 ? 3_000 : randomBetween(0, 60))
       return 204
     }
-    const flota = crearFlota(apis, workers, arnes)
-    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 25 })
+    const flota = createFleet(apis, workers, arnes)
+    const carga = startLoads(arnes, { apis: () => apis, rate: 25 })
     const salidas: number[] = []
     for (let i = 0; i < veces; i++) {
-      await dormir(azarEntre(300, 900))
+      await dormir(randomBetween(300, 900))
       salidas.push(await flota.reemplazarWorker('SIGTERM'))
     }
     const danado = Date.now()
-    await carga.parar()
-    return cerrarLibro(arnes, {
+    await carga.stop()
+    return closeLedger(arnes, {
       escenario: 'SIGTERM y relevo de workers',
       probado: `${veces} SIGTERM`,
       carga,
@@ -173,15 +173,15 @@ export const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
     })
   })
 
-export const caos: Escenario['correr'] = ({ veces }) =>
+export const chaos: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
-    const azar = azarDe(semilla)
+    const azar = createRandom(semilla)
     const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
     const apis = [api, resto[0]!]
     const workers = resto.slice(1)
-    await preparar(arnes, api)
-    const flota = crearFlota(apis, workers, arnes)
+    await prepareEndpoints(arnes, api)
+    const flota = createFleet(apis, workers, arnes)
     const danos: Record<string, () => Promise<unknown>> = {
       'kill worker': () => flota.reemplazarWorker('SIGKILL'),
       'kill API': () => flota.reemplazarApi('SIGKILL'),
@@ -192,46 +192,46 @@ export const caos: Escenario['correr'] = ({ veces }) =>
       conexiones: () => arnes.cortarConexiones(),
       cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
     }
-    const carga = iniciarCargas(arnes, { apis: () => apis })
+    const carga = startLoads(arnes, { apis: () => apis })
     const hechos: string[] = []
     const nombres = Object.keys(danos)
     while (hechos.length < veces) {
       // Each kind once before any comes again.
       if (nombres.length === 0) nombres.push(...Object.keys(danos))
       const [nombre] = nombres.splice(Math.floor(azar() * nombres.length), 1)
-      await dormir(azarEntre(200, 1_200, azar))
+      await dormir(randomBetween(200, 1_200, azar))
       await danos[nombre!]!()
       hechos.push(nombre!)
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.parar()
-    return cerrarLibro(arnes, {
+    await carga.stop()
+    return closeLedger(arnes, {
       escenario: 'de todo al azar, 2 API y 2 workers',
       probado: `${veces} daños`,
       carga,
       danado,
-      plazo: 90_000,
+      timeout: 90_000,
       repeticiones: veces,
       notas: [`SEMILLA=${semilla}`, hechos.join(', ')],
     })
   })
 
-export const colaPerdida: Escenario['correr'] = ({ veces }) =>
+export const lostQueue: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     await arnes.worker()
-    await preparar(arnes, apis[0]!)
+    await prepareEndpoints(arnes, apis[0]!)
     // Slow enough that there is something under way.
-    arnes.receptor.atender = async () => {
-      await dormir(azarEntre(50, 250))
+    arnes.receptor.handle = async () => {
+      await dormir(randomBetween(50, 250))
       return 204
     }
     // An endpoint gets four at a time: about 25 a second.
-    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 10 })
+    const carga = startLoads(arnes, { apis: () => apis, rate: 10 })
     let perdidos = 0
     for (let i = 0; i < veces; i++) {
-      await dormir(azarEntre(200, 600))
+      await dormir(randomBetween(200, 600))
       await esperar(
         async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
         2_000,
@@ -240,8 +240,8 @@ export const colaPerdida: Escenario['correr'] = ({ veces }) =>
       perdidos += (await arnes.db.pool.query('delete from pgboss.job')).rowCount ?? 0
     }
     const danado = Date.now()
-    await carga.parar()
-    return cerrarLibro(arnes, {
+    await carga.stop()
+    return closeLedger(arnes, {
       escenario: 'cola borrada',
       probado: `${veces} veces, ${perdidos} trabajos`,
       carga,

@@ -1,28 +1,28 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import type { Arnes } from './arnes.ts'
-import type { Resultado } from './libro.ts'
+import type { ScenarioResult } from './libro.ts'
 
-export interface MedidaDeEscenario {
-  veces: number
+export interface ScenarioScale {
+  times: number
   /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. Of the killed worker: how many proofs. */
-  tamano?: number
+  size?: number
 }
 
-export interface Escenario {
+export interface Scenario {
   clave: string
   titulo: string
   /** Why it can't be tried here, in words. */
-  falta?: () => Promise<string | undefined>
-  correr: (medida: MedidaDeEscenario) => Promise<Resultado>
+  missing?: () => Promise<string | undefined>
+  correr: (medida: ScenarioScale) => Promise<ScenarioResult>
   /** For `npm test`, and for `npm run test:resistencia`. */
-  ci: MedidaDeEscenario
-  completo: MedidaDeEscenario
+  ci: ScenarioScale
+  complete: ScenarioScale
 }
 
-export const azarEntre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
+export const randomBetween = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
 
 /** A receiver that takes its time. */
-export const LENTO: Arnes['receptor']['atender'] = async () => {
-  await dormir(azarEntre(0, 40))
+export const LENTO: Arnes['receptor']['handle'] = async () => {
+  await dormir(randomBetween(0, 40))
   return 204
 }

@@ -1,14 +1,14 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { Agent, request } from 'undici'
-import { unaGuia } from '../fabricas.ts'
-import { raspar, valorDe } from '../observabilidad/raspar.ts'
+import { buildGuia } from '../fabricas.ts'
+import { scrapeMetrics, valorDe } from '../observabilidad/raspar.ts'
 import { puertoLibre } from '../puertos.ts'
 import { type Arnes, conArnes } from './arnes.ts'
-import { iniciarCargas } from './carga.ts'
-import type { Escenario } from './escenario.ts'
-import { cerrarLibro } from './libro.ts'
-import type { ProcesoDeEscenario } from './procesos.ts'
+import { startLoads } from './carga.ts'
+import type { Scenario } from './escenario.ts'
+import { closeLedger } from './libro.ts'
+import type { ScenarioProcess } from './procesos.ts'
 
 // A database that is there and takes no writes: what requests are told, what /readyz says, and what goes on afterwards.
 
@@ -20,12 +20,12 @@ interface Vigia {
   /** From now until /readyz gives that status, in seconds. */
   hasta(status: number): Promise<number>
   /** How often each status came. */
-  vistos: Map<number, number>
-  parar(): Promise<void>
+  seen: Map<number, number>
+  stop(): Promise<void>
 }
 
 /** Asks /readyz five times a second, as several proxies and orchestrators do together. */
-function vigilar({ url }: ProcesoDeEscenario): Vigia {
+function vigilar({ url }: ScenarioProcess): Vigia {
   const vistos = new Map<number, number>()
   let ultimo = 0
   let parando = false
@@ -39,7 +39,7 @@ function vigilar({ url }: ProcesoDeEscenario): Vigia {
     }
   })()
   return {
-    vistos,
+    seen: vistos,
     async hasta(status) {
       const inicio = performance.now()
       // What is being answered now was asked before.
@@ -47,7 +47,7 @@ function vigilar({ url }: ProcesoDeEscenario): Vigia {
       while (ultimo !== status && performance.now() - inicio < 60_000) await dormir(20)
       return (performance.now() - inicio) / 1_000
     },
-    async parar() {
+    async stop() {
       parando = true
       await preguntando
     },
@@ -66,16 +66,16 @@ interface Dano {
 
 /** Requests and webhooks are sent before, during and after each harm; nothing is lost, and no answer is worse than a 503. */
 const sinEscribir =
-  ({ escenario, danar, seDice, ...opciones }: Dano): Escenario['correr'] =>
-  ({ veces, tamano = 8 }) =>
+  ({ escenario, danar, seDice, ...opciones }: Dano): Scenario['correr'] =>
+  ({ times: veces, size: tamano = 8 }) =>
     conArnes(async (arnes) => {
       const api = await arnes.api()
       await arnes.worker()
       await arnes.registrar(api, '/todo')
-      const carga = iniciarCargas(arnes, { apis: () => [api] })
+      const carga = startLoads(arnes, { apis: () => [api] })
       const vigia = vigilar(api)
       await vigia.hasta(200)
-      vigia.vistos.clear()
+      vigia.seen.clear()
       const caidas: number[] = []
       const vueltas: number[] = []
       for (let i = 0; i < veces; i++) {
@@ -88,10 +88,10 @@ const sinEscribir =
       }
       const danado = Date.now()
       await dormir(1_000)
-      await carga.parar()
-      await vigia.parar()
+      await carga.stop()
+      await vigia.stop()
       const dicho = (unos: readonly number[]) => unos.map((s) => s.toFixed(1)).join(', ')
-      const resultado = await cerrarLibro(arnes, {
+      const resultado = await closeLedger(arnes, {
         escenario,
         probado: `${veces} veces ${tamano} s`,
         carga,
@@ -100,21 +100,21 @@ const sinEscribir =
         repeticiones: veces,
         notas: [
           ...(seDice ? [`/readyz said 503 after ${dicho(caidas)} s and 200 again after ${dicho(vueltas)} s`] : []),
-          `/readyz ${[...vigia.vistos].map(([status, n]) => `${status}×${n}`).join(' ')}`,
+          `/readyz ${[...vigia.seen].map(([status, n]) => `${status}×${n}`).join(' ')}`,
         ],
       })
       const tarde = [...caidas, ...vueltas].filter((s) => s > A_TIEMPO)
       if (tarde.length > 0) resultado.fallas.push(`/readyz followed after ${dicho(tarde)} s`)
       if (seDice && !carga.respuestas.get(503)) resultado.fallas.push('no request was refused: nothing was tried')
-      if (!seDice && vigia.vistos.size > 1)
+      if (!seDice && vigia.seen.size > 1)
         resultado.fallas.push(
-          `/readyz changed, though writes went on: ${[...vigia.vistos.keys()].join(', ')}; ${[...arnes.avisos.keys()].join(', ')}`,
+          `/readyz changed, though writes went on: ${[...vigia.seen.keys()].join(', ')}; ${[...arnes.avisos.keys()].join(', ')}`,
         )
       return resultado
     }, opciones)
 
 /** As managed databases do when their disk fills up, and as a former primary is. */
-export const soloLectura = sinEscribir({
+export const readOnlyDatabase = sinEscribir({
   escenario: 'base de datos de solo lectura',
   seDice: true,
   async danar(arnes) {
@@ -129,7 +129,7 @@ export const soloLectura = sinEscribir({
   },
 })
 
-export const discoLleno = sinEscribir({
+export const fullDisk = sinEscribir({
   escenario: 'disco lleno',
   seDice: true,
   disco: 400 * MEGA,
@@ -140,7 +140,7 @@ export const discoLleno = sinEscribir({
 })
 
 /** Others have all connections: the service keeps those that it has, and gets no more. */
-export const sinConexiones = sinEscribir({
+export const noFreeConnections = sinEscribir({
   escenario: 'sin conexiones libres',
   seDice: false,
   // /readyz counts a commit that takes longer than three seconds for none, and a busy machine's disk may need as long.
@@ -175,9 +175,9 @@ const EN_CURSO = 3_000
 /** Creations that go on for so many seconds: as many as are answered, or so many per second whatever is answered. */
 async function crearDurante(
   { llave }: Arnes,
-  { url }: ProcesoDeEscenario,
+  { url }: ScenarioProcess,
   segundos: number,
-  { aLaVez, porSegundo }: { aLaVez: number; porSegundo?: number },
+  { concurrency: aLaVez, perSecond: porSegundo }: { concurrency: number; perSecond?: number },
 ) {
   const agente = new Agent({ connections: aLaVez, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
   const estados = new Map<number, number>()
@@ -189,7 +189,7 @@ async function crearDurante(
     const status = await request(`${url}/api/v1/guias`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(unaGuia()),
+      body: JSON.stringify(buildGuia()),
       dispatcher: agente,
     }).then(
       async ({ statusCode, body }) => {
@@ -218,20 +218,20 @@ async function crearDurante(
     while (enCurso > 0) await dormir(20)
   }
   await agente.close()
-  return { estados, saltadas, porSegundo: (estados.get(201) ?? 0) / segundos }
+  return { estados, saltadas, perSecond: (estados.get(201) ?? 0) / segundos }
 }
 
 /** Twice as many requests as the service can answer: it says that it is ready all the time. */
-export const saturada: Escenario['correr'] = ({ veces, tamano = 10 }) =>
+export const saturatedService: Scenario['correr'] = ({ times: veces, size: tamano = 10 }) =>
   conArnes(async (arnes) => {
     // Workers in the same process, as in the embedded default: they share its connections.
     const puerto = await puertoLibre()
     const api = await arnes.api({ WORKERS: '1', METRICS_PORT: `${puerto}` })
     const vigia = vigilar(api)
     await vigia.hasta(200)
-    await crearDurante(arnes, api, 2, { aLaVez: 32 })
-    let { porSegundo: capacidad } = await crearDurante(arnes, api, Math.min(tamano, 5), { aLaVez: 32 })
-    vigia.vistos.clear()
+    await crearDurante(arnes, api, 2, { concurrency: 32 })
+    let { perSecond: capacidad } = await crearDurante(arnes, api, Math.min(tamano, 5), { concurrency: 32 })
+    vigia.seen.clear()
     const fallas: string[] = []
     const notas: string[] = []
     let negadas = 0
@@ -242,8 +242,8 @@ export const saturada: Escenario['correr'] = ({ veces, tamano = 10 }) =>
       const {
         estados,
         saltadas,
-        porSegundo: creadas,
-      } = await crearDurante(arnes, api, tamano, { aLaVez: EN_CURSO, porSegundo })
+        perSecond: creadas,
+      } = await crearDurante(arnes, api, tamano, { concurrency: EN_CURSO, perSecond: porSegundo })
       const dichos = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
       notas.push(`${porSegundo.toFixed(0)}/s asked, ${creadas.toFixed(0)}/s created: ${dichos}, ${saltadas} not sent`)
       for (const status of estados.keys()) if (![201, 503].includes(status)) fallas.push(`answers: ${status}`)
@@ -253,11 +253,11 @@ export const saturada: Escenario['correr'] = ({ veces, tamano = 10 }) =>
       else if (vez === 3 * veces - 1) fallas.push('it was never asked for twice as much as it can')
       else factor *= 2
     }
-    await vigia.parar()
-    const vistos = [...vigia.vistos].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
+    await vigia.stop()
+    const vistos = [...vigia.seen].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
     notas.push(`/readyz ${vistos}`)
-    if (vigia.vistos.size !== 1 || !vigia.vistos.has(200)) fallas.push(`/readyz changed under load: ${vistos}`)
-    const contadas = valorDe(await raspar(puerto), 'guias_solicitudes_total{operacion="saturada",status="503"}')
+    if (vigia.seen.size !== 1 || !vigia.seen.has(200)) fallas.push(`/readyz changed under load: ${vistos}`)
+    const contadas = valorDe(await scrapeMetrics(puerto), 'guias_solicitudes_total{operacion="saturada",status="503"}')
     if (contadas !== negadas) fallas.push(`${negadas} requests were refused, and the metric has ${contadas}`)
     for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
     return {

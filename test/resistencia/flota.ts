@@ -1,21 +1,17 @@
 import type { Arnes } from './arnes.ts'
 import { LENTO } from './escenario.ts'
-import type { ProcesoDeEscenario } from './procesos.ts'
+import type { ScenarioProcess } from './procesos.ts'
 
 /** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
-export async function preparar(arnes: Arnes, api: ProcesoDeEscenario) {
-  arnes.receptor.atender = LENTO
+export async function prepareEndpoints(arnes: Arnes, api: ScenarioProcess) {
+  arnes.receptor.handle = LENTO
   await arnes.registrar(api, '/todo')
   await arnes.registrar(api, '/canceladas', ['guia.cancelado'])
 }
 
 /** What is killed is started anew, as a supervisor would. */
-export function crearFlota(apis: ProcesoDeEscenario[], workers: ProcesoDeEscenario[], arnes: Arnes) {
-  const reemplazar = async (
-    flota: ProcesoDeEscenario[],
-    senal: NodeJS.Signals,
-    nuevo: () => Promise<ProcesoDeEscenario>,
-  ) => {
+export function createFleet(apis: ScenarioProcess[], workers: ScenarioProcess[], arnes: Arnes) {
+  const reemplazar = async (flota: ScenarioProcess[], senal: NodeJS.Signals, nuevo: () => Promise<ScenarioProcess>) => {
     const viejo = flota.shift()!
     const inicio = performance.now()
     viejo.matar(senal)

@@ -1,10 +1,10 @@
 import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
 import type { webhook_aviso } from '../../server/generado/contrato/prisma/client.ts'
 import { type Arnes, esperar } from './arnes.ts'
-import type { Carga } from './carga.ts'
+import type { MerchantLoad } from './carga.ts'
 
 /** What a scenario comes to. */
-export interface Resultado {
+export interface ScenarioResult {
   escenario: string
   /** What was done, and to how much. */
   probado: string
@@ -22,9 +22,9 @@ export interface Resultado {
 interface Exigencias {
   escenario: string
   probado: string
-  carga?: Pick<Carga, 'guias' | 'canceladas' | 'fallas' | 'respuestas'>
+  carga?: Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'>
   /** How long everything may take to be delivered from now on, in milliseconds. */
-  plazo?: number
+  timeout?: number
   /** When the last harm was done, as of Date.now(). */
   danado?: number
   /** How long any delivery may take from then on, in seconds. */
@@ -34,25 +34,33 @@ interface Exigencias {
   /** Whether receivers failed, so that more than one attempt is right. */
   fallaron?: boolean
   /** Endpoints that don't count. */
-  aparte?: readonly string[]
+  separate?: readonly string[]
   notas?: string[]
 }
 
 type FilaDeAvisoDeWebhook = Pick<
   webhook_aviso,
   'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
-> & { url: string; no_tardios: number; tardios: number; numeros: number[] | null }
+> & { url: string; no_tardios: number; tardios: number; numbers: number[] | null }
 
 /** What it is held against. */
-export type Testimonio = Pick<Arnes, 'db' | 'receptor' | 'comercioId' | 'quejas' | 'avisos'>
+export type Testimony = Pick<Arnes, 'db' | 'receptor' | 'comercioId' | 'quejas' | 'avisos'>
 
 /**
  * Waits until everything is delivered, then holds the database against what was acknowledged and what was received. One
  * function, because the result counts rows of every check.
  */
-export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Promise<Resultado> {
+export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Promise<ScenarioResult> {
   const { db, receptor } = arnes
-  const { escenario, probado, carga, plazo = 75_000, recuperacion = 60, repeticiones = 0, aparte = [] } = exigencias
+  const {
+    escenario,
+    probado,
+    carga,
+    timeout: plazo = 75_000,
+    recuperacion = 60,
+    repeticiones = 0,
+    separate: aparte = [],
+  } = exigencias
   const fallas: string[] = []
   const notas = exigencias.notas ?? []
   const exigir = (bien: boolean, falla: string) => void (bien || fallas.push(falla))
@@ -123,7 +131,8 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
   const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregado')
   exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
   const incoherentes = entregas.filter(
-    ({ intentos, no_tardios, numeros }) => intentos !== no_tardios || (numeros ?? []).some((n, i) => n !== i + 1),
+    ({ intentos, no_tardios, numbers: numeros }) =>
+      intentos !== no_tardios || (numeros ?? []).some((n, i) => n !== i + 1),
   )
   exigir(incoherentes.length === 0, `${incoherentes.length} with other attempts than counted: ${muestra(incoherentes)}`)
   if (!exigencias.fallaron) {
@@ -151,11 +160,11 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
   }
   exigir(sinRecibir === 0, `${sinRecibir} deliveries that the receiver never took`)
   exigir(repetida <= repeticiones, `a webhook came ${repetida} times again (${duplicado} in all), not ${repeticiones}`)
-  exigir(receptor.malas.length === 0, `bodies that aren't their id's: ${receptor.malas[0]}`)
+  exigir(receptor.rejected.length === 0, `bodies that aren't their id's: ${receptor.rejected[0]}`)
 
   // The queue: somebody holds the endpoint of what is due, and no lease waits for nobody.
   const sinArriendo = await esperar(
-    async () => (await unleasedDeliveries({ db, reloj: () => new Date() })) === 0,
+    async () => (await unleasedDeliveries({ db, clock: () => new Date() })) === 0,
     aparte.length > 0 ? 5_000 : 2_000,
   )
   exigir(sinArriendo === true, 'deliveries are due of endpoints that nobody holds')

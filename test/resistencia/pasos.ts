@@ -4,10 +4,10 @@ export type Paso = () => Promise<unknown>
 const abiertos = new Set<Paso>()
 
 /** Ends what everybody here started; for signals. */
-export const cerrarTodo = () => Promise.all([...abiertos].map((cerrar) => cerrar().catch(() => {})))
+export const closeAll = () => Promise.all([...abiertos].map((cerrar) => cerrar().catch(() => {})))
 
 /** Whatever is put up there is undone at the end, the last first, however it ends. */
-export async function conPasos<T>(hacer: (pasos: Paso[]) => Promise<T>): Promise<T> {
+export async function withSteps<T>(hacer: (pasos: Paso[]) => Promise<T>): Promise<T> {
   const pasos: Paso[] = []
   let cerrado: Promise<void> | undefined
   const cerrar = () => {

@@ -26,12 +26,17 @@ const PROPIOS = ['max_connections=120', 'shared_buffers=64MB']
  * @param propios its settings
  * @param disco size in bytes of a disk of its own, which a test may fill; only root can mount one
  */
-export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] = PROPIOS, disco?: number) {
+export async function startDurablePostgres(pasos: Paso[], propios: readonly string[] = PROPIOS, disco?: number) {
   const carpeta = mkdtempSync(join(realpathSync(tmpdir()), 'guias-resistencia-'))
   if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', carpeta]).status !== 0)
     throw new Error('no disk could be mounted')
   chmodSync(carpeta, 0o755) // or root's PostgreSQL user could not pass
-  const { pgdata, binarios, usuario, clave } = await prepareInstallation(join(carpeta, 'datos'), '/var/lib/guias', true)
+  const {
+    pgdata,
+    binaries: binarios,
+    usuario,
+    clave,
+  } = await prepareInstallation(join(carpeta, 'datos'), '/var/lib/guias', true)
   const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
   const vigia = spawn(process.execPath, ['-e', VIGIA, binarios.pg_ctl, pgdata, carpeta, ...quien], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -60,7 +65,7 @@ export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] 
     url: en('guias'),
     clave,
     puerto,
-    carpeta,
-    reiniciar: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
+    folder: carpeta,
+    reset: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
   }
 }

@@ -8,17 +8,17 @@ import type { Paso } from './pasos.ts'
 
 // The service's processes, as a supervisor sees them.
 
-export interface FinDeProceso {
+export interface ProcessEnd {
   codigo: number | null
   senal: NodeJS.Signals | null
 }
 
-export interface ProcesoDeEscenario {
+export interface ScenarioProcess {
   nombre: string
   pid: number
   /** Of an API. */
   url: string
-  fin: Promise<FinDeProceso>
+  fin: Promise<ProcessEnd>
   /** Sends a signal; from then on its end is no fault. */
   matar(senal: NodeJS.Signals): void
 }
@@ -26,14 +26,14 @@ export interface ProcesoDeEscenario {
 interface Encargo {
   nombre: string
   /** Where it is installed. */
-  carpeta: string
+  folder: string
   /** What its Node is called with, seen from there. */
   args: readonly string[]
   env: Readonly<Record<string, string>>
   /** Answers with 200 once it is ready; without it, it is ready when it says so. */
-  salud?: string
+  health?: string
   alQuejarse: (queja: string) => void
-  alAvisar: (aviso: string) => void
+  onNotice: (aviso: string) => void
 }
 
 const ARRANQUES = 10
@@ -42,14 +42,14 @@ const ARRANQUES = 10
  * What ends by itself is a fault, and is started anew as a supervisor would: what it leaves behind must be right all the
  * same. A start that fails because the database isn't there is none, and repeated, too.
  */
-export async function lanzarSupervisado(pasos: Paso[], encargo: Encargo): Promise<ProcesoDeEscenario> {
-  const { nombre, alQuejarse, alAvisar } = encargo
-  const { promise: fin, resolve: terminar } = Promise.withResolvers<FinDeProceso>()
+export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise<ScenarioProcess> {
+  const { nombre, alQuejarse, onNotice: alAvisar } = encargo
+  const { promise: fin, resolve: terminar } = Promise.withResolvers<ProcessEnd>()
   const { promise: arrancado, resolve, reject } = Promise.withResolvers<void>()
   let hijo: ChildProcess
   let esperado = false
   let fallidos = 0
-  const proceso: ProcesoDeEscenario = {
+  const proceso: ScenarioProcess = {
     nombre,
     pid: 0,
     url: '',
@@ -99,7 +99,7 @@ export async function lanzarSupervisado(pasos: Paso[], encargo: Encargo): Promis
   return proceso
 }
 
-function engendrar({ carpeta, args, env }: Encargo): ChildProcess {
+function engendrar({ folder: carpeta, args, env }: Encargo): ChildProcess {
   const bulto = join(carpeta, args.at(-1)!)
   if (!existsSync(bulto)) throw new Error(`${bulto} is missing: node scripts/preparar.mjs`)
   // A symbolic link to the binary and no script: its pid is the service's.
@@ -112,7 +112,10 @@ function engendrar({ carpeta, args, env }: Encargo): ChildProcess {
 }
 
 /** Reads what it says until its end; resolves with its address, if it says one, when it is ready. */
-async function esperarListo(hijo: ChildProcess, { nombre, salud, alQuejarse, alAvisar }: Encargo): Promise<string> {
+async function esperarListo(
+  hijo: ChildProcess,
+  { nombre, health: salud, alQuejarse, onNotice: alAvisar }: Encargo,
+): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   createInterface(hijo.stdout!).on('line', (linea) => {
     const direccion = /^ {2}API +(http:\S+)\/api\/v1$/.exec(linea)?.[1]

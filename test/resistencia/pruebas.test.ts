@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { documentosConWorkerMuerto } from './pruebas.ts'
+import { documentsWithDeadWorker } from './pruebas.ts'
 
 it('proofs that a killed worker held are finished by another one', async () => {
-  const { fallas } = await documentosConWorkerMuerto({ veces: 1, tamano: 24 })
+  const { fallas } = await documentsWithDeadWorker({ times: 1, size: 24 })
   expect(fallas).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { setTimeout as dormir } from 'node:timers/promises'
-import { unaGuia } from '../fabricas.ts'
+import { buildGuia } from '../fabricas.ts'
 import { type Arnes, conArnes, esperar } from './arnes.ts'
-import { azarEntre, type Escenario } from './escenario.ts'
-import type { ProcesoDeEscenario } from './procesos.ts'
+import { randomBetween, type Scenario } from './escenario.ts'
+import type { ScenarioProcess } from './procesos.ts'
 
 // Faults while the documents of proofs are made.
 
@@ -12,7 +12,7 @@ const RECUPERACION = 10
 /** The same beside other tests on a busy machine. */
 const RECUPERACION_CON_CARGA = 60
 
-async function llamar({ llave }: Arnes, api: ProcesoDeEscenario, ruta: string, cuerpo: unknown) {
+async function llamar({ llave }: Arnes, api: ScenarioProcess, ruta: string, cuerpo: unknown) {
   const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
@@ -23,10 +23,10 @@ async function llamar({ llave }: Arnes, api: ProcesoDeEscenario, ruta: string, c
 }
 
 /** Makes guides that are out for delivery. */
-const enRuta = (arnes: Arnes, api: ProcesoDeEscenario, cuantas: number) =>
+const enRuta = (arnes: Arnes, api: ScenarioProcess, cuantas: number) =>
   Promise.all(
     Array.from({ length: cuantas }, async () => {
-      const { guia } = await llamar(arnes, api, '/guias', unaGuia())
+      const { guia } = await llamar(arnes, api, '/guias', buildGuia())
       for (const estado of ['recolectado', 'en_ruta'])
         await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado })
       return guia
@@ -38,7 +38,7 @@ const conPdf = async ({ db }: Arnes): Promise<number> =>
   (await db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is not null')).rows[0]!.n
 
 /** PostgreSQL dies while proofs are made: their PDFs are there soon after it is back. */
-export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
+export const documentsWithoutPostgres: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const api = await arnes.api()
     await arnes.worker()
@@ -48,7 +48,7 @@ export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       const guias = await enRuta(arnes, api, CUANTAS)
       for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
-      await dormir(azarEntre(0, 400))
+      await dormir(randomBetween(0, 400))
       const antes = await hechos()
       await arnes.reiniciarPostgres('immediate')
       const vuelta = Date.now()
@@ -81,12 +81,12 @@ const RELEVO_CON_CARGA = 60
 const ANTES = 4
 
 /** Claims after that instant of jobs that an earlier worker had claimed, by the clock of the database. */
-const RELEVADAS = `select count(*)::int as cuantas,
+const RELEVADAS = `select count(*)::int as count,
     coalesce(extract(epoch from max(started_on) - $1::timestamptz), 0)::float8 as segundos
   from pgboss.job where name = 'pruebas' and retry_count > 0 and started_on > $1`
 
 /** Kills one of two workers in the middle of many proofs: the other one takes up what the dead one held. */
-export const documentosConWorkerMuerto: Escenario['correr'] = ({ veces, tamano = 36 }) =>
+export const documentsWithDeadWorker: Scenario['correr'] = ({ times: veces, size: tamano = 36 }) =>
   conArnes(async (arnes) => {
     const api = await arnes.api()
     const { pool } = arnes.db
@@ -109,8 +109,8 @@ export const documentosConWorkerMuerto: Escenario['correr'] = ({ veces, tamano =
       const muerte = await ahora()
       const listos = await esperar(async () => (await conPdf(arnes)) === todos, 240_000)
       if (!listos) fallas.push(`kill ${i + 1}: ${todos - (await conPdf(arnes))} proofs are without PDF`)
-      const { rows } = await pool.query<{ cuantas: number; segundos: number }>(RELEVADAS, [muerte])
-      relevadas += rows[0]!.cuantas
+      const { rows } = await pool.query<{ count: number; segundos: number }>(RELEVADAS, [muerte])
+      relevadas += rows[0]!.count
       relevos.push(rows[0]!.segundos)
       const { rows: archivos } = await pool.query<{ en: Date }>(
         `select creado_en as en from archivo where tipo = 'pdf' and creado_en >= $1 order by 1`,

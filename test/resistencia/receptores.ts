@@ -1,31 +1,31 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { conArnes, esperar } from './arnes.ts'
-import { iniciarCargas } from './carga.ts'
-import { type Escenario, LENTO } from './escenario.ts'
-import { preparar } from './flota.ts'
-import { cerrarLibro } from './libro.ts'
+import { startLoads } from './carga.ts'
+import { LENTO, type Scenario } from './escenario.ts'
+import { prepareEndpoints } from './flota.ts'
+import { closeLedger } from './libro.ts'
 
 // Receivers that hang or are down.
 
 const SANOS = 19
 
-export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
+export const isolation: Scenario['correr'] = ({ times: veces, size: tamano = 1_000 }) =>
   conArnes(async (arnes) => {
     const { receptor } = arnes
     const apis = [await arnes.api()]
     await arnes.worker()
     const rutas = Array.from({ length: SANOS }, (_, i) => `/sano-${i + 1}`)
     for (const ruta of rutas) await arnes.registrar(apis[0]!, ruta)
-    receptor.atender = (ruta) => (ruta === '/colgado' ? null : 204)
+    receptor.handle = (ruta) => (ruta === '/colgado' ? null : 204)
     const guias = new Map<string, string>()
     const canceladas = new Set<string>()
     const fallas: string[] = []
     const respuestas = new Map<number, number>()
     /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
     const medir = async (cuantas: number) => {
-      const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 10, hilos: 2, simple: true })
+      const carga = startLoads(arnes, { apis: () => apis, rate: 10, threads: 2, simple: true })
       await esperar(async () => carga.guias.size >= cuantas, 120_000, 20)
-      await carga.parar()
+      await carga.stop()
       for (const [ref, guia] of carga.guias) guias.set(ref, guia)
       fallas.push(...carga.fallas)
       for (const [status, n] of carga.respuestas) respuestas.set(status, (respuestas.get(status) ?? 0) + n)
@@ -56,13 +56,13 @@ export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
     const p = (ordenadas: number[], parte: number) => ordenadas[Math.floor(ordenadas.length * parte)] ?? Number.NaN
     const razon = (parte: number) =>
       `p${parte * 100} ${p(solos, parte)} → ${p(juntos, parte)} ms (×${(p(juntos, parte) / p(solos, parte)).toFixed(2)})`
-    const resultado = await cerrarLibro(arnes, {
+    const resultado = await closeLedger(arnes, {
       escenario: `${SANOS} sanos junto a uno colgado`,
       probado: `${tamano} en espera`,
       carga: { guias, canceladas, fallas, respuestas },
-      plazo: 30_000,
+      timeout: 30_000,
       recuperacion: 10,
-      aparte: [colgado],
+      separate: [colgado],
       notas: [`${razon(0.5)}, ${razon(0.99)}`],
     })
     const colgadas = [...receptor.recibidas].filter(([clave]) => clave.startsWith('/colgado')).length
@@ -71,36 +71,36 @@ export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
     return resultado
   })
 
-export const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
+export const receiverDown: Scenario['correr'] = ({ times: veces, size: tamano = 3 }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     await arnes.worker()
-    await preparar(arnes, apis[0]!)
-    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 20 })
+    await prepareEndpoints(arnes, apis[0]!)
+    const carga = startLoads(arnes, { apis: () => apis, rate: 20 })
     let regreso = 0
     for (let i = 0; i < veces; i++) {
       await dormir(1_000)
       // Every second time it answers, but nothing good.
       if (i % 2 === 0) await arnes.receptor.caer()
-      else arnes.receptor.atender = () => 503
+      else arnes.receptor.handle = () => 503
       await dormir(tamano * 1_000)
       if (i % 2 === 0) await arnes.receptor.volver()
-      else arnes.receptor.atender = LENTO
+      else arnes.receptor.handle = LENTO
       regreso = Date.now()
     }
     await dormir(1_000)
-    await carga.parar()
+    await carga.stop()
     const { rows } = await arnes.db.pool.query<{ n: number }>(
       'select count(*)::int as n from webhook_intento where error is not null',
     )
     // The brake holds an endpoint back for a minute at most; what failed twice waits a minute and a fifth more.
     const plazo = (tamano < 5 ? 75 : 150) * veces
-    return cerrarLibro(arnes, {
+    return closeLedger(arnes, {
       escenario: 'receptor caído que vuelve',
       probado: `${veces} caídas de ${tamano} s`,
       carga,
       danado: regreso,
-      plazo: plazo * 1_000,
+      timeout: plazo * 1_000,
       recuperacion: plazo,
       // An answer may be on its way when the receiver goes down: it says that it took what we never heard of.
       repeticiones: veces,

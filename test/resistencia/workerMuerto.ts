@@ -1,16 +1,16 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { type Arnes, conArnes, esperar } from './arnes.ts'
-import { crearLoteDe } from './carga.ts'
-import { azarEntre, type Escenario, LENTO } from './escenario.ts'
-import { cerrarLibro } from './libro.ts'
-import type { ProcesoDeEscenario } from './procesos.ts'
+import { createAcknowledgedLote } from './carga.ts'
+import { LENTO, randomBetween, type Scenario } from './escenario.ts'
+import { closeLedger } from './libro.ts'
+import type { ScenarioProcess } from './procesos.ts'
 
 // What a worker that is killed costs: only what it had under way comes again.
 
 /** Longest that a killed worker's claims hold its deliveries back, in seconds. */
 const RECUPERACION = 60
 
-export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
+export const deathAfterAnswer: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const { receptor } = arnes
     const api = await arnes.api()
@@ -20,7 +20,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       const worker = await arnes.worker()
       // Few: a dead worker's lease holds its endpoint's deliveries back until it lapses.
-      const cual = Math.floor(azarEntre(1, 4))
+      const cual = Math.floor(randomBetween(1, 4))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
         receptor.trasContestar = (ruta, id, vez) => {
@@ -30,7 +30,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
           resolve()
         }
       })
-      await crearLoteDe(arnes, api, 3, guias)
+      await createAcknowledgedLote(arnes, api, 3, guias)
       if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
         arnes.quejas.push(`kill ${i + 1}: ${cual} deliveries didn't arrive within 60 s`)
       receptor.trasContestar = () => {}
@@ -39,7 +39,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
     }
     const danado = Date.now()
     await arnes.worker()
-    const resultado = await cerrarLibro(arnes, {
+    const resultado = await closeLedger(arnes, {
       escenario: 'worker muerto tras el 2xx',
       probado: `${veces} SIGKILL`,
       carga: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
@@ -63,7 +63,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
 const RUTAS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
 
 /** What the receiver answered with success and the database doesn't know, once nobody can settle any of it any more. */
-async function leerSinAsentar({ db, receptor }: Arnes, { pid }: ProcesoDeEscenario): Promise<string[]> {
+async function leerSinAsentar({ db, receptor }: Arnes, { pid }: ScenarioProcess): Promise<string[]> {
   const sesiones = async () =>
     (await db.pool.query('select from pg_stat_activity where application_name like $1', [`guias%pid=${pid}`])).rowCount
   await esperar(async () => (await sesiones()) === 0, 10_000, 10)
@@ -77,10 +77,10 @@ async function leerSinAsentar({ db, receptor }: Arnes, { pid }: ProcesoDeEscenar
 }
 
 /** In the midst of its work, at any instant: what comes twice was answered and unsettled at a kill, once for each kill. */
-export const muerteBajoCarga: Escenario['correr'] = ({ veces }) =>
+export const deathUnderLoad: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const { receptor } = arnes
-    receptor.atender = LENTO
+    receptor.handle = LENTO
     const api = await arnes.api()
     for (const ruta of RUTAS) await arnes.registrar(api, ruta)
     const guias = new Map<string, string>()
@@ -88,7 +88,7 @@ export const muerteBajoCarga: Escenario['correr'] = ({ veces }) =>
     const porMuerte: number[] = []
     for (let i = 0; i < veces; i++) {
       const worker = await arnes.worker()
-      const cual = Math.floor(azarEntre(50, 300))
+      const cual = Math.floor(randomBetween(50, 300))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
         receptor.trasContestar = () => {
@@ -97,7 +97,7 @@ export const muerteBajoCarga: Escenario['correr'] = ({ veces }) =>
           resolve()
         }
       })
-      await crearLoteDe(arnes, api, 100, guias)
+      await createAcknowledgedLote(arnes, api, 100, guias)
       // What the one before it held is nobody's until its leases lapse.
       if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
         arnes.quejas.push(`kill ${i + 1}: ${cual} deliveries didn't arrive within 60 s`)
@@ -110,7 +110,7 @@ export const muerteBajoCarga: Escenario['correr'] = ({ veces }) =>
     }
     const danado = Date.now()
     await arnes.worker()
-    const resultado = await cerrarLibro(arnes, {
+    const resultado = await closeLedger(arnes, {
       escenario: 'worker muerto bajo carga',
       probado: `${veces} SIGKILL`,
       carga: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },

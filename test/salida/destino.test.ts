@@ -11,7 +11,7 @@ import {
   resolveDestination,
   systemResolver,
 } from '../../server/platform/outbound/destination.ts'
-import { usarPlazos } from '../plazos.ts'
+import { useDeadlines } from '../plazos.ts'
 
 const rechazo = (texto: string, loopback = false): ForbiddenDestination | null => {
   try {
@@ -409,7 +409,7 @@ describe('what the DNS answers', () => {
 
 describe('rebinding', () => {
   /** The deadline of an exchange unless it is told, in ms. */
-  const plazos = usarPlazos(15_000)
+  const plazos = useDeadlines(15_000)
   async function trampa() {
     let conexiones = 0
     const servidor = net
@@ -431,8 +431,8 @@ describe('rebinding', () => {
     const url = `https://gira.ejemplo.com:${local.port}/`
     expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
     const enviador = createSender({ resolver })
-    const respuesta = await enviador.enviar({ ...solicitud, url })
-    await enviador.cerrar()
+    const respuesta = await enviador.send({ ...solicitud, url })
+    await enviador.close()
     expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
     expect(respuestas).toHaveLength(1)
     expect(local.cuenta()).toBe(0)
@@ -450,8 +450,8 @@ describe('rebinding', () => {
       return new net.Socket().destroy(new Error('nobody there')) as tls.TLSSocket
     })
     const enviador = createSender({ resolver })
-    const respuesta = await enviador.enviar({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
-    await enviador.cerrar()
+    const respuesta = await enviador.send({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
+    await enviador.close()
     conectar.mockRestore()
     expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
     expect(destinos).toEqual([[direccion('8.8.8.8')]])
@@ -464,7 +464,7 @@ describe('rebinding', () => {
     const { promise, resolve } = Promise.withResolvers<Address[]>()
     const enviador = createSender({ resolver: () => promise })
     const url = `http://localhost:${local.port}/`
-    const enviando = enviador.enviar({ ...solicitud, url, loopback: true })
+    const enviando = enviador.send({ ...solicitud, url, loopback: true })
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
     const respuesta = await enviando
@@ -474,6 +474,6 @@ describe('rebinding', () => {
     // Whoever comes afterwards is the first.
     await once(net.connect(local.port, '127.0.0.1').resume(), 'close')
     expect(local.cuenta()).toBe(1)
-    await enviador.cerrar()
+    await enviador.close()
   })
 })

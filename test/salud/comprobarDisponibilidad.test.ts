@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../server/platform/log.ts'
 import { Lifetime } from '../../server/startup/lifetime.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
 
 // Workers say in the log what they make of a database that is gone.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 it('says that the queue does not work while the workers have not reached it lately', async () => {
   const vida = new Lifetime(createLog('silent'), true)
@@ -25,7 +25,7 @@ it('says that the queue does not work while the workers have not reached it late
 })
 
 describe('GET /readyz', () => {
-  const leer = () => entorno.pedir('GET', '/readyz')
+  const leer = () => entorno.request('GET', '/readyz')
 
   it('says what the process stands on, and that it isn’t ready while the database takes nobody in', async () => {
     const lista = { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('GET /healthz', () => {
   it('says that the process lives, to anybody', async () => {
-    const { status, cuerpo } = await entorno.pedir('GET', '/healthz')
+    const { status, cuerpo } = await entorno.request('GET', '/healthz')
     expect([status, cuerpo]).toEqual([200, { ok: true }])
   })
 })

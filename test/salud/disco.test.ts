@@ -3,10 +3,10 @@ import { chownSync, mkdtempSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { llenarDisco } from '../disco.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
-import { admin, quitarBase } from '../postgres.ts'
+import { fillDisk } from '../disco.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { admin, dropTestDatabase } from '../postgres.ts'
 
 // A disk of our own, as large as a database and a little more.
 
@@ -19,12 +19,12 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
   let base = ''
   // Before the environment's own, or hooks would take the disk away from under its database.
   afterAll(async () => {
-    await quitarBase(base)
+    await dropTestDatabase(base)
     await admin((cliente) => cliente.query('drop tablespace if exists disco_lleno'))
     expect(spawnSync('umount', [punto]).status).toBe(0)
     rmdirSync(punto)
   })
-  const entorno = usarEntorno({}, async (databaseUrl) => {
+  const entorno = useEnvironment({}, async (databaseUrl) => {
     base = new URL(databaseUrl).pathname.slice(1)
     punto = mkdtempSync(join(tmpdir(), 'guias-disco-'))
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${BYTES}`, 'tmpfs', punto]).status).toBe(0)
@@ -38,16 +38,16 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     return {}
   })
   const lastre = () => join(punto, 'lastre')
-  const leer = () => entorno.pedir('GET', '/readyz')
+  const leer = () => entorno.request('GET', '/readyz')
 
   it('is told by 503 with Retry-After and by /readyz, and everything goes on once there is room', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     // Each asks its recipient for the place: a job writes, too.
-    const crear = () => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: sinDestino() })
+    const crear = () => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuiaWithoutDestino() })
     expect([(await crear()).status, (await leer()).status]).toEqual([201, 200])
     // As autovacuum does where databases come and go. It removes a cache file, which the next connection writes again.
     await entorno.db.pool.query('analyze pg_database')
-    llenarDisco(lastre())
+    fillDisk(lastre())
     // Pages that exist have room for some rows.
     const rechazada = await hasta(async () => {
       const respuesta = await crear()

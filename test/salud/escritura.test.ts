@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Connections } from '../../server/data/connections.ts'
-import { usarEntorno } from '../entorno.ts'
-import { EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, EN_POSTGRES, hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 const base = () => new URL(entorno.databaseUrl).pathname.slice(1)
 /** @param renovar whether sessions end, as at a failover: a setting of the database counts for new sessions */
@@ -16,8 +16,8 @@ const soloLectura = (si: boolean, renovar: boolean) =>
     if (renovar)
       await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base()])
   })
-const leer = () => entorno.pedir('GET', '/readyz')
-const crear = async (llave: string) => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })
+const leer = () => entorno.request('GET', '/readyz')
+const crear = async (llave: string) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })
 
 // First: /readyz gives a result again for a second.
 describe('a full pool', () => {
@@ -29,7 +29,7 @@ describe('a full pool', () => {
       await cliente.query('begin')
       await cliente.query('lock table guia in access exclusive mode')
       for (let i = 0; i < 60; i++)
-        pendientes.push(entorno.pedir('GET', '/api/v1/guias', { llave }).then(({ status }) => status))
+        pendientes.push(entorno.request('GET', '/api/v1/guias', { llave }).then(({ status }) => status))
       // All connections of requests wait for the lock, and other requests wait for a connection.
       await hasta(async () => {
         const { rows } = await admin((otro) =>
@@ -94,7 +94,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
     })
     expect(caida.cuerpo).toMatchObject({ ok: false, base_de_datos: true, escritura: false, migraciones: true })
     // Reading goes on.
-    expect((await entorno.pedir('GET', `/api/v1/guias/${antes.cuerpo.guia}`, { llave })).status).toBe(200)
+    expect((await entorno.request('GET', `/api/v1/guias/${antes.cuerpo.guia}`, { llave })).status).toBe(200)
 
     await soloLectura(false, true)
     await hasta(async () => (await leer()).status === 200)
@@ -111,7 +111,7 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
     await soloLectura(true, true)
     // As many sessions as the service has, all of them read-only.
     await hasta(async () => (await leer()).cuerpo.escritura === false)
-    await Promise.all(Array.from({ length: 40 }, () => entorno.pedir('GET', '/api/v1/guias', { llave })))
+    await Promise.all(Array.from({ length: 40 }, () => entorno.request('GET', '/api/v1/guias', { llave })))
     await soloLectura(false, false)
     const estados = await Promise.all(Array.from({ length: 40 }, async () => (await crear(llave)).status))
     for (let i = 0; i < 20; i++) estados.push((await crear(llave)).status)

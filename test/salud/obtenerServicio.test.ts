@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { MEASURES, measuresOf } from '../../server/domain/measures.ts'
-import { consoleEnvironment, correrAqui } from '../consola.ts'
-import { usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, runInProcess } from '../consola.ts'
+import { useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { FALLAS } from '../observabilidad/promesas.ts'
+import { PROMISE_FAULTS } from '../observabilidad/promesas.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 const leer = async () => (await entorno.operar('GET', '/servicio')).cuerpo
 const medida = async (nombre: string) =>
   (await leer()).medidas.find((una: { nombre: string }) => una.nombre === nombre) as Record<string, unknown>
-const admin = (...args: string[]) => correrAqui(args, consoleEnvironment(entorno))
+const admin = (...args: string[]) => runInProcess(args, consoleEnvironment(entorno))
 
 describe('GET /operaciones/v1/servicio', () => {
   it('says that all is well at rest, and names every measure', async () => {
@@ -19,11 +19,11 @@ describe('GET /operaciones/v1/servicio', () => {
     expect({ bien, listo }).toEqual({ bien: true, listo: true })
     const nombres = measuresOf({}).map(({ nombre }) => nombre)
     expect(medidas.map(({ nombre }: { nombre: string }) => nombre)).toEqual(nombres)
-    expect(measuresOf({ respaldo: '/respaldos' })).toEqual(MEASURES)
+    expect(measuresOf({ backup: '/respaldos' })).toEqual(MEASURES)
   })
 
   it('says what is wrong, and where the steps to take are', async () => {
-    const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
+    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(entorno)
     expect(await medida('guias_decisiones_vencidas')).toMatchObject({
       valor: 1,
       limite: 0,
@@ -36,7 +36,7 @@ describe('GET /operaciones/v1/servicio', () => {
   })
 
   it('tells the queues whose jobs wait', async () => {
-    const reparar = await FALLAS.guias_cola_atraso_segundos!(entorno)
+    const reparar = await PROMISE_FAULTS.guias_cola_atraso_segundos!(entorno)
     expect((await leer()).colas).toContainEqual({
       cola: 'recuperaciones',
       trabajos: 1,
@@ -48,7 +48,7 @@ describe('GET /operaciones/v1/servicio', () => {
 
   it('is for keys with the scope administrar alone', async () => {
     const llave = await entorno.nuevaLlaveDeOperacion(['ver', 'operar'])
-    expect((await entorno.pedir('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
+    expect((await entorno.request('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
   })
 
   it('says that no worker has started yet while the queue has no tables', async () => {
@@ -74,15 +74,15 @@ describe('GET /operaciones/v1/servicio', () => {
 describe('npm run admin -- estado', () => {
   it('shows it on one screen, and ends with 1 if something is wrong', async () => {
     const bien = await admin('estado')
-    expect(bien.codigo, bien.salida).toBe(0)
-    expect(bien.salida).toContain('Todo está bien.')
-    expect(bien.salida.split('\n').length).toBeLessThan(24)
-    const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
+    expect(bien.codigo, bien.output).toBe(0)
+    expect(bien.output).toContain('Todo está bien.')
+    expect(bien.output.split('\n').length).toBeLessThan(24)
+    const reparar = await PROMISE_FAULTS.guias_decisiones_vencidas!(entorno)
     const mal = await admin('estado')
     expect(mal.codigo).toBe(1)
     // What needs a person comes first.
-    expect(mal.salida.lastIndexOf('✘')).toBeLessThan(mal.salida.indexOf('✔'))
-    expect(mal.salida).toMatch(
+    expect(mal.output.lastIndexOf('✘')).toBeLessThan(mal.output.indexOf('✔'))
+    expect(mal.output).toMatch(
       /✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/alertas\/decisiones-vencidas\.md/,
     )
     await reparar()

@@ -4,20 +4,20 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
-import { correrAqui } from '../consola.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
+import { runInProcess } from '../consola.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { findProcesses, listo, requestSeparately, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const dataDir = procesos.carpetaNueva()
 const PILA = /^\s+at .*[:(]/m
 const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 let url = ''
-const listar = async (llave: string) => (await pedirAparte(`${url}/api/v1/guias`, { llave })).status
+const listar = async (llave: string) => (await requestSeparately(`${url}/api/v1/guias`, { llave })).status
 const crear = async (llave: string) =>
-  (await pedirAparte(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).status
+  (await requestSeparately(`${url}/api/v1/guias`, { llave, method: 'POST', cuerpo: buildGuia() })).status
 
 const entrar = async (codigo: string) => {
   const headers = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' }
@@ -27,29 +27,29 @@ const entrar = async (codigo: string) => {
 
 interface Dicho {
   codigo: number | null | undefined
-  salida: string
+  output: string
   errores: string
 }
 type Correr = (args: readonly string[], env?: Record<string, string>) => Promise<Dicho>
 
 /** As a process of its own. */
 const enSuProceso: Correr = async (args, env = {}) => {
-  const { fin, salida, errores } = await procesos.admin(args, { DATA_DIR: dataDir, ...env })
-  return { codigo: fin?.codigo, salida, errores }
+  const { fin, output: salida, errores } = await procesos.admin(args, { DATA_DIR: dataDir, ...env })
+  return { codigo: fin?.codigo, output: salida, errores }
 }
 
-const aqui: Correr = (args, env = {}) => correrAqui(args, { DATA_DIR: dataDir, ...env })
+const aqui: Correr = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir, ...env })
 
 /** As its help says. */
 const porNpm: Correr = async (args) => {
   const proceso = procesos.correr(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
   const { codigo } = await proceso.termina()
-  return { codigo, salida: proceso.salida, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
+  return { codigo, output: proceso.output, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
 }
 
 /** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
 async function json(correr: Correr, ...args: string[]) {
-  const { salida, ...demas } = await correr([...args, '--json'])
+  const { output: salida, ...demas } = await correr([...args, '--json'])
   expect({ args, ...demas }).toEqual({ args, codigo: 0, errores: '' })
   expect(salida).toMatch(/^[^\n]+\n$/)
   return JSON.parse(salida)
@@ -62,7 +62,7 @@ interface Llave {
 interface Hecho {
   comercio: string
   /** All scopes, no end. */
-  completa: Llave
+  complete: Llave
   /** Limited, and ended by its rotation into the revoked one. */
   rotada: Llave
   revocada: Llave
@@ -155,7 +155,14 @@ function cadaComando(correr: Correr) {
   })
 
   it('comercios cambiar says every member in words', async () => {
-    const { salida } = await correr(['comercios', 'cambiar', '--comercio', comercio.comercio, '--pais', 'ninguno'])
+    const { output: salida } = await correr([
+      'comercios',
+      'cambiar',
+      '--comercio',
+      comercio.comercio,
+      '--pais',
+      'ninguno',
+    ])
     for (const dicho of [
       /^estricto +no$/m,
       /^ritmos +solicitudes 50, guias 100$/m,
@@ -165,8 +172,8 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {
-    hecho.completa = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
-    expect(hecho.completa).toMatchObject({
+    hecho.complete = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
+    expect(hecho.complete).toMatchObject({
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_test_/),
       comercio: hecho.comercio,
@@ -186,7 +193,7 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves crear: exactly the members that the interface fixes', () => {
-    expect(Object.keys(hecho.completa).sort()).toEqual([
+    expect(Object.keys(hecho.complete).sort()).toEqual([
       'alcances',
       'comercio',
       'id',
@@ -214,12 +221,12 @@ function cadaComando(correr: Correr) {
 
   it('bitacora verificar', async () => {
     const hallado = await pedirle('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
-    expect(hallado).toMatchObject({ faltas: [], sellos: expect.any(Number) })
+    expect(hallado).toMatchObject({ faltas: [], seals: expect.any(Number) })
   })
 
   it('llaves listar, without the secrets', async () => {
     const lista = await pedirle('llaves', 'listar', '--comercio', hecho.comercio)
-    expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])
+    expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.complete.id])
     for (const una of lista) {
       expect(Object.keys(una).sort()).toEqual(
         ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'redes', 'revocado_en', 'usado_en', 'vence_en'].sort(),
@@ -235,7 +242,7 @@ function cadaComando(correr: Correr) {
       comercio: hecho.comercio,
       alcances: ['guias:leer', 'guias:escribir'],
     })
-    expect(Object.keys(hecho.revocada).sort()).toEqual(Object.keys(hecho.completa).sort())
+    expect(Object.keys(hecho.revocada).sort()).toEqual(Object.keys(hecho.complete).sort())
     expect(hecho.revocada.id).not.toBe(hecho.rotada.id)
   })
 
@@ -325,13 +332,13 @@ function cadaComando(correr: Correr) {
 }
 
 /** What was made works against the running service; what was ended doesn't. */
-async function valeLoHecho({ comercio, completa, rotada, revocada, operador, activo, inactivo }: Hecho) {
+async function valeLoHecho({ comercio, complete: completa, rotada, revocada, operador, activo, inactivo }: Hecho) {
   expect(await entrar(activo.codigo)).toBe(201)
   expect(await entrar(inactivo.codigo)).toBe(401)
   expect(await crear(completa.llave)).toBe(201)
   expect(await listar(rotada.llave)).toBe(401)
   expect(await listar(revocada.llave)).toBe(401)
-  const lista = await pedirAparte(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
+  const lista = await requestSeparately(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
   expect(lista.status).toBe(200)
   expect(lista.cuerpo.datos).toHaveLength(3)
 }
@@ -345,7 +352,7 @@ describe('while the service does not run, before it ever did', () => {
   })
 
   it('leaves nothing running', () => {
-    expect([...procesosDe(dataDir).values()]).toEqual([])
+    expect([...findProcesses(dataDir).values()]).toEqual([])
   })
 })
 
@@ -382,10 +389,10 @@ describe('while the service runs', () => {
     ['redes', ['operadores', 'crear', '--nombre', 'x', '--redes', '10.0.0.0/33']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', 'un día', '--llave']],
   ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
-    const { comercio, completa } = hechos.at(-1)!
+    const { comercio, complete: completa } = hechos.at(-1)!
     const final = { '--comercio': comercio, '--llave': completa.id }[args.at(-1)!]
-    const { codigo, salida, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
-    expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
+    const { codigo, output: salida, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
+    expect({ codigo, output: salida }).toEqual({ codigo: 1, output: '' })
     expect(errores).not.toMatch(PILA)
     expect(errores).not.toMatch(/\b(must|should|invalid|error|unknown)\b/i)
     expect(errores).toContain(`--${opcion}`)
@@ -398,16 +405,20 @@ describe('while the service runs', () => {
     ['redes', ['llaves', 'crear', '--modo', 'test', '--redes', '', '--comercio']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
   ])('an empty --%s is refused', async (opcion, args) => {
-    const { comercio, completa } = hechos.at(-1)!
-    const { codigo, salida, errores } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
+    const { comercio, complete: completa } = hechos.at(-1)!
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
     expect(salida).toBe('')
     expect(codigo).not.toBe(0)
     expect(errores).toContain(`--${opcion}`)
   })
 
   it('has disturbed nothing', async () => {
-    expect(await pedirAparte(`${url}/readyz`)).toMatchObject({ status: 200 })
-    expect(await crear(hechos[0]!.completa.llave)).toBe(201)
+    expect(await requestSeparately(`${url}/readyz`)).toMatchObject({ status: 200 })
+    expect(await crear(hechos[0]!.complete.llave)).toBe(201)
   })
 })
 
@@ -425,8 +436,8 @@ describe('bad usage', () => {
     [['llaves', 'crear', '--operador', 'op_X', '--modo', 'live']],
     [['llaves', 'listar', '--operador', 'op_X', '--comercio', 'com_X']],
   ])('%j: exit code 2, in Spanish, with the help', async (args) => {
-    const { codigo, salida, errores } = await aqui([...args, '--json'])
-    expect({ codigo, salida }).toEqual({ codigo: 2, salida: '' })
+    const { codigo, output: salida, errores } = await aqui([...args, '--json'])
+    expect({ codigo, output: salida }).toEqual({ codigo: 2, output: '' })
     expect(errores).toContain('Uso: npm run --silent admin -- <comando>')
     expect(errores).not.toMatch(PILA)
     expect(errores.split('\n')[0]).not.toMatch(/\b(option|argument|missing|unknown|unexpected)\b/i)
@@ -439,7 +450,7 @@ describe('bad usage', () => {
   })
 
   it('shows the help when asked', async () => {
-    const { codigo, salida, errores } = await enSuProceso(['--help'])
+    const { codigo, output: salida, errores } = await enSuProceso(['--help'])
     expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
       expect(salida).toContain(comando)
@@ -458,9 +469,9 @@ describe('what cannot be', () => {
       ...claves,
       DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${puerto}/guias`,
     })
-    expect(mudo).toMatchObject({ codigo: 1, salida: '' })
+    expect(mudo).toMatchObject({ codigo: 1, output: '' })
     const config = await aqui(['comercios', 'listar', '--json'], { ...claves, PORT: 'x', LOG_LEVEL: 'mucho' })
-    expect(config).toMatchObject({ codigo: 1, salida: '', errores: expect.stringContaining('PORT') })
+    expect(config).toMatchObject({ codigo: 1, output: '', errores: expect.stringContaining('PORT') })
     expect(config.errores).toContain('LOG_LEVEL')
     expect(existsSync(otra)).toBe(false)
     expect(mudo.errores).not.toContain('secreta')
@@ -472,9 +483,9 @@ describe('what cannot be', () => {
     const otra = procesos.carpetaNueva()
     mkdirSync(otra, { mode: 0o755 })
     writeFileSync(join(otra, 'master_keys'), 'dañado\n')
-    const { codigo, salida, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: otra })
-    expect([...procesosDe(otra).values()]).toEqual([])
-    expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
+    const { codigo, output: salida, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: otra })
+    expect([...findProcesses(otra).values()]).toEqual([])
+    expect({ codigo, output: salida }).toEqual({ codigo: 1, output: '' })
     expect(errores).toContain(join(otra, 'master_keys'))
     expect(errores).not.toMatch(PILA)
   })

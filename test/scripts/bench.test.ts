@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import type { FilaDeInforme, Marca } from '../../bench/arnes/informe.ts'
-import { desplomes, juzgar } from '../../bench/arnes/juicio.ts'
+import type { ReportRow, Target } from '../../bench/arnes/informe.ts'
+import { figuresBelowFloor, judgeAttempts } from '../../bench/arnes/juicio.ts'
 import { type Compared, losses } from '../../bench/medidas/contra.ts'
 
-const row = (medida: string, [min, mediana, max]: readonly [number, number, number], marca: Marca): FilaDeInforme => ({
-  medida,
+const row = (medida: string, [min, mediana, max]: readonly [number, number, number], target: Target): ReportRow => ({
+  measurement: medida,
   unidad: '×',
-  programa: { min: 0, mediana: 0, max: 0 },
-  marca,
-  referencia: { nombre: 'pgbench', serie: { min: 0, mediana: 0, max: 0 } },
-  razon: { min, mediana, max },
+  program: { min: 0, median: 0, max: 0 },
+  target,
+  referencia: { nombre: 'pgbench', series: { min: 0, median: 0, max: 0 } },
+  razon: { min, median: mediana, max },
 })
 
 describe('verdicts of the bench', () => {
   it('calls a breakdown only a figure below half of its mark, or above its double, in every round', () => {
     const [atLeast, atMost] = [
-      { sentido: '≥', valor: 1 },
-      { sentido: '≤', valor: 18 },
+      { comparison: '≥', valor: 1 },
+      { comparison: '≤', valor: 18 },
     ] as const
     const rows = [
       row('exact', [0.5, 0.5, 0.5], atLeast),
@@ -24,20 +24,29 @@ describe('verdicts of the bench', () => {
       row('noisy', [0.1, 0.2, 0.5], atLeast),
       row('slow', [37, 38, 40], atMost),
       row('passable', [30, 36, 40], atMost),
-      { ...row('absolute', [1, 1, 1], { ...atMost, absoluta: true }), programa: { min: 37, mediana: 38, max: 40 } },
-      { medida: 'no mark', unidad: '×', programa: { min: 0, mediana: 0, max: 0 } },
+      { ...row('absolute', [1, 1, 1], { ...atMost, isAbsolute: true }), program: { min: 37, median: 38, max: 40 } },
+      { measurement: 'no mark', unidad: '×', program: { min: 0, median: 0, max: 0 } },
     ]
-    expect(desplomes(rows).map((line) => line.split(':')[0])).toEqual(['bad / pgbench', 'slow / pgbench', 'absolute'])
+    expect(figuresBelowFloor(rows).map((line) => line.split(':')[0])).toEqual([
+      'bad / pgbench',
+      'slow / pgbench',
+      'absolute',
+    ])
   })
 
   it('judges by the attempts that had the machine for themselves, and by two of them', () => {
-    const attempt = (fell: boolean, tranquilo = true) => ({ caidos: fell ? ['lote: 0.1'] : [], tranquilo })
-    expect(juzgar([attempt(false, false)])).toEqual([])
-    expect(juzgar([attempt(true)])).toBeUndefined()
-    expect(juzgar([attempt(true), attempt(true)])).toEqual(['lote: 0.1'])
-    expect(juzgar([attempt(true), attempt(false, false)])).toEqual([])
-    expect(juzgar([attempt(true, false), attempt(true, false), attempt(true, false)])).toBeUndefined()
-    expect(juzgar([attempt(true, false), attempt(true), attempt(true, false), attempt(true)])).toEqual(['lote: 0.1'])
+    const attempt = (fell: boolean, tranquilo = true) => ({
+      failedFigures: fell ? ['lote: 0.1'] : [],
+      isQuiet: tranquilo,
+    })
+    expect(judgeAttempts([attempt(false, false)])).toEqual([])
+    expect(judgeAttempts([attempt(true)])).toBeUndefined()
+    expect(judgeAttempts([attempt(true), attempt(true)])).toEqual(['lote: 0.1'])
+    expect(judgeAttempts([attempt(true), attempt(false, false)])).toEqual([])
+    expect(judgeAttempts([attempt(true, false), attempt(true, false), attempt(true, false)])).toBeUndefined()
+    expect(judgeAttempts([attempt(true, false), attempt(true), attempt(true, false), attempt(true)])).toEqual([
+      'lote: 0.1',
+    ])
   })
 })
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = join(import.meta.dirname, '../..')
@@ -37,8 +37,8 @@ const poner = async (version: string) => {
 }
 const revisar = (...args: string[]) =>
   ejecutar(process.execPath, [SCRIPT, ...args], { cwd: carpeta }).then(
-    ({ stdout }) => ({ bien: true, salida: stdout }),
-    ({ stdout, stderr }) => ({ bien: false, salida: `${stdout}${stderr}` }),
+    ({ stdout }) => ({ bien: true, output: stdout }),
+    ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
 
 /** What is said of all those changes at once: to ask takes a second, and it names each. */
@@ -70,12 +70,12 @@ describe('before the first release', () => {
   it('says that there is none', async () => {
     expect(await revisar()).toEqual({
       bien: true,
-      salida: 'No earlier release to compare with: no tag v* before this commit.\n',
+      output: 'No earlier release to compare with: no tag v* before this commit.\n',
     })
   })
   it.each(LUGARES)('finds that %s says another version', async (lugar) => {
     await cambiar(lugar, '1.4.2', '1.4.3')
-    const { bien, salida } = await revisar()
+    const { bien, output: salida } = await revisar()
     expect(bien).toBe(false)
     expect(salida).toContain(`1.4.3  ${lugar}`)
   })
@@ -83,14 +83,14 @@ describe('before the first release', () => {
     await cambiar('CHANGELOG.md', /^## .*/m, '## 1.4.2 (unreleased) ')
     const sinFecha = await revisar('v1.4.3')
     expect(sinFecha.bien).toBe(false)
-    expect(sinFecha.salida).toContain('The tag is v1.4.3, the version 1.4.2.')
-    expect(sinFecha.salida).toContain('«## 1.4.2 (unreleased) » has no date')
+    expect(sinFecha.output).toContain('The tag is v1.4.3, the version 1.4.2.')
+    expect(sinFecha.output).toContain('«## 1.4.2 (unreleased) » has no date')
     await cambiar('CHANGELOG.md', '(unreleased) ', '(2026-12-01)')
     expect(await revisar('v1.4.2')).toMatchObject({ bien: true })
   })
 })
 
-describe('since the last release', COMPLETO, () => {
+describe('since the last release', FULL_RUN_ONLY, () => {
   beforeAll(async () => {
     await git('tag', 'v1.4.1') // an older one
     await git('commit', '--quiet', '--allow-empty', '-m', 'release')
@@ -99,7 +99,7 @@ describe('since the last release', COMPLETO, () => {
   })
 
   it('nothing has changed', async () => {
-    expect(await revisar()).toEqual({ bien: true, salida: 'The contract since v1.4.2: 0 patch, 0 minor, 0 major.\n' })
+    expect(await revisar()).toEqual({ bien: true, output: 'The contract since v1.4.2: 0 patch, 0 minor, 0 major.\n' })
   })
 
   describe('what breaks a merchant', () => {
@@ -135,8 +135,8 @@ describe('since the last release', COMPLETO, () => {
     })
     it.each(cambios)('%s is refused, whatever the version', (_, _archivo, _antes, _despues, motivo) => {
       expect(dicho.bien).toBe(false)
-      expect(dicho.salida).toContain('These changes break clients of /api/v1')
-      expect(dicho.salida).toContain(motivo)
+      expect(dicho.output).toContain('These changes break clients of /api/v1')
+      expect(dicho.output).toContain(motivo)
     })
   })
 
@@ -168,7 +168,7 @@ describe('since the last release', COMPLETO, () => {
       dicho = await trasCambiar(cambios, '1.5.0')
     })
     it.each(cambios)('%s is let through with the version that it needs', () => {
-      expect(dicho).toMatchObject({ bien: true, salida: expect.stringContaining(' 0 major.') })
+      expect(dicho).toMatchObject({ bien: true, output: expect.stringContaining(' 0 major.') })
     })
   })
 
@@ -177,7 +177,7 @@ describe('since the last release', COMPLETO, () => {
     ['other words', `${ESQUEMAS}/catalogo.yaml`, 'Pueden añadirse países.', 'Habrá más.', '1.4.3'],
   ])('%s is refused without its version', async (_, archivo, antes, despues, version) => {
     await cambiar(archivo, antes, despues)
-    const { bien, salida } = await revisar()
+    const { bien, output: salida } = await revisar()
     expect(bien).toBe(false)
     expect(salida).toContain(`need ${version} at least`)
   })
@@ -185,7 +185,7 @@ describe('since the last release', COMPLETO, () => {
   it('another major path may be anything, with a major version', async () => {
     await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
     await poner('1.5.0')
-    expect(await revisar()).toMatchObject({ bien: false, salida: expect.stringContaining('need 2.0.0 at least') })
+    expect(await revisar()).toMatchObject({ bien: false, output: expect.stringContaining('need 2.0.0 at least') })
     await git('checkout', '--quiet', '.')
     await cambiar('openapi/comercios/openapi.yaml', /\/api\/v1\//g, '/api/v2/')
     await poner('2.0.0')

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
-import { type Proceso, procesosDe, usarProcesos } from '../procesos.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { findProcesses, type TestProcess, useProcesses } from '../procesos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 /** One screen. */
 const LINEAS = 60
 const COLUMNAS = 130
@@ -19,9 +19,9 @@ const entradas = (ruta: string) => {
 }
 const tmp = procesos.carpetaNueva()
 const antes = entradas(EXTERNA)
-let demo: Proceso
+let demo: TestProcess
 
-describe('npm run demo', COMPLETO, () => {
+describe('npm run demo', FULL_RUN_ONLY, () => {
   beforeAll(async () => {
     mkdirSync(tmp)
     demo = procesos.correr(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
@@ -33,8 +33,8 @@ describe('npm run demo', COMPLETO, () => {
       fin: { codigo: 0, senal: null },
       errores: '',
     })
-    expect(demo.salida).not.toContain('✘')
-    expect(demo.salida.match(/✔/g)?.length).toBeGreaterThan(5)
+    expect(demo.output).not.toContain('✘')
+    expect(demo.output.match(/✔/g)?.length).toBeGreaterThan(5)
     for (const parte of [
       '1. ',
       '2. ',
@@ -50,24 +50,24 @@ describe('npm run demo', COMPLETO, () => {
       'verificada',
       'Todo salió',
     ])
-      expect(demo.salida).toContain(parte)
+      expect(demo.output).toContain(parte)
   })
 
   it('leaves the PDF of a proof, and nothing else', () => {
-    const [ruta = ''] = /\S+prueba-de-entrega-\w+\.pdf/.exec(demo.salida) ?? []
+    const [ruta = ''] = /\S+prueba-de-entrega-\w+\.pdf/.exec(demo.output) ?? []
     expect(readFileSync(ruta).subarray(0, 5).toString()).toBe('%PDF-')
     expect(entradas(tmp).filter((nombre) => nombre.startsWith('prueba-'))).toHaveLength(1)
   })
 
   it('fits one screen', () => {
     // Where the test keeps its files is no merit of the demo's.
-    const lineas = demo.salida.replaceAll(tmp, '/tmp').trimEnd().split('\n')
+    const lineas = demo.output.replaceAll(tmp, '/tmp').trimEnd().split('\n')
     expect(lineas.length).toBeLessThanOrEqual(LINEAS)
     expect(lineas.filter((linea) => [...linea].length > COLUMNAS)).toEqual([])
   })
 
   it('leaves nothing behind', () => {
-    expect([...procesosDe(tmp).values()]).toEqual([])
+    expect([...findProcesses(tmp).values()]).toEqual([])
     expect(entradas(tmp).filter((nombre) => nombre.startsWith('guias'))).toEqual([])
     expect(
       entradas(EXTERNA).filter((nombre) => !antes.includes(nombre)),

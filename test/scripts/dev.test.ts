@@ -7,17 +7,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { hasta } from '../fabricas.ts'
-import { type Proceso, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
+import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const procesos = usarProcesos()
+const procesos = useProcesses()
 const copy = join(procesos.base, 'copia')
 const dataDir = procesos.carpetaNueva()
 const OPERATION = join(copy, 'server/domain/salud/comprobarVida.ts')
 
-let dev: Proceso
+let dev: TestProcess
 let url: string
-const lines = () => dev.salida.split('\n').filter((line) => line.startsWith('[dev]'))
+const lines = () => dev.output.split('\n').filter((line) => line.startsWith('[dev]'))
 const readyTimes = () => lines().filter((line) => line.includes('ready after')).length
 const database = () => readPostmaster(join(dataDir, 'pgdata'))?.pid
 /** Runs a change and waits until the service serves again. */
@@ -25,7 +25,7 @@ async function afterChange(change: () => Promise<unknown>) {
   const before = readyTimes()
   await change()
   await hasta(async () => readyTimes() > before)
-  expect((await pedirAparte(`${url}/readyz`)).status).toBe(200)
+  expect((await requestSeparately(`${url}/readyz`)).status).toBe(200)
   return lines().at(-1)
 }
 
@@ -55,7 +55,7 @@ describe('npm run dev', () => {
     expect(
       await afterChange(() => writeFile(OPERATION, `${source}\nprocess.stdout.write('changed source\\n')\n`)),
     ).toMatch(/^\[dev\] server\/domain\/salud\/comprobarVida\.ts changed: ready after \d/)
-    expect(dev.salida).toContain('changed source\n')
+    expect(dev.output).toContain('changed source\n')
     expect(database()).toBe(running)
   })
 
@@ -83,6 +83,6 @@ describe('npm run dev', () => {
   it('ends service and database on Ctrl-C', async () => {
     dev.aTodos('SIGINT')
     expect(await dev.termina()).toEqual({ codigo: 0, senal: null })
-    expect([...procesosDe(procesos.base).values()]).toEqual([])
+    expect([...findProcesses(procesos.base).values()]).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = fileURLToPath(ROOT)
@@ -33,8 +33,8 @@ afterAll(() => rm(copia, { recursive: true, force: true }))
 const leer = (archivo: string) => readFileSync(join(copia, archivo), 'utf8')
 const nueva = (...args: string[]) =>
   ejecutar(process.execPath, [join(copia, 'scripts/nueva.ts'), ...args], { cwd: copia }).then(
-    ({ stdout }) => ({ bien: true, salida: stdout }),
-    ({ stdout, stderr }) => ({ bien: false, salida: `${stdout}${stderr}` }),
+    ({ stdout }) => ({ bien: true, output: stdout }),
+    ({ stdout, stderr }) => ({ bien: false, output: `${stdout}${stderr}` }),
   )
 /** Paths that the command says it wrote. */
 const escritos = (salida: string) => [...salida.matchAll(/^ {2}(\S+\.\w+)$/gm)].map(([, archivo]) => archivo)
@@ -51,7 +51,7 @@ describe('npm run nueva', () => {
     ['a path below no other', ['comercios', 'crearCobro', 'post', '/api/v1/cobros'], 'No operation is below'],
   ])('writes nothing with %s', async (_caso, args, mensaje) => {
     const antes = leer('server/startup/handlers.ts')
-    const { bien, salida } = await nueva(...args)
+    const { bien, output: salida } = await nueva(...args)
     expect([bien, salida]).toEqual([false, expect.stringContaining(mensaje)])
     expect(leer('server/startup/handlers.ts')).toBe(antes)
     expect(existsSync(join(copia, 'server/domain/guias/pausar.ts'))).toBe(false)
@@ -62,7 +62,7 @@ describe('npm run nueva', () => {
     let deOperaciones: string[]
     beforeAll(async () => {
       const escribir = async (...args: string[]) => {
-        const { bien, salida } = await nueva(...args)
+        const { bien, output: salida } = await nueva(...args)
         expect(bien, salida).toBe(true)
         return escritos(salida) as string[]
       }
@@ -88,7 +88,7 @@ describe('npm run nueva', () => {
       ])
       expect(leer('openapi/comercios/paths/guias_guia_pausar.yaml')).toContain("llaveDeComercio: ['guias:escribir']")
       expect(leer('server/domain/guias/pausar.ts')).toContain("throw new Error('pausarGuia: not implemented')")
-      expect(leer('sdk/src/recursoGuias.ts')).toContain("return this.#pedir('POST /guias/{guia}/pausar'")
+      expect(leer('sdk/src/recursoGuias.ts')).toMatch(/return this\.#request\(\s*'POST \/guias\/\{guia\}\/pausar'/)
       expect(leer('openapi/comercios/muestras/pausarGuia.ts')).toContain("await api.guias.pausar('7K3M9QX2A1B4'")
     })
 
@@ -105,7 +105,7 @@ describe('npm run nueva', () => {
       expect(leer('openapi/operaciones/paths/guias_guia_revision.yaml')).toContain("llaveDeOperacion: ['ver']")
     })
 
-    it('what the contract’s linter accepts, and what compiles after the generator', COMPLETO, async () => {
+    it('what the contract’s linter accepts, and what compiles after the generator', FULL_RUN_ONLY, async () => {
       const programa = join(copia, 'generar.mjs')
       const pasos = ['contrato.ts', 'sdk.ts'].map((uno) => join(copia, 'scripts/generar', uno))
       await writeFile(

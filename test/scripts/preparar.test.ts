@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { correrPrograma } from '../docs/correr.ts'
+import { runProgram } from '../docs/correr.ts'
 
 const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
 const existe = (ruta: string) =>
@@ -22,7 +22,7 @@ describe('scripts/preparar.mjs', () => {
     await writeFile(en(ruta), texto, { mode })
   }
   const npm = async (...args: string[]) => {
-    const { codigo, errores } = await correrPrograma(['npm', ...args, '--offline'], { cwd: proyecto })
+    const { codigo, errores } = await runProgram(['npm', ...args, '--offline'], { cwd: proyecto })
     if (codigo !== 0) throw new Error(errores)
   }
   /** A package as a registry would give it. */
@@ -44,10 +44,10 @@ describe('scripts/preparar.mjs', () => {
       }),
     )
   const preparar = async (...args: string[]) => {
-    const { codigo, errores } = await correrPrograma([process.execPath, 'scripts/preparar.mjs', ...args], {
+    const { codigo, errores } = await runProgram([process.execPath, 'scripts/preparar.mjs', ...args], {
       cwd: proyecto,
     })
-    return { codigo, dicho: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
+    return { codigo, text: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
   }
   const generado = () =>
     readFile(en('veces.txt'), 'utf8').then(
@@ -59,7 +59,7 @@ describe('scripts/preparar.mjs', () => {
     proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
     const guion = await readFile(new URL('scripts/preparar.mjs', ROOT), 'utf8')
     await escribir('scripts/preparar.mjs', guion)
-    const [, entradas = ''] = /contrato: huella\(\[([^\]]+)\]/.exec(guion) ?? []
+    const [, entradas = ''] = /contract: digestOf\(\[([^\]]+)\]/.exec(guion) ?? []
     expect(entradas).toContain("'openapi'")
     for (const [, ruta = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
       await escribir(/\.\w+$/.test(ruta) ? ruta : `${ruta}/algo.ts`, '')
@@ -93,7 +93,7 @@ describe('scripts/preparar.mjs', () => {
   it('installs what starting needs and nothing of the tests, generates, and says for how long', async () => {
     expect(await preparar()).toEqual({
       codigo: 0,
-      dicho: [
+      text: [
         'Instalando lo que hace falta para arrancar… n s ',
         'Instalando lo que hace falta para arrancar: hecho en n s',
         'Generando tipos, cliente, documentación y servidor… n s ',
@@ -107,13 +107,13 @@ describe('scripts/preparar.mjs', () => {
   })
 
   it('has nothing to do, and nothing to say, the second time', async () => {
-    expect(await preparar()).toEqual({ codigo: 0, dicho: [] })
+    expect(await preparar()).toEqual({ codigo: 0, text: [] })
   })
 
   it('adds what the tests need, leaves the rest as it was and generates nothing again', async () => {
     await escribir('node_modules/generador/testigo', '')
     const cerrojo = await readFile(en('package-lock.json'), 'utf8')
-    expect((await preparar('todo')).dicho.at(-2)).toBe(
+    expect((await preparar('todo')).text.at(-2)).toBe(
       'Instalando lo que hace falta para arrancar y probar: hecho en n s',
     )
     expect(await existe(en('node_modules/vitest'))).toBe(true)
@@ -123,7 +123,7 @@ describe('scripts/preparar.mjs', () => {
   })
 
   it('is content with it, whichever of the two comes next', async () => {
-    expect([await preparar(), await preparar('todo'), await preparar()].flatMap(({ dicho }) => dicho)).toEqual([])
+    expect([await preparar(), await preparar('todo'), await preparar()].flatMap(({ text: dicho }) => dicho)).toEqual([])
   })
 
   it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
@@ -133,7 +133,7 @@ describe('scripts/preparar.mjs', () => {
     await escribir('node_modules/vitest/testigo', '')
     expect(await preparar()).toMatchObject({
       codigo: 0,
-      dicho: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
+      text: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
     })
     expect(await leerJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
     expect(await existe(en('node_modules/vitest/testigo'))).toBe(true)
@@ -141,7 +141,7 @@ describe('scripts/preparar.mjs', () => {
   })
 
   it('installs from nothing what was interrupted', async () => {
-    await escribir('node_modules/.cache/guias/preparado.json', '{ "instalando": true }')
+    await escribir('node_modules/.cache/guias/preparado.json', '{ "installing": true }')
     await rm(en('node_modules/generador/package.json'))
     expect((await preparar()).codigo).toBe(0)
     expect(await existe(en('node_modules/generador/package.json'))).toBe(true)
@@ -150,7 +150,7 @@ describe('scripts/preparar.mjs', () => {
 
   it('generates everything anew when asked to', async () => {
     const antes = await generado()
-    expect((await preparar('generar')).dicho).toContain(
+    expect((await preparar('generar')).text).toContain(
       'Generando tipos, cliente, documentación y servidor: hecho en n s',
     )
     expect(await generado()).toBe(antes + 1)
@@ -159,7 +159,7 @@ describe('scripts/preparar.mjs', () => {
   it('ends with what the failed program said', async () => {
     await cp(en('scripts/generar.ts'), en('bien.ts'))
     await escribir('scripts/generar.ts', "console.log('se oyó'); throw new Error('el contrato no vale')")
-    const { codigo, dicho } = await preparar()
+    const { codigo, text: dicho } = await preparar()
     expect(codigo).toBe(1)
     expect(dicho).toContain('Generando tipos, cliente, documentación y servidor: falló a los n s')
     expect(dicho).toContain('se oyó')

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOfFile, faultsOfSubject, longSubjects } from '../../scripts/prose.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { correrPrograma } from '../docs/correr.ts'
+import { runProgram } from '../docs/correr.ts'
 
 const words = (count: number) => `The ${'word '.repeat(count - 2)}ends.`
 const subject = (length: number) => 'fix(guias): '.padEnd(length, 'x')
@@ -84,7 +84,7 @@ describe('subjects of commits', () => {
     await symlink(at('node_modules'), join(folder, 'node_modules'))
     git('config', 'core.hooksPath', '.githooks')
     const tryCommit = (message: string) =>
-      correrPrograma(
+      runProgram(
         ['git', '-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '--allow-empty', '-m', message],
         {
           cwd: folder,

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { ErrorAbortado, ErrorAlcance, ErrorGuias, ErrorRespuesta, ErrorTiempo } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Contestar, conProblema, falla, GUIA, json, NUEVA, usarServidor } from './servidor.ts'
+import { falla, GUIA, json, NEW_GUIA, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
-const servidor = usarServidor()
-const { cliente, contestar, recibidas } = servidor
+const servidor = useFakeServer()
+const { client: cliente, contestar, recibidas } = servidor
 
 const file =
-  (type: string, bytes: string): Contestar =>
+  (type: string, bytes: string): Responder =>
   (res) =>
     res.writeHead(200, { 'Content-Type': type }).end(bytes)
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -18,7 +18,7 @@ describe('labels', () => {
     contestar(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
     expect(text(await cliente().guias.etiquetaPdf('7K3M9QX2A1B4'))).toBe('%PDF')
     expect(text(await cliente().guias.etiquetaZpl('7K3M9QX2A1B4', { ppp: 300 }))).toBe('^XA')
-    expect(recibidas.map(({ metodo, ruta, cabeceras }) => [metodo, ruta, cabeceras.accept])).toEqual([
+    expect(recibidas.map(({ method: metodo, path: ruta, cabeceras }) => [metodo, ruta, cabeceras.accept])).toEqual([
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta', 'application/pdf'],
       ['GET', '/api/v1/guias/7K3M9QX2A1B4/etiqueta?ppp=300', 'application/zpl'],
     ])
@@ -28,7 +28,7 @@ describe('labels', () => {
     contestar(file('application/pdf', '%PDF'), file('application/zpl', '^XA'))
     await cliente().guias.etiquetaPdf(['A', 'B'], { formato: 'carta' })
     await cliente().guias.etiquetaZpl(['A'], { ppp: 203 })
-    expect(recibidas.map(({ metodo, ruta, cuerpo }) => [metodo, ruta, JSON.parse(cuerpo)])).toEqual([
+    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, JSON.parse(cuerpo)])).toEqual([
       ['POST', '/api/v1/etiquetas', { guias: ['A', 'B'], formato: 'carta' }],
       ['POST', '/api/v1/etiquetas', { guias: ['A'], ppp: 203 }],
     ])
@@ -38,7 +38,7 @@ describe('labels', () => {
     contestar(file('text/html', '<html>'))
     const error = await falla(cliente().guias.etiquetaPdf('A'))
     expect([error instanceof ErrorRespuesta, error.message.includes('<html>')]).toEqual([true, true])
-    contestar(conProblema(409, 'guia_cancelada'))
+    contestar(respondProblema(409, 'guia_cancelada'))
     await expect(cliente().guias.etiquetaZpl('A')).rejects.toMatchObject({ codigo: 'guia_cancelada' })
   })
 })
@@ -53,7 +53,7 @@ describe('archivos.descargar', () => {
     expect(text(await api.archivos.descargar({ url: link() }))).toBe('foto')
     for (const { cabeceras } of recibidas)
       expect([cabeceras.authorization, cabeceras['x-propia']]).toEqual([undefined, undefined])
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual(['/archivos/arch_1?firma=secreta', '/almacen?firma=otra'])
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual(['/archivos/arch_1?firma=secreta', '/almacen?firma=otra'])
     // A log has the link without its signature.
     expect(seen).toEqual([`${servidor.baseUrl}/archivos/arch_1`])
   })
@@ -67,7 +67,7 @@ describe('archivos.descargar', () => {
   })
 
   it('tells an expired link, and repeats what passes', async () => {
-    contestar(conProblema(403, 'enlace_invalido'))
+    contestar(respondProblema(403, 'enlace_invalido'))
     const error = await falla(cliente().archivos.descargar(link()))
     expect([error instanceof ErrorAlcance, (error as ErrorAlcance).codigo]).toEqual([true, 'enlace_invalido'])
     contestar((res) => res.writeHead(503, { 'Retry-After': '0' }).end(), file('application/pdf', '%PDF'))
@@ -112,7 +112,7 @@ it('finds the guide of a reference, or none', async () => {
   contestar(json(200, { datos: [GUIA], cursor_siguiente: null }), json(200, { datos: [], cursor_siguiente: null }))
   expect(await cliente().guias.porReferencia('PEDIDO 1&2')).toEqual(GUIA)
   expect(await cliente().guias.porReferencia('otra')).toBeUndefined()
-  expect(recibidas[0]!.ruta).toBe('/api/v1/guias?external_ref=PEDIDO%201%262')
+  expect(recibidas[0]!.path).toBe('/api/v1/guias?external_ref=PEDIDO%201%262')
 })
 
 it('takes a Date where an instant is expected', async () => {
@@ -123,7 +123,7 @@ it('takes a Date where an instant is expected', async () => {
   contestar(json(202, { recuperacion: 'r', webhook: 'w', desde: '' }))
   await cliente().webhooks.recuperar('wh_1', { desde })
   const iso = encodeURIComponent(desde.toISOString())
-  expect(recibidas.slice(0, 2).map(({ ruta }) => ruta)).toEqual([
+  expect(recibidas.slice(0, 2).map(({ path: ruta }) => ruta)).toEqual([
     `/api/v1/guias?creado_desde=${iso}&creado_hasta=${iso}`,
     `/api/v1/eventos?desde=${iso}`,
   ])
@@ -133,9 +133,9 @@ it('takes a Date where an instant is expected', async () => {
 describe('a number that is none', () => {
   const lat = Number('14,63')
   it.each<[string, string, () => Promise<unknown>]>([
-    ['lat', 'NaN', () => cliente().guias.crear({ ...NUEVA, lat, lng: -90.5 })],
-    ['lng', 'Infinity', () => cliente().guias.crear({ ...NUEVA, recogida: { lat: 1, lng: Infinity } })],
-    ['lat', 'NaN', () => cliente().guias.crearLote({ guias: [NUEVA, { ...NUEVA, lat, lng: 1 }] })],
+    ['lat', 'NaN', () => cliente().guias.crear({ ...NEW_GUIA, lat, lng: -90.5 })],
+    ['lng', 'Infinity', () => cliente().guias.crear({ ...NEW_GUIA, recogida: { lat: 1, lng: Infinity } })],
+    ['lat', 'NaN', () => cliente().guias.crearLote({ guias: [NEW_GUIA, { ...NEW_GUIA, lat, lng: 1 }] })],
     ['lat', 'NaN', () => cliente().guias.confirmarUbicacion('A', { lat, lng: 1 })],
   ])('is refused before the request, with its field (%s is %s)', async (campo, valor, llamar) => {
     const error = await falla(llamar())
@@ -147,8 +147,8 @@ describe('a number that is none', () => {
   it('fails alone among many', async () => {
     contestar(json(200, { resultados: [{ indice: 0, ok: true, guia: 'A', estado: 'aceptado', external_ref: 'B' }] }))
     const guias = [
-      { ...NUEVA, lat, lng: 1 },
-      { ...NUEVA, external_ref: 'B' },
+      { ...NEW_GUIA, lat, lng: 1 },
+      { ...NEW_GUIA, external_ref: 'B' },
     ]
     const resultados = await Array.fromAsync(cliente().guias.crearMuchas(guias))
     expect(resultados.map(({ ok }) => ok)).toEqual([false, true])

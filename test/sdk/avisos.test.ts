@@ -1,11 +1,11 @@
 import type { OpcionesDeGuias } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { GUIA, json, NUEVA, usarServidor } from './servidor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { GUIA, json, NEW_GUIA, useFakeServer } from './servidor.ts'
 
-const entorno = compartirEntorno()
-const { cliente, contestar, recibidas } = usarServidor()
+const entorno = shareEnvironment()
+const { client: cliente, contestar, recibidas } = useFakeServer()
 
 const conAvisos = (opciones: OpcionesDeGuias = {}) => {
   const avisos: string[] = []
@@ -57,7 +57,7 @@ describe('crear', () => {
     const { llave } = await entorno.nuevoComercio()
     const { Guias } = await import('@guias/sdk')
     const api = new Guias({ llave, baseUrl: entorno.url, alAvisar: (aviso) => avisos.push(aviso) })
-    const pedido = unaGuia()
+    const pedido = buildGuia()
     const { guia } = await api.guias.crear(pedido)
     await api.guias.crear(pedido)
     expect(avisos).toEqual([])
@@ -76,7 +76,7 @@ describe('crear', () => {
       ['aceptado', { 'Idempotent-Replayed': 'true' }],
     ] as const) {
       contestar(json(201, { ...GUIA, estado }, cabeceras))
-      await api.guias.crear(NUEVA)
+      await api.guias.crear(NEW_GUIA)
     }
     expect(avisos).toEqual([])
   })

@@ -3,15 +3,15 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { certificado, paraIp } from '../certificado.ts'
+import { createCertificate, paraIp } from '../certificado.ts'
 import { puertoLibre } from '../puertos.ts'
-import { SIN_FIN, sdkConReloj } from './reloj.ts'
-import { aMedias, GUIA, json, usarServidor } from './servidor.ts'
+import { SIN_FIN, useSdkWithClock } from './reloj.ts'
+import { aMedias, GUIA, json, useFakeServer } from './servidor.ts'
 
-const { sdk, reloj, fetch } = sdkConReloj()
+const { sdk, clock: reloj, fetch } = useSdkWithClock()
 const { ErrorConexion, ErrorTiempo } = sdk
-const servidor = usarServidor({ fetch }, sdk)
-const { cliente, contestar, fallaCon } = servidor
+const servidor = useFakeServer({ fetch }, sdk)
+const { client: cliente, contestar, fallaCon } = servidor
 
 describe('connection and time', () => {
   it('cut before the answer', async () => {
@@ -48,7 +48,7 @@ describe('connection and time', () => {
 
   it('a certificate that nobody vouches for: nothing was received', async () => {
     const recibidas: string[] = []
-    const escucha = createServer(certificado([paraIp(127, 0, 0, 1)]), (req) => recibidas.push(String(req.url)))
+    const escucha = createServer(createCertificate([paraIp(127, 0, 0, 1)]), (req) => recibidas.push(String(req.url)))
     await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
     try {
       const { port } = escucha.address() as AddressInfo

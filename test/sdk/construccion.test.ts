@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import { ErrorConexion, ErrorGuias, ErrorNoAutenticado, ErrorRespuesta, Guias, type OpcionesDeGuias } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { conProblema, GUIA, json, LLAVE, texto, usarServidor } from './servidor.ts'
+import { GUIA, json, LLAVE, respondProblema, texto, useFakeServer } from './servidor.ts'
 
-const servidor = usarServidor()
+const servidor = useFakeServer()
 const servicioAjeno = 'https://guias.ejemplo.com'
-const { cliente, contestar, fallaCon, recibidas } = servidor
+const { client: cliente, contestar, fallaCon, recibidas } = servidor
 
 describe('construction', () => {
   it.each([
@@ -40,7 +40,7 @@ describe('construction', () => {
     const errores = [
       await fallaCon(ErrorConexion, (res) => res.destroy()),
       await fallaCon(ErrorRespuesta, texto(200, '<html>')),
-      await fallaCon(ErrorNoAutenticado, conProblema(401, 'no_autenticado')),
+      await fallaCon(ErrorNoAutenticado, respondProblema(401, 'no_autenticado')),
     ]
     for (const valor of [api, api.guias, ...errores]) {
       expect(inspect(valor, { depth: 10, showHidden: true })).not.toContain('secreto')

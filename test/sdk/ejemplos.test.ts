@@ -12,12 +12,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { atender } from '../../sdk/ejemplos/atender.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../server/generado/contrato/vocabulario.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
 import { puertoLibre } from '../puertos.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
 const ejemplos = join(raiz, 'sdk/ejemplos')
 const CON_HONO = "import { serve } from '@hono/node-server'"
@@ -86,7 +86,7 @@ const RECEPTORES: [nombre: string, programa: string | undefined, args: (puerto: 
 ]
 
 describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
-  const opciones = nombre.includes('Node 20') ? COMPLETO : {}
+  const opciones = nombre.includes('Node 20') ? FULL_RUN_ONLY : {}
   it.skipIf(!programa)(
     'takes what the service sends, once, and outlives what nobody should send',
     opciones,

@@ -14,9 +14,9 @@ import {
   ErrorValidacion,
 } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { conProblema, falla, GUIA, json, problema, texto, usarServidor } from './servidor.ts'
+import { falla, GUIA, json, problema, respondProblema, texto, useFakeServer } from './servidor.ts'
 
-const { cliente, contestar, fallaCon } = usarServidor()
+const { client: cliente, contestar, fallaCon } = useFakeServer()
 
 describe('errors of the API', () => {
   it.each([
@@ -33,7 +33,7 @@ describe('errors of the API', () => {
     [500, 'error_interno', ErrorServicio],
     [503, 'codigo_de_manana', ErrorServicio],
   ])('%i %s', async (status, codigo, Clase) => {
-    const error = await fallaCon(Clase, conProblema(status, codigo))
+    const error = await fallaCon(Clase, respondProblema(status, codigo))
     expect(error.constructor).toBe(Clase)
     expect(error).toBeInstanceOf(ErrorApi)
     expect(error).toMatchObject({
@@ -132,7 +132,7 @@ describe('errors of the API', () => {
   })
 
   it('narrows by class (this compiles)', async () => {
-    const error = await fallaCon(ErrorApi, conProblema(404, 'guia_desconocida'))
+    const error = await fallaCon(ErrorApi, respondProblema(404, 'guia_desconocida'))
     const leer = (e: Error) => {
       if (e instanceof ErrorValidacion) return e.errores.length
       if (e instanceof ErrorApi) return e.codigo

@@ -13,10 +13,10 @@ import type {
 import { Guias } from '@guias/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 type Abierto<T> = T | (string & Record<never, never>)
 
 /** What is done with an event by its type; it compiles, and each branch has what only its type has. */
@@ -78,7 +78,7 @@ describe('an event', () => {
   it('has what its type says, as the service writes it', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const tarde = new Date(Date.now() - 3_600_000).toISOString()
     const pasos: AvanceSimulado[] = [
       { estado: 'recolectado' },
@@ -91,7 +91,7 @@ describe('an event', () => {
       { estado: 'devuelto' },
     ]
     for (const paso of pasos) await api.simulador.avanzar(guia, paso)
-    const sinLugar = await api.guias.crear(sinDestino())
+    const sinLugar = await api.guias.crear(buildGuiaWithoutDestino())
     await entorno.quietud(comercio)
     await api.simulador.confirmarUbicacion(sinLugar.guia)
     const eventos = [

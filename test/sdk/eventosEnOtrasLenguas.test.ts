@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 import { PHP, PYTHON } from '../interpretes.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const carpeta = mkdtempSync(join(tmpdir(), 'guias-eventos-'))
 afterAll(() => rmSync(carpeta, { recursive: true }))
 
@@ -31,11 +31,11 @@ describe.each([
     }
     const creadas: string[] = []
     for (const cuantas of [70, 50]) {
-      const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: cuantas }, () => unaGuia()) })
+      const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: cuantas }, () => buildGuia()) })
       for (const uno of resultados) if (uno.ok) creadas.push(`${uno.guia} guia.aceptado`)
       if (cuantas === 50) await hasta(async () => (await leer()) >= 120)
     }
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await hasta(async () => (await leer()) >= 121)
     expect(leidas.toSorted()).toEqual([...creadas, `${guia} guia.aceptado`].toSorted())
   })

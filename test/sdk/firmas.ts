@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { falla } from './servidor.ts'
 
 export const SECRETO = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
-export const OTRO = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDHHkWPzqGmDk='
+export const OTHER_SECRETO = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDHHkWPzqGmDk='
 export const ID = 'evt_7K3M9QX2A1B4_1'
 export const AVISO = {
   id: ID,
@@ -15,7 +15,7 @@ export const AVISO = {
     evento: { descripcion: 'Señal de Ñuño ✓ 📦' },
   },
 }
-export const CUERPO = JSON.stringify(AVISO)
+export const SIGNED_BODY = JSON.stringify(AVISO)
 export const ahora = () => Math.floor(Date.now() / 1000)
 
 /** Everybody's signature, written down once more and by other means. */
@@ -27,7 +27,7 @@ export const mac = (secreto: string, id: string, timestamp: number | string, cue
 export const cabeceras = (cambios: Record<string, string | undefined> = {}, timestamp: number | string = ahora()) => ({
   'webhook-id': ID,
   'webhook-timestamp': String(timestamp),
-  'webhook-signature': mac(SECRETO, ID, timestamp, CUERPO),
+  'webhook-signature': mac(SECRETO, ID, timestamp, SIGNED_BODY),
   ...cambios,
 })
 /** Why it wasn't accepted. */

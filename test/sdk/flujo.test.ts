@@ -1,12 +1,12 @@
 import { ErrorAbortado, ErrorNoAutenticado, type Evento } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarReintentos } from './reloj.ts'
-import { type Contestar, conProblema, cortar, falla, json, usarServidor } from './servidor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useRetries } from './reloj.ts'
+import { cutConnection, falla, json, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
-const entorno = compartirEntorno()
-const { cliente, contestar, recibidas } = usarServidor()
+const entorno = shareEnvironment()
+const { client: cliente, contestar, recibidas } = useFakeServer()
 const pagina = (cursor_siguiente: string, ...ids: string[]) =>
   json(200, { datos: ids.map((id) => ({ id })), cursor_siguiente })
 const YA = { intervalo: 1 }
@@ -41,7 +41,7 @@ describe('eventos.seguir', () => {
     })
     expect(await hasta(seguidos, 'e', (id) => hechos.push(id))).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(hechos).toEqual(['a', 'b', 'c1', 'c', 'c2', 'd', 'c3', 'e'])
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual(
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual(
       ['c0', 'c1', 'c2', 'c2', 'c2', 'c3'].map((cursor) => `/api/v1/eventos?limite=100&cursor=${cursor}&tipo=guia.*`),
     )
   })
@@ -57,7 +57,7 @@ describe('eventos.seguir', () => {
     contestar(pagina('c1', 'a'), pagina('c1'))
     const guardar = () => Promise.reject(new Error('disco lleno'))
     expect((await falla<Error>(hasta(cliente().eventos.seguir({ ...YA, guardar }), 'z'))).message).toBe('disco lleno')
-    contestar(conProblema(401, 'no_autenticado'))
+    contestar(respondProblema(401, 'no_autenticado'))
     expect(await falla(cliente().eventos.seguir(YA).next())).toBeInstanceOf(ErrorNoAutenticado)
     for (const intervalo of [0, -1, Number.NaN])
       expect((await falla(cliente().eventos.seguir({ intervalo }).next())).message).toContain('intervalo')
@@ -73,7 +73,7 @@ describe('eventos.seguir', () => {
   it('loses nothing of the service’s feed to a process that stops in the middle', async () => {
     const { api } = await entorno.nuevoComercio()
     const guias: string[] = []
-    for (let i = 0; i < 3; i++) guias.push((await api.guias.crear(unaGuia())).guia)
+    for (let i = 0; i < 3; i++) guias.push((await api.guias.crear(buildGuia())).guia)
     for (const guia of guias) await api.simulador.avanzar(guia, { estado: 'recolectado' })
     let guardado: string | undefined
     const seguir = () => api.eventos.seguir({ ...YA, limite: 2, cursor: guardado, guardar: (uno) => (guardado = uno) })
@@ -91,12 +91,12 @@ describe('eventos.seguir', () => {
 })
 
 describe('eventos.seguir, while the service is down', () => {
-  const { servidor } = usarReintentos()
+  const { server: servidor } = useRetries()
 
   it('asks until it is back', async () => {
-    const caido: Contestar = conProblema(503, 'no_disponible')
-    servidor.contestar(...Array<Contestar>(12).fill(caido), cortar, pagina('c1', 'a'))
-    expect(await hasta(servidor.cliente().eventos.seguir(YA), 'a')).toEqual(['a'])
+    const caido: Responder = respondProblema(503, 'no_disponible')
+    servidor.contestar(...Array<Responder>(12).fill(caido), cutConnection, pagina('c1', 'a'))
+    expect(await hasta(servidor.client().eventos.seguir(YA), 'a')).toEqual(['a'])
     expect(servidor.recibidas).toHaveLength(14)
   })
 })

@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Guias } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Comercio, conClave, usarEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { type Comercio, conClave, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 /** Number of answers to the next POSTs that are lost, after the service did what they ask for. */
 let perdidas = 0
@@ -73,7 +73,7 @@ it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear
 
 it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () => {
   const suyo = await webhook()
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   await enviar()
   const entregas = await contar('webhook_aviso')
   perdidas = 1
@@ -85,27 +85,27 @@ it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () =
   const reenviada = await api.webhooks.reenviar(suyo, `avi_${suyo.slice(3)}_${guia}_1`).conRespuesta()
   expect([reenviada.repetida, reenviada.datos.causa]).toEqual([true, 'manual'])
   perdidas = 1
-  const desde = new Date(entorno.reloj().getTime() - 60_000)
+  const desde = new Date(entorno.clock().getTime() - 60_000)
   const recuperada = await api.webhooks.recuperar(suyo, { desde: desde.toISOString() }).conRespuesta()
   expect([recuperada.repetida, recuperada.datos.estado]).toEqual([true, 'en_curso'])
   expect(await contar('recuperacion')).toBe(1)
 })
 
 it('reenviarSolicitud, avanzar: a lost answer causes nothing twice', async () => {
-  const preguntada = await comercio.api.guias.crear(sinDestino({ telefono: '+50237654321' }))
+  const preguntada = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50237654321' }))
   perdidas = 2
   const pedida = await api.guias.reenviarSolicitud(preguntada.guia).conRespuesta()
   expect([pedida.repetida, pedida.datos.guia]).toEqual([true, preguntada.guia])
   expect(await contar('mensaje')).toBe(2)
-  const { guia } = await comercio.api.guias.crear(unaGuia())
+  const { guia } = await comercio.api.guias.crear(buildGuia())
   perdidas = 2
   const avanzada = await api.simulador.avanzar(guia, { estado: 'recolectado' }).conRespuesta()
   expect([avanzada.repetida, avanzada.datos.estado, avanzada.datos.secuencia]).toEqual([true, 'recolectado', 2])
 })
 
 it('crear, crearLote: a lost answer creates no guide twice, with a reference or without', async () => {
-  const { external_ref: _, ...guia } = unaGuia()
-  for (const datos of [guia, unaGuia()]) {
+  const { external_ref: _, ...guia } = buildGuia()
+  for (const datos of [guia, buildGuia()]) {
     const antes = await contar('guia')
     perdidas = 2
     const creada = await api.guias.crear(datos).conRespuesta()

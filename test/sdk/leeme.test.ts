@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(raiz, 'sdk/dist/cli.js')
 const leeme = await readFile(join(raiz, 'sdk/README.md'), 'utf8')
@@ -153,7 +153,7 @@ describe('sdk/README.md', () => {
     expect(bloques('js')).toEqual([EXPRESS])
   })
 
-  it('shows TypeScript that compiles', COMPLETO, async () => {
+  it('shows TypeScript that compiles', FULL_RUN_ONLY, async () => {
     const compilerOptions = {
       target: 'ES2023',
       module: 'nodenext',
@@ -195,13 +195,13 @@ describe('sdk/README.md', () => {
 
   const [, ordenes, escuchar] = bloques('bash')
 
-  it('shows commands that work', COMPLETO, async () => {
-    const { recogida: _, external_ref, ...guia } = unaGuia()
+  it('shows commands that work', FULL_RUN_ONLY, async () => {
+    const { recogida: _, external_ref, ...guia } = buildGuia()
     await writeFile(
       join(carpeta, 'pedidos.csv'),
       `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
     )
-    const { guia: codigo } = await comercio.api.guias.crear(unaGuia())
+    const { guia: codigo } = await comercio.api.guias.crear(buildGuia())
     const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll('7K3M9QX2A1B4', codigo)}`
     const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: carpeta, env: env() })
     expect(stdout).toMatch(
@@ -225,7 +225,7 @@ describe('sdk/README.md', () => {
       errores += texto
     })
     await hasta(async () => errores.includes('Escuchando'))
-    await comercio.api.guias.crear(unaGuia())
+    await comercio.api.guias.crear(buildGuia())
     await hasta(async () => llegadas.includes('/webhooks'))
     hijo.kill('SIGINT')
     expect(await once(hijo, 'exit')).toEqual([0, null])

@@ -1,15 +1,15 @@
 import { type Conocido, ErrorServicio, type Estado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Contestar, conProblema, falla, json, usarServidor } from './servidor.ts'
+import { falla, json, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
-const servidor = usarServidor()
-const { cliente, contestar, recibidas } = servidor
+const servidor = useFakeServer()
+const { client: cliente, contestar, recibidas } = servidor
 
 describe('lists', () => {
   /** Pages of two over n elements; the cursor is the position. `flujo` always gives one. */
   const paginas =
-    (n: number, { flujo = false } = {}): Contestar =>
-    (res, { ruta }) => {
+    (n: number, { flujo = false } = {}): Responder =>
+    (res, { path: ruta }) => {
       const { searchParams } = new URL(ruta, servidor.baseUrl)
       const desde = Number(searchParams.get('cursor') ?? 0)
       const hasta = Math.min(desde + 2, n)
@@ -28,16 +28,16 @@ describe('lists', () => {
     const lista = cliente().guias.listar({ estado: ['en_ruta', 'aceptado'], external_ref: 'A&B', limite: 2 })
     // Another's request, sent later, has come and gone.
     await cliente().guias.listar()
-    expect(recibidas.splice(0).map(({ ruta }) => ruta)).toEqual(['/api/v1/guias'])
+    expect(recibidas.splice(0).map(({ path: ruta }) => ruta)).toEqual(['/api/v1/guias'])
     expect(await lista).toEqual({ datos: ids(2), cursor_siguiente: '2' })
     expect(await lista.conRespuesta()).toMatchObject({ status: 200, idSolicitud: 'sol-1' })
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual([
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual([
       '/api/v1/guias?estado=en_ruta&estado=aceptado&external_ref=A%26B&limite=2',
     ])
   })
 
   it('names the members of an object in brackets, and goes on after a page without elements', async () => {
-    contestar((res, { ruta }) => {
+    contestar((res, { path: ruta }) => {
       const { searchParams } = new URL(ruta, servidor.baseUrl)
       json(
         200,
@@ -46,7 +46,7 @@ describe('lists', () => {
     })
     const metadatos = { canal: 'web', 'campaña & más': 'sí', nada: undefined } as never
     expect(await todos(cliente().guias.listar({ metadatos, telefono: '+502 3148' }))).toEqual(ids(1))
-    expect(recibidas.map(({ ruta }) => ruta.replace(/.*[?]/, ''))).toEqual(
+    expect(recibidas.map(({ path: ruta }) => ruta.replace(/.*[?]/, ''))).toEqual(
       ['', '&cursor=9'].map(
         (cursor) =>
           `metadatos%5Bcanal%5D=web&metadatos%5Bcampa%C3%B1a%20%26%20m%C3%A1s%5D=s%C3%AD&telefono=%2B502%203148${cursor}`,
@@ -60,7 +60,7 @@ describe('lists', () => {
     const lista = cliente().guias.listar(filtros)
     filtros.estado.push('aceptado')
     expect(await todos(lista)).toEqual(ids(5))
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual([
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual([
       '/api/v1/guias?estado=en_ruta&limite=2',
       '/api/v1/guias?estado=en_ruta&limite=2&cursor=2',
       '/api/v1/guias?estado=en_ruta&limite=2&cursor=4',
@@ -96,7 +96,7 @@ describe('lists', () => {
     contestar(paginas(50))
     for await (const evento of cliente().guias.eventos('7K3M9QX2A1B4', { limite: 2 }))
       if (evento.id === (2 as never)) break
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual([
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual([
       '/api/v1/guias/7K3M9QX2A1B4/eventos?limite=2',
       '/api/v1/guias/7K3M9QX2A1B4/eventos?limite=2&cursor=2',
     ])
@@ -116,7 +116,7 @@ describe('lists', () => {
 
   it('fails in the middle with the error of that page', async () => {
     contestar((res, recibida) =>
-      recibida.ruta.includes('cursor=4') ? conProblema(503, 'no_disponible')(res) : paginas(9)(res, recibida),
+      recibida.path.includes('cursor=4') ? respondProblema(503, 'no_disponible')(res) : paginas(9)(res, recibida),
     )
     const vistos: unknown[] = []
     const error = await falla(

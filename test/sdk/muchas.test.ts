@@ -19,10 +19,10 @@ import {
 import { ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 /** A server of batches in front of nothing, which does with each what it is told. */
 interface Enviado {
@@ -94,7 +94,7 @@ describe('crearMuchas, on the running server', () => {
   it('says of each what became of it, in the caller’s own terms', async () => {
     const { api } = await entorno.nuevoComercio()
     const entradas: GuiaParaCrear[] = Array.from({ length: 230 }, () => {
-      const { recogida: _, ...guia } = unaGuia()
+      const { recogida: _, ...guia } = buildGuia()
       return guia
     })
     entradas[7] = { ...entradas[7]!, telefono: '12' }
@@ -131,9 +131,9 @@ describe('crearMuchas, on the running server', () => {
     ])
   })
 
-  it('doubles nothing when the process is killed in the middle and run again', COMPLETO, async () => {
+  it('doubles nothing when the process is killed in the middle and run again', FULL_RUN_ONLY, async () => {
     const { api, llave } = await entorno.nuevoComercio()
-    const guia = JSON.stringify(unaGuia({ external_ref: 'X' }))
+    const guia = JSON.stringify(buildGuia({ external_ref: 'X' }))
     const programa = `
       import { Guias } from '@guias/sdk'
       const api = new Guias({ llave: process.env.LLAVE, baseUrl: process.env.URL_DE_GUIAS })
@@ -155,17 +155,17 @@ describe('crearMuchas, on the running server', () => {
       hijo.stdout.setEncoding('utf8').on('data', (texto: string) => {
         salida += texto
       })
-      return { hijo, salida: () => salida, fin: once(hijo, 'close') }
+      return { child: hijo, output: () => salida, fin: once(hijo, 'close') }
     }
     const primera = correr()
-    await hasta(async () => /^[1-9]\d\d$/m.test(primera.salida()))
-    primera.hijo.kill('SIGKILL')
+    await hasta(async () => /^[1-9]\d\d$/m.test(primera.output()))
+    primera.child.kill('SIGKILL')
     await primera.fin
-    expect(primera.salida()).not.toContain('fin')
+    expect(primera.output()).not.toContain('fin')
 
     const segunda = correr()
     expect(await segunda.fin).toEqual([0, null])
-    const repetidas = Number(/fin (\d+)/.exec(segunda.salida())?.[1])
+    const repetidas = Number(/fin (\d+)/.exec(segunda.output())?.[1])
     expect(repetidas).toBeGreaterThan(0)
     expect(repetidas).toBeLessThan(1200)
     const referencias = (await todos(api.guias.listar({ limite: 100 }))).map(({ external_ref }) => external_ref)

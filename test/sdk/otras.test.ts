@@ -8,14 +8,25 @@ import {
   type Solicitud,
 } from '@guias/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarReintentos } from './reloj.ts'
-import { conProblema, cortar, falla, GUIA, json, LLAVE, NUEVA, respuestaHtml, texto, usarServidor } from './servidor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useRetries } from './reloj.ts'
+import {
+  cutConnection,
+  falla,
+  GUIA,
+  json,
+  LLAVE,
+  NEW_GUIA,
+  respondHtml,
+  respondProblema,
+  texto,
+  useFakeServer,
+} from './servidor.ts'
 
-const { cliente, contestar, recibidas } = usarServidor()
-const lento = usarReintentos()
-const entorno = compartirEntorno()
+const { client: cliente, contestar, recibidas } = useFakeServer()
+const lento = useRetries()
+const entorno = shareEnvironment()
 
 describe('what the SDK has no method for', () => {
   it('goes out as everything else does', async () => {
@@ -35,7 +46,7 @@ describe('what the SDK has no method for', () => {
     expect(await api.put('/api/v1/zonas/Z1?ensayo=true', { nombre: 'Sur' })).toEqual([])
     expect(await api.patch('/api/v1/zonas/Z1', {})).toBeNull()
     expect(await api.delete('/api/v1/zonas/Z1?a=1', { b: 2 })).toBeUndefined()
-    expect(recibidas.map(({ metodo, ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
+    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
       ['GET', '/api/v1/zonas?limite=2&tipo=a&tipo=b&desde=2026-11-20T15%3A04%3A05.000Z', ''],
       ['POST', '/api/v1/zonas', '{"nombre":"Norte"}'],
       ['PUT', '/api/v1/zonas/Z1?ensayo=true', '{"nombre":"Sur"}'],
@@ -51,9 +62,9 @@ describe('what the SDK has no method for', () => {
   })
 
   it('fails as everything else does, and tells all of the answer', async () => {
-    contestar(conProblema(404, 'guia_desconocida'))
+    contestar(respondProblema(404, 'guia_desconocida'))
     expect(await falla(cliente().get('/api/v1/zonas'))).toBeInstanceOf(ErrorNoEncontrado)
-    for (const respuesta of [respuestaHtml, texto(200, '<html>'), texto(200, '', {})]) {
+    for (const respuesta of [respondHtml, texto(200, '<html>'), texto(200, '', {})]) {
       contestar(respuesta)
       expect(await falla(cliente().post('/api/v1/zonas', {}))).toBeInstanceOf(ErrorRespuesta)
     }
@@ -92,7 +103,7 @@ describe('what the SDK has no method for', () => {
 
   it('reaches the service', async () => {
     const { api } = await entorno.nuevoComercio()
-    const nueva = unaGuia()
+    const nueva = buildGuia()
     const creada = await api.post<{ guia: string }>('/api/v1/guias', nueva).conRespuesta()
     expect([creada.status, creada.repetida]).toEqual([201, false])
     expect((await api.post('/api/v1/guias', nueva).conRespuesta()).repetida).toBe(true)
@@ -102,8 +113,8 @@ describe('what the SDK has no method for', () => {
 })
 
 describe('whether it is sent again', () => {
-  const { external_ref: _, ...SIN } = NUEVA
-  type Api = ReturnType<typeof lento.servidor.cliente>
+  const { external_ref: _, ...SIN } = NEW_GUIA
+  type Api = ReturnType<typeof lento.server.client>
   it.each<[string, (api: Api) => PromiseLike<unknown>, number]>([
     ['get', (api) => api.get('/api/v1/zonas'), 3],
     ['put', (api) => api.put('/api/v1/zonas/1', {}), 3],
@@ -112,20 +123,20 @@ describe('whether it is sent again', () => {
     ['patch', (api) => api.patch('/api/v1/zonas/1', {}), 1],
     ['post, which is said to be safe', (api) => api.post('/api/v1/zonas', {}, { repetible: true }), 3],
     ['get, which is said not to be', (api) => api.get('/api/v1/zonas', {}, { repetible: false }), 1],
-    ['a creation with a reference', (api) => api.post('/api/v1/guias', NUEVA), 3],
+    ['a creation with a reference', (api) => api.post('/api/v1/guias', NEW_GUIA), 3],
     ['a creation without one', (api) => api.post('/api/v1/guias', SIN), 3],
-    ['a batch, a reference in each', (api) => api.post('/api/v1/guias/bulk', { guias: [NUEVA] }), 3],
-    ['a batch, one without', (api) => api.post('/api/v1/guias/bulk', { guias: [NUEVA, SIN] }), 3],
+    ['a batch, a reference in each', (api) => api.post('/api/v1/guias/bulk', { guias: [NEW_GUIA] }), 3],
+    ['a batch, one without', (api) => api.post('/api/v1/guias/bulk', { guias: [NEW_GUIA, SIN] }), 3],
     ['cancelling', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar?x=1'), 3],
     ['a new secret', (api) => api.post('/api/v1/webhooks/wh_1/rotar-secreto'), 3],
     ['changing a webhook', (api) => api.patch('/api/v1/webhooks/wh_1', {}), 3],
     ['below a known path', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar/ya'), 1],
   ])('%s', async (_cual, pedir, veces) => {
-    for (const respuesta of [conProblema(503, 'no_disponible'), cortar]) {
-      lento.servidor.recibidas.length = 0
-      lento.servidor.contestar(respuesta)
-      expect((await falla(pedir(lento.servidor.cliente()))).intentos).toBe(veces)
-      expect(lento.servidor.recibidas).toHaveLength(veces)
+    for (const respuesta of [respondProblema(503, 'no_disponible'), cutConnection]) {
+      lento.server.recibidas.length = 0
+      lento.server.contestar(respuesta)
+      expect((await falla(pedir(lento.server.client()))).intentos).toBe(veces)
+      expect(lento.server.recibidas).toHaveLength(veces)
     }
   })
 })
@@ -144,7 +155,7 @@ describe('a derived client', () => {
       registro: ({ ruta }) => vistas.push(ruta),
     })
     const otra = api.conOpciones({ llave: 'guia_test_otra', cabeceras: { 'X-Caja': '2' }, reintentos: undefined })
-    await otra.guias.crear(NUEVA)
+    await otra.guias.crear(NEW_GUIA)
     await api.guias.obtener('A')
     expect(
       recibidas.map(({ cabeceras }) => [cabeceras.authorization, cabeceras['x-tienda'], cabeceras['x-caja']]),

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const CODE = `
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { leerTelefono } from '@guias/sdk/telefono'
@@ -22,9 +22,9 @@ window.probar = async (guia, manifiesto, url) => {
   return [archivos[0].tipo, error instanceof ErrorPrueba && error.codigo, leerTelefono('3148 1676', 'GT').e164, conLlave]
 }`
 
-it.skipIf(!hayNavegador)('reads telephones and verifies a proof; a request with a key is not sent', async () => {
+it.skipIf(!hasBrowser)('reads telephones and verifies a proof; a request with a key is not sent', async () => {
   const comercio = await entorno.nuevoComercio()
-  const { guia } = await entregada(entorno, comercio)
+  const { guia } = await createDeliveredGuia(entorno, comercio)
   const { pdf, manifiesto } = await comercio.api.guias.esperarPrueba(guia)
   const bytes = await comercio.api.archivos.descargar(pdf)
   const resolveDir = fileURLToPath(new URL('../..', import.meta.url))
@@ -37,7 +37,7 @@ it.skipIf(!hayNavegador)('reads telephones and verifies a proof; a request with 
         .end(`<script type="module">${outputFiles[0]!.text}</script>`)
   })
   await new Promise<void>((listo) => otro.listen(0, '127.0.0.1', listo))
-  const contexto = await abrirContexto()
+  const contexto = await openContext()
   try {
     const pagina = await contexto.newPage()
     await pagina.goto(`http://127.0.0.1:${(otro.address() as AddressInfo).port}/`)

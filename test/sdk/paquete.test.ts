@@ -17,13 +17,13 @@ import { build } from 'tsdown'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { COMPLETO, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { GUIA, json, LLAVE, usarServidor } from './servidor.ts'
+import { type Comercio, shareEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY } from '../fabricas.ts'
+import { hasBrowser, openContext } from '../navegador.ts'
+import { GUIA, json, LLAVE, useFakeServer } from './servidor.ts'
 
-const entorno = compartirEntorno()
-const servidor = usarServidor()
+const entorno = shareEnvironment()
+const servidor = useFakeServer()
 const { contestar } = servidor
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const sdk = join(raiz, 'sdk')
@@ -134,7 +134,7 @@ describe('what is published', () => {
 
   it(
     'is installed as its README says: from its file, or from a private registry, and never from the public one',
-    COMPLETO,
+    FULL_RUN_ONLY,
     async () => {
       const leeme = await readFile(join(paquete, 'README.md'), 'utf8')
       const manifiesto = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
@@ -174,7 +174,7 @@ describe('what is published', () => {
     expect((await stat(join(paquete, bin.guias))).mode & 0o111).toBe(0o111)
   })
 
-  it('is right for publint and for attw', COMPLETO, async () => {
+  it('is right for publint and for attw', FULL_RUN_ONLY, async () => {
     expect((await publint({ pkgDir: paquete, strict: true, pack: false })).messages).toEqual([])
     const salida = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
     const { analysis } = JSON.parse(salida)
@@ -274,7 +274,7 @@ const env = () => ({
   HOME: proyecto,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: entorno.url,
-  ENTRADA: JSON.stringify(unaGuia()),
+  ENTRADA: JSON.stringify(buildGuia()),
 })
 
 describe('where it runs', () => {
@@ -302,7 +302,7 @@ describe('where it runs', () => {
     expect(JSON.parse(salida)).toEqual(ESPERADO)
   })
 
-  it.skipIf(!hayNavegador)('Chromium, bundled, in the page of whoever serves it', async () => {
+  it.skipIf(!hasBrowser)('Chromium, bundled, in the page of whoever serves it', async () => {
     const outDir = join(proyecto, 'pagina')
     await build({
       config: false,
@@ -344,9 +344,9 @@ describe('where it runs', () => {
         )
         const trozos: Buffer[] = []
         for await (const trozo of req) trozos.push(trozo)
-        const { status, cabeceras, cuerpo } = await entorno.pedir(req.method!, req.url, {
+        const { status, cabeceras, cuerpo } = await entorno.request(req.method!, req.url, {
           cabeceras: { authorization: String(req.headers.authorization), 'content-type': 'application/json' },
-          ...(trozos.length > 0 ? { crudo: Buffer.concat(trozos).toString() } : {}),
+          ...(trozos.length > 0 ? { raw: Buffer.concat(trozos).toString() } : {}),
         })
         res
           .writeHead(status, { 'Content-Type': cabeceras.get('content-type') ?? '' })
@@ -356,13 +356,13 @@ describe('where it runs', () => {
     await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
     let contexto: BrowserContext | undefined
     try {
-      contexto = await abrirContexto()
+      contexto = await openContext()
       const pagina = await contexto.newPage()
       const errores: string[] = []
       pagina.on('pageerror', (error) => errores.push(error.message))
       await pagina.goto(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}/`)
       const salida = await pagina.evaluate(
-        `probar(${JSON.stringify(comercio.llave)}, ${JSON.stringify(JSON.stringify(unaGuia()))})`,
+        `probar(${JSON.stringify(comercio.llave)}, ${JSON.stringify(JSON.stringify(buildGuia()))})`,
       )
       expect(JSON.parse(salida as string)).toEqual(ESPERADO)
       expect(pedidas).toEqual(['POST ', 'GET ', 'GET '])
@@ -376,7 +376,7 @@ describe('where it runs', () => {
   })
 })
 
-describe('who writes TypeScript', COMPLETO, () => {
+describe('who writes TypeScript', FULL_RUN_ONLY, () => {
   const CODIGO = `
 import { ErrorValidacion, Guias, verificarWebhook, type CuerpoDeAviso, type Guia, type Suceso } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'

@@ -1,13 +1,13 @@
 import { getEventListeners, once } from 'node:events'
 import type { ErrorTiempo, Suceso } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { usarReintentos } from './reloj.ts'
-import { type Contestar, conProblema, falla, GUIA, json, NUEVA, respuestaHtml } from './servidor.ts'
+import { useRetries } from './reloj.ts'
+import { falla, GUIA, json, NEW_GUIA, type Responder, respondHtml, respondProblema } from './servidor.ts'
 
-const { sdk, reloj, servidor } = usarReintentos()
-const { cliente, contestar, recibidas } = servidor
+const { sdk, clock: reloj, server: servidor } = useRetries()
+const { client: cliente, contestar, recibidas } = servidor
 const bien = json(200, GUIA)
-const colgar: Contestar = () => reloj.saltar()
+const colgar: Responder = () => reloj.saltar()
 
 describe('time', () => {
   it('of each attempt, of the client or of the call', async () => {
@@ -18,14 +18,14 @@ describe('time', () => {
   })
 
   it('of all of it: it cuts the attempt that runs, and begins none that would end after it', async () => {
-    contestar(respuestaHtml, respuestaHtml, colgar)
+    contestar(respondHtml, respondHtml, colgar)
     const inicio = reloj.ahora
     const error = await falla<ErrorTiempo>(cliente({ tiempoLimite: 5_000 }).guias.obtener('A', { plazoTotal: 120 }))
     expect(reloj.ahora - inicio).toBe(120)
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 120, intentos: 3 })
     expect(error.message).toContain('plazoTotal')
 
-    contestar(conProblema(503, 'no_disponible', { 'Retry-After': '5' }))
+    contestar(respondProblema(503, 'no_disponible', { 'Retry-After': '5' }))
     expect(await falla(cliente({ plazoTotal: 2_000 }).guias.obtener('A'))).toMatchObject({ status: 503, intentos: 1 })
   })
 
@@ -56,14 +56,14 @@ describe('signal', () => {
       colgada = once(res, 'close')
       corte.abort()
     })
-    const error = await falla(cliente({ tiempoLimite: 5_000 }).guias.crear(NUEVA, { signal: corte.signal }))
+    const error = await falla(cliente({ tiempoLimite: 5_000 }).guias.crear(NEW_GUIA, { signal: corte.signal }))
     expect([error.name, error.intentos, (error.cause as Error).name]).toEqual(['ErrorAbortado', 1, 'AbortError'])
     expect(await colgada).toBeDefined()
   })
 
   it('aborts the wait between two', async () => {
     const corte = new AbortController()
-    contestar(conProblema(503, 'no_disponible', { 'Retry-After': '30' }))
+    contestar(respondProblema(503, 'no_disponible', { 'Retry-After': '30' }))
     const api = cliente({ registro: ({ tipo }) => tipo === 'reintento' && setImmediate(() => corte.abort()) })
     const error = await falla(api.guias.obtener('A', { signal: corte.signal }))
     expect([error.name, error.intentos]).toEqual(['ErrorAbortado', 1])
@@ -78,7 +78,7 @@ describe('signal', () => {
       derivadas.push(derivada)
       return derivada
     })
-    contestar(respuestaHtml, bien)
+    contestar(respondHtml, bien)
     await cliente().guias.obtener('A', { signal: corte.signal })
     expect(derivadas.length).toBeGreaterThan(0)
     for (const una of [corte.signal, ...derivadas]) expect(getEventListeners(una, 'abort')).toEqual([])
@@ -89,7 +89,7 @@ describe('signal', () => {
     const corte = new AbortController()
     const escuchan = new Set<number>()
     const contar = () => escuchan.add(getEventListeners(corte.signal, 'abort').length)
-    const rechazar = conProblema(503, 'no_disponible', { 'Retry-After': '30' })
+    const rechazar = respondProblema(503, 'no_disponible', { 'Retry-After': '30' })
     contestar((res) => {
       contar()
       rechazar(res)

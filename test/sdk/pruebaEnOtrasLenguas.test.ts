@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ClavesPublicas } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { PHP, PYTHON_CON_CRYPTOGRAPHY } from '../interpretes.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const ejemplos = fileURLToPath(new URL('../../sdk/ejemplos/', import.meta.url))
 const carpeta = mkdtempSync(join(tmpdir(), 'guias-prueba-'))
 afterAll(() => rmSync(carpeta, { recursive: true }))
@@ -24,7 +24,7 @@ let claves: ClavesPublicas
 let archivos: Uint8Array[]
 beforeAll(async () => {
   const comercio = await entorno.nuevoComercio()
-  guia = (await entregada(entorno, comercio)).guia
+  guia = (await createDeliveredGuia(entorno, comercio)).guia
   const { pdf, fotos, ...prueba } = await hasta(async () => {
     const leida = await comercio.api.guias.pruebaEntrega(guia)
     return leida.pdf !== null && leida

@@ -5,10 +5,10 @@ import { ServicioDePruebas } from '@guias/sdk/pruebas'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { REINTENTOS } from '../../server/generado/contrato/vocabulario.ts'
-import { usarEntorno } from '../entorno.ts'
-import { faltasDe } from '../testigo.ts'
+import { useEnvironment } from '../entorno.ts'
+import { findSchemaFaults } from '../testigo.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 
 /** A service as the scenario sees it. */
 interface Lado {
@@ -177,7 +177,7 @@ afterAll(() => {
   receptor.close()
 })
 
-function doble(): Lado & { servicio: ServicioDePruebas } {
+function doble(): Lado & { service: ServicioDePruebas } {
   const suyos: Lado['recibidos'] = []
   const suContesta = { status: 204 }
   const servicio = new ServicioDePruebas({
@@ -187,7 +187,7 @@ function doble(): Lado & { servicio: ServicioDePruebas } {
     },
   })
   return {
-    servicio,
+    service: servicio,
     api: servicio.cliente(),
     quieto: async () => {},
     pasar: (horas) => servicio.avanzar({ horas }),
@@ -204,7 +204,7 @@ describe('@guias/sdk/pruebas', () => {
       api: comercio.api,
       quieto: () => entorno.quietud(),
       async pasar(horas) {
-        entorno.adelantar(horas * 3_600_000)
+        entorno.advance(horas * 3_600_000)
         await entorno.quietud()
       },
       url: `http://127.0.0.1:${(receptor.address() as AddressInfo).port}/guias`,
@@ -220,9 +220,9 @@ describe('@guias/sdk/pruebas', () => {
     const { 'x-transiciones': reglas } = readDocument().components.schemas.Estado as {
       'x-transiciones': { transiciones: Record<Estado, Estado[]> }
     }
-    const { TRANSICIONES } = await import('../../sdk/pruebas/guias.ts')
+    const { TRANSITIONS: TRANSICIONES } = await import('../../sdk/pruebas/guias.ts')
     expect(TRANSICIONES).toEqual(reglas.transiciones)
-    const { ESPERAS } = await import('../../sdk/pruebas/envios.ts')
+    const { RETRY_DELAYS_SECONDS: ESPERAS } = await import('../../sdk/pruebas/envios.ts')
     expect(ESPERAS).toEqual(REINTENTOS.esperas_s)
   })
 
@@ -238,7 +238,7 @@ describe('@guias/sdk/pruebas', () => {
       ['WebhookConSecreto', await api.webhooks.crear({ url: 'http://127.0.0.1:4000/' })],
     ]
     for (const [nombre, respuesta] of respuestas)
-      expect([nombre, faltasDe(`#/components/schemas/${nombre}`, respuesta)]).toEqual([nombre, undefined])
+      expect([nombre, findSchemaFaults(`#/components/schemas/${nombre}`, respuesta)]).toEqual([nombre, undefined])
   })
 
   it('says what it does not know, and how to try it', async () => {
@@ -249,7 +249,7 @@ describe('@guias/sdk/pruebas', () => {
   })
 
   it('repeats failed webhooks at the times of the service, also while a receiver calls it', async () => {
-    const { api, servicio, contesta: suya } = doble()
+    const { api, service: servicio, contesta: suya } = doble()
     await api.webhooks.crear({ url: 'https://tienda.ejemplo.com/', tipos: ['guia.aceptado'] })
     suya.status = 500
     await api.guias.crear(PEDIDO as never)

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { usarReintentos } from './reloj.ts'
-import { conProblema, falla, GUIA, json, NUEVA, respuestaHtml } from './servidor.ts'
+import { useRetries } from './reloj.ts'
+import { falla, GUIA, json, NEW_GUIA, respondHtml, respondProblema } from './servidor.ts'
 
-const { servidor, sucesos } = usarReintentos()
-const { cliente, contestar } = servidor
+const { server: servidor, sucesos } = useRetries()
+const { client: cliente, contestar } = servidor
 const bien = json(200, GUIA)
 
 describe('registro', () => {
   it('gets each attempt, and nothing that is secret or of a person', async () => {
-    contestar(respuestaHtml, conProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
+    contestar(respondHtml, respondProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
     await cliente().guias.listar({ external_ref: 'PEDIDO-1' })
     expect(sucesos.map(({ ms, ...resto }) => resto)).toEqual([
       {
@@ -47,8 +47,8 @@ describe('registro', () => {
       },
     ])
     expect(sucesos.every(({ ms }) => Number.isInteger(ms) && ms >= 0)).toBe(true)
-    contestar(conProblema(422, 'validacion'))
-    await falla(cliente().guias.crear(NUEVA, { cabeceras: { 'X-Otro': 'privado' } }))
+    contestar(respondProblema(422, 'validacion'))
+    await falla(cliente().guias.crear(NEW_GUIA, { cabeceras: { 'X-Otro': 'privado' } }))
     expect(inspect(sucesos, { depth: 9 })).not.toMatch(/secreto|31481676|PEDIDO|privado|Mixco/)
   })
 

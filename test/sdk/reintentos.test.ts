@@ -2,45 +2,45 @@ import type { ServerResponse } from 'node:http'
 import type { ErrorConexion, ErrorGuias, ErrorLimite, GuiaIndividual, Guias, OpcionesConClave } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { puertoLibre } from '../puertos.ts'
-import { SIN_FIN, usarReintentos } from './reloj.ts'
+import { SIN_FIN, useRetries } from './reloj.ts'
 import {
   aMedias,
-  type Contestar,
-  conProblema,
-  cortar,
+  type CapturedRequest,
+  cutConnection,
   falla,
   GUIA,
   json,
-  NUEVA,
-  type Recibida,
-  respuestaHtml,
+  NEW_GUIA,
+  type Responder,
+  respondHtml,
+  respondProblema,
 } from './servidor.ts'
 
-const { sdk, reloj, servidor, sucesos } = usarReintentos()
-const { cliente, contestar, recibidas } = servidor
+const { sdk, clock: reloj, server: servidor, sucesos } = useRetries()
+const { client: cliente, contestar, recibidas } = servidor
 
-const CON = NUEVA
+const CON = NEW_GUIA
 const { external_ref: _, ...SIN } = CON
 const bien = json(200, GUIA)
-const colgar: Contestar = () => reloj.saltar()
-const lento: Contestar = (res) => res.writeHead(200, { 'Content-Type': 'application/json', ...SIN_FIN }).write('{')
+const colgar: Responder = () => reloj.saltar()
+const lento: Responder = (res) => res.writeHead(200, { 'Content-Type': 'application/json', ...SIN_FIN }).write('{')
 
 /** What happens · answer · is what is safe to repeat repeated · is what isn't · what the caller gets in the end. */
-const FALLAS: [string, Contestar, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
-  ['the connection reset', cortar, true, false, sdk.ErrorConexion],
+const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
+  ['the connection reset', cutConnection, true, false, sdk.ErrorConexion],
   ['half a body', aMedias(), true, false, sdk.ErrorConexion],
   ['no answer', colgar, true, false, sdk.ErrorTiempo],
   ['a body that never ends', lento, true, false, sdk.ErrorTiempo],
-  ['408', conProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
-  ['500', conProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
-  ['503', conProblema(503, 'no_disponible', { 'Retry-After': '0' }), true, false, sdk.ErrorServicio],
-  ['502 of a proxy, in HTML', respuestaHtml, true, false, sdk.ErrorRespuesta],
-  ['429: it was not attended', conProblema(429, 'codigo_de_manana'), true, true, sdk.ErrorLimite],
+  ['408', respondProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
+  ['500', respondProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
+  ['503', respondProblema(503, 'no_disponible', { 'Retry-After': '0' }), true, false, sdk.ErrorServicio],
+  ['502 of a proxy, in HTML', respondHtml, true, false, sdk.ErrorRespuesta],
+  ['429: it was not attended', respondProblema(429, 'codigo_de_manana'), true, true, sdk.ErrorLimite],
   ['429 of a proxy, in HTML', (res) => res.writeHead(429).end('<html>'), true, true, sdk.ErrorRespuesta],
-  ['a lost race: nothing was done', conProblema(409, 'carrera_perdida'), true, true, sdk.ErrorConflicto],
-  ['a stale sequence', conProblema(409, 'carrera_perdida', {}, { secuencia: 5 }), false, false, sdk.ErrorConflicto],
-  ['another conflict', conProblema(409, 'transicion_invalida'), false, false, sdk.ErrorConflicto],
-  ['422', conProblema(422, 'validacion'), false, false, sdk.ErrorValidacion],
+  ['a lost race: nothing was done', respondProblema(409, 'carrera_perdida'), true, true, sdk.ErrorConflicto],
+  ['a stale sequence', respondProblema(409, 'carrera_perdida', {}, { secuencia: 5 }), false, false, sdk.ErrorConflicto],
+  ['another conflict', respondProblema(409, 'transicion_invalida'), false, false, sdk.ErrorConflicto],
+  ['422', respondProblema(422, 'validacion'), false, false, sdk.ErrorValidacion],
   ['a page with 200', (res) => res.writeHead(200).end('<html>'), false, false, sdk.ErrorRespuesta],
 ]
 
@@ -120,7 +120,7 @@ describe('what is sent again', () => {
       expect(recibidas.map(({ cabeceras }) => cabeceras['x-guias-reintento'])).toEqual(
         [undefined, '1', '2'].slice(0, veces),
       )
-      expect(new Set(recibidas.map(({ metodo, ruta, cuerpo }) => metodo + ruta + cuerpo)).size).toBe(1)
+      expect(new Set(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => metodo + ruta + cuerpo)).size).toBe(1)
       expect(sucesos.map(({ tipo, intento }) => [tipo, intento])).toEqual(
         Array.from({ length: veces }, (_nada, i) => [i + 1 < veces ? 'reintento' : 'falla', i + 1]),
       )
@@ -135,21 +135,21 @@ describe('what is sent again', () => {
   })
 
   it.each(Object.entries(REPETIBLES))('%s: yes', async (_, pedir) => {
-    contestar(conProblema(503, 'no_disponible'))
+    contestar(respondProblema(503, 'no_disponible'))
     expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorServicio', intentos: 3 })
     expect(recibidas).toHaveLength(3)
   })
 
   it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, pedir) => {
-    for (const respuesta of [conProblema(503, 'no_disponible'), respuestaHtml, cortar]) {
+    for (const respuesta of [respondProblema(503, 'no_disponible'), respondHtml, cutConnection]) {
       contestar(respuesta)
       recibidas.length = 0
       await falla(pedir(cliente({ reintentos: 5 })))
       expect(recibidas).toHaveLength(1)
     }
-    contestar(conProblema(429, 'codigo_de_manana'))
+    contestar(respondProblema(429, 'codigo_de_manana'))
     expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
-    contestar(cortar)
+    contestar(cutConnection)
     const conSuClave = pedir(cliente(), { claveDeIdempotencia: 'suya' })
     expect(await falla(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
   })
@@ -180,10 +180,10 @@ describe('what is sent again', () => {
     ])
   })
 
-  it.each<[string, Contestar | undefined, boolean]>([
-    ['cut', cortar, true],
-    ['failed', conProblema(503, 'no_disponible'), true],
-    ['refused for its rate', conProblema(429, 'demasiadas_solicitudes'), false],
+  it.each<[string, Responder | undefined, boolean]>([
+    ['cut', cutConnection, true],
+    ['failed', respondProblema(503, 'no_disponible'), true],
+    ['refused for its rate', respondProblema(429, 'demasiadas_solicitudes'), false],
     ['refused, too', undefined, false],
   ])('refused after an attempt that was %s: it says what that one may have done', async (_, primera, pudoLlegar) => {
     contestar(primera ?? bien)
@@ -198,7 +198,7 @@ describe('what is sent again', () => {
   })
 
   it('remembers a failed attempt after another was refused for its rate', async () => {
-    const respuestas = [conProblema(503, 'no_disponible'), conProblema(429, 'demasiadas_solicitudes')]
+    const respuestas = [respondProblema(503, 'no_disponible'), respondProblema(429, 'demasiadas_solicitudes')]
     const api = cliente({
       fetch: async (url, init) => {
         const respuesta = respuestas.shift()
@@ -212,7 +212,7 @@ describe('what is sent again', () => {
   })
 
   it('as often as is said, by the client or by the call', async () => {
-    contestar(conProblema(500, 'error_interno'))
+    contestar(respondProblema(500, 'error_interno'))
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
     expect((await falla(cliente().guias.obtener('A', { reintentos: 0 }))).intentos).toBe(1)
@@ -221,7 +221,7 @@ describe('what is sent again', () => {
   it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, pedir) => {
     const claves: unknown[] = []
     for (let vez = 0; vez < 2; vez++) {
-      contestar(cortar, respuestaHtml, cortar)
+      contestar(cutConnection, respondHtml, cutConnection)
       recibidas.length = 0
       await falla(pedir(cliente()))
       const suyas = recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])
@@ -235,14 +235,14 @@ describe('what is sent again', () => {
   it.each(Object.entries(REPETIBLES).filter(([cual]) => !(cual in CON_CLAVE)))(
     '%s: without a key',
     async (_, pedir) => {
-      contestar(cortar)
+      contestar(cutConnection)
       await falla(pedir(cliente()))
       expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
     },
   )
 
   it('the key that the caller gives, and with it a path that this version does not know', async () => {
-    contestar(conProblema(409, 'idempotencia_en_conflicto'))
+    contestar(respondProblema(409, 'idempotencia_en_conflicto'))
     const opciones: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
     const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
     for (const pedir of pedidas)
@@ -262,7 +262,7 @@ describe('what is sent again', () => {
   })
 
   it('a body that is no object as it is', async () => {
-    contestar(conProblema(422, 'validacion'))
+    contestar(respondProblema(422, 'validacion'))
     for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
     expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
   })
@@ -270,7 +270,7 @@ describe('what is sent again', () => {
 
 describe('the pause', () => {
   const pausas = async (n: number, cabeceras?: Record<string, string>) => {
-    contestar(conProblema(503, 'no_disponible', cabeceras))
+    contestar(respondProblema(503, 'no_disponible', cabeceras))
     await falla(cliente({ reintentos: n, plazoTotal: 60_000 }).guias.obtener('A'))
     return sucesos.map(({ esperaMs }) => esperaMs)
   }
@@ -289,11 +289,11 @@ describe('the pause', () => {
     { 'Retry-After': 'Fri, 20 Nov 2020 10:00:01 GMT', Date: 'Fri, 20 Nov 2020 10:00:00 GMT' },
   ])('is at least what is asked for: %j', async (cabeceras) => {
     const llegadas: number[] = []
-    const al = (respuesta: Contestar) => (res: ServerResponse, recibida: Recibida) => {
+    const al = (respuesta: Responder) => (res: ServerResponse, recibida: CapturedRequest) => {
       llegadas.push(reloj.ahora)
       respuesta(res, recibida)
     }
-    contestar(al(conProblema(503, 'no_disponible', cabeceras)), al(bien))
+    contestar(al(respondProblema(503, 'no_disponible', cabeceras)), al(bien))
     await cliente().guias.obtener('A')
     expect(sucesos[0]!.esperaMs).toBe(1000)
     expect(llegadas[1]! - llegadas[0]!).toBe(1000)
@@ -303,7 +303,7 @@ describe('the pause', () => {
     ['61', 61],
     ['Fri, 01 Jan 2100 00:00:00 GMT', expect.closeTo(2_300_000_000, -9)],
   ])('is none when it asks for more than a minute (%s): the caller is told', async (espera, segundos) => {
-    contestar(conProblema(429, 'codigo_de_manana', { 'Retry-After': espera }))
+    contestar(respondProblema(429, 'codigo_de_manana', { 'Retry-After': espera }))
     const error = await falla<ErrorLimite>(cliente().guias.obtener('A'))
     expect([error.intentos, error.esperarSegundos]).toEqual([1, segundos])
   })
@@ -311,7 +311,7 @@ describe('the pause', () => {
   it.each(['-1', 'pronto', '1.5', '2027-01-01', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
     'is the usual one for Retry-After: %s',
     async (espera) => {
-      contestar(conProblema(503, 'no_disponible', { 'Retry-After': espera }), bien)
+      contestar(respondProblema(503, 'no_disponible', { 'Retry-After': espera }), bien)
       await cliente().guias.obtener('A')
       expect(sucesos[0]!.esperaMs).toBe(0)
     },

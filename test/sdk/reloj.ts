@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { compileFunction } from 'node:vm'
 import type { Suceso } from '@guias/sdk'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { usarServidor } from './servidor.ts'
+import { useFakeServer } from './servidor.ts'
 
 const CODIGO = readFileSync(new URL('../../sdk/dist/index.cjs', import.meta.url), 'utf8')
 /** An answer with this header is the beginning of one that never ends. */
@@ -12,21 +12,21 @@ export const SIN_FIN = { 'X-Sin-Fin': '1' }
 class Reloj {
   ahora = 0
   #serie = 0
-  readonly #pendientes = new Map<number, { en: number; hacer: () => void }>()
+  readonly #pending = new Map<number, { en: number; perform: () => void }>()
 
-  readonly poner = (hacer: () => void, ms: number) => {
-    this.#pendientes.set(++this.#serie, { en: this.ahora + ms, hacer })
+  readonly add = (hacer: () => void, ms: number) => {
+    this.#pending.set(++this.#serie, { en: this.ahora + ms, perform: hacer })
     return this.#serie
   }
 
-  readonly quitar = (cual: number) => this.#pendientes.delete(cual)
+  readonly quitar = (cual: number) => this.#pending.delete(cual)
 
   /** To the next thing that is due, which is done. */
   readonly saltar = () => {
-    const [primera] = [...this.#pendientes].sort(([, a], [, b]) => a.en - b.en)
+    const [primera] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
     if (!primera) throw new Error('nothing is due')
-    const [cual, { en, hacer }] = primera
-    this.#pendientes.delete(cual)
+    const [cual, { en, perform: hacer }] = primera
+    this.#pending.delete(cual)
     this.ahora = Math.max(this.ahora, en)
     hacer()
   }
@@ -34,7 +34,7 @@ class Reloj {
   /** By so much; what is due by then is done in its time. */
   avanzar(ms: number) {
     const fin = this.ahora + ms
-    while ([...this.#pendientes.values()].some(({ en }) => en <= fin)) this.saltar()
+    while ([...this.#pending.values()].some(({ en }) => en <= fin)) this.saltar()
     this.ahora = fin
   }
 }
@@ -43,10 +43,10 @@ class Reloj {
  * The SDK with a clock of its own, so that nobody waits and a slow machine is late for nothing; its `fetch` jumps to the
  * deadline once an answer without end has begun. Its classes are its own: `instanceof` needs those of `sdk`.
  */
-export function sdkConReloj() {
+export function useSdkWithClock() {
   const reloj = new Reloj()
   const sdk = {} as typeof import('@guias/sdk')
-  const { poner, quitar } = reloj
+  const { add: poner, quitar } = reloj
   const performance = { now: () => reloj.ahora }
   compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, poner, quitar, performance)
   const fetchConReloj = async (url: string, init: RequestInit) => {
@@ -54,18 +54,18 @@ export function sdkConReloj() {
     if (respuesta.headers.has('X-Sin-Fin')) setImmediate(reloj.saltar)
     return respuesta
   }
-  return { sdk, reloj, fetch: fetchConReloj }
+  return { sdk, clock: reloj, fetch: fetchConReloj }
 }
 
 /** The SDK with a clock over the fake server: the pauses before another try are of the least length, and pass at once. */
-export function usarReintentos() {
-  const { sdk, reloj, fetch } = sdkConReloj()
+export function useRetries() {
+  const { sdk, clock: reloj, fetch } = useSdkWithClock()
   const sucesos: Suceso[] = []
   const registro = (suceso: Suceso) => {
     sucesos.push(suceso)
     if (suceso.tipo === 'reintento') setImmediate(reloj.saltar)
   }
-  const servidor = usarServidor({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
+  const servidor = useFakeServer({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
   beforeEach(() => {
     sucesos.length = 0
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -73,5 +73,5 @@ export function usarReintentos() {
   afterEach(() => {
     vi.restoreAllMocks()
   })
-  return { sdk, reloj, servidor, sucesos }
+  return { sdk, clock: reloj, server: servidor, sucesos }
 }

@@ -1,8 +1,8 @@
 import { type ErrorGuias, ErrorRespuesta } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { falla, GUIA, json, NUEVA, texto, usarServidor } from './servidor.ts'
+import { falla, GUIA, json, NEW_GUIA, texto, useFakeServer } from './servidor.ts'
 
-const { cliente, contestar, fallaCon, recibidas } = usarServidor()
+const { client: cliente, contestar, fallaCon, recibidas } = useFakeServer()
 
 describe('answers that are not the API’s', () => {
   it.each([
@@ -56,12 +56,12 @@ describe('answers that are not the API’s', () => {
   })
 
   it('follows no redirect: a POST would become a GET', async () => {
-    contestar((res, { metodo }) =>
+    contestar((res, { method: metodo }) =>
       metodo === 'POST'
         ? res.writeHead(301, { Location: 'https://guias.ejemplo.com/api/v1/guias' }).end()
         : json(200, GUIA)(res),
     )
-    const error = await falla(cliente().guias.crear(NUEVA))
+    const error = await falla(cliente().guias.crear(NEW_GUIA))
     expect(error).toMatchObject({
       name: 'ErrorRespuesta',
       status: 301,
@@ -72,7 +72,7 @@ describe('answers that are not the API’s', () => {
 
   it.each([
     ['a page', () => cliente().guias.listar()],
-    ['a batch', () => cliente().guias.crearLote({ guias: [NUEVA] })],
+    ['a batch', () => cliente().guias.crearLote({ guias: [NEW_GUIA] })],
     ['the feed', () => cliente().eventos.listar()],
   ])('looks at the shape of %s', async (_, pedir) => {
     contestar(json(200, GUIA))

@@ -1,16 +1,16 @@
 import { setImmediate as turno } from 'node:timers/promises'
 import type { ErrorLimite } from '@guias/sdk'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, unaGuia } from '../fabricas.ts'
-import { sdkConReloj, usarReintentos } from './reloj.ts'
-import { conProblema, falla, GUIA, json, LLAVE, problema } from './servidor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, FULL_RUN_ONLY } from '../fabricas.ts'
+import { useRetries, useSdkWithClock } from './reloj.ts'
+import { falla, GUIA, json, LLAVE, problema, respondProblema } from './servidor.ts'
 
-const entorno = compartirEntorno()
-const { servidor, sucesos } = usarReintentos()
-const { cliente, contestar, recibidas } = servidor
+const entorno = shareEnvironment()
+const { server: servidor, sucesos } = useRetries()
+const { client: cliente, contestar, recibidas } = servidor
 
-const limite = conProblema(429, 'demasiadas_solicitudes', { 'Retry-After': '1' })
+const limite = respondProblema(429, 'demasiadas_solicitudes', { 'Retry-After': '1' })
 
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -21,7 +21,7 @@ afterEach(() => {
 
 describe('429 with Retry-After', () => {
   it('is waited for and leaves all retries to other failures', async () => {
-    const caido = conProblema(503, 'no_disponible')
+    const caido = respondProblema(503, 'no_disponible')
     contestar(limite, limite, limite, caido, limite, caido, json(200, GUIA))
     expect(await cliente({ reintentos: 2 }).guias.obtener('A')).toEqual(GUIA)
     expect(sucesos.map(({ status, esperaMs }) => [status, esperaMs])).toEqual([
@@ -49,7 +49,7 @@ describe('429 with Retry-After', () => {
 
 /** A service of 50 requests per second and 200 in a row, on the clock of the SDK, which jumps to what is due. */
 function conCubo() {
-  const { sdk, reloj } = sdkConReloj()
+  const { sdk, clock: reloj } = useSdkWithClock()
   const visto = { rechazos: 0, quedan: 200, a: 0 }
   const fetch = async () => {
     visto.quedan = Math.min(200, visto.quedan + (reloj.ahora - visto.a) / 20)
@@ -69,7 +69,7 @@ function conCubo() {
     })
   }
   const api = new sdk.Guias({ llave: LLAVE, baseUrl: 'http://servicio.test', fetch })
-  return { api, reloj, visto }
+  return { api, clock: reloj, seen: visto }
 }
 
 /** Calls `hacer` as often as said, `ala` at a time. */
@@ -84,7 +84,7 @@ const enParalelo = async (cuantas: number, ala: number, hacer: () => PromiseLike
 
 describe('RateLimit', () => {
   it('paces 600 requests, 40 at a time, so that none is refused', async () => {
-    const { api, reloj: suyo, visto } = conCubo()
+    const { api, clock: suyo, seen: visto } = conCubo()
     let listo = false
     const todas = enParalelo(600, 40, () => api.guias.obtener('A')).finally(() => {
       listo = true
@@ -110,9 +110,9 @@ describe('RateLimit', () => {
     expect(recibidas).toHaveLength(9)
   })
 
-  it('loses none of 600 requests to the service, 40 at a time', COMPLETO, async () => {
+  it('loses none of 600 requests to the service, 40 at a time', FULL_RUN_ONLY, async () => {
     const { api } = await entorno.nuevoComercio('test', { solicitudes: 50, guias: 100 })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await enParalelo(600, 40, () => api.guias.obtener(guia))
   })
 })

@@ -1,9 +1,9 @@
 import { ErrorAbortado, ErrorNoEncontrado, ErrorRespuesta, type Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
-import { conProblema, falla, GUIA, json, texto, usarServidor } from './servidor.ts'
+import { falla, GUIA, json, respondProblema, texto, useFakeServer } from './servidor.ts'
 
-const { cliente, contestar, recibidas } = usarServidor()
+const { client: cliente, contestar, recibidas } = useFakeServer()
 const CODIGO = '7K3M9QX2A1B4'
 const YA = { intervalo: 1 }
 
@@ -22,7 +22,7 @@ describe('guias.seguir', () => {
     const seguidas = cliente().guias.seguir(CODIGO, { ...YA, limite: 3, cabeceras: { 'X-Mia': '1' } })
     expect(await estados(seguidas)).toEqual(['aceptado', 'en_ruta', 'entregado'])
     expect(condiciones()).toEqual([undefined, '"a"', '"a"', '"a"', '"b"', '"b"'])
-    expect(new Set(recibidas.map(({ ruta, cabeceras }) => [ruta, cabeceras['x-mia']].join()))).toEqual(
+    expect(new Set(recibidas.map(({ path: ruta, cabeceras }) => [ruta, cabeceras['x-mia']].join()))).toEqual(
       new Set([`/api/v1/guias/${CODIGO}?limite=3,1`]),
     )
   })
@@ -46,7 +46,7 @@ describe('guias.seguir', () => {
   })
 
   it('fails as any request does, and stops when it is told to', async () => {
-    contestar(conProblema(404, 'guia_desconocida'))
+    contestar(respondProblema(404, 'guia_desconocida'))
     expect(await falla(cliente().guias.seguir(CODIGO, YA).next())).toBeInstanceOf(ErrorNoEncontrado)
     // Nobody asked whether anything changed.
     contestar(igual('"a"'))

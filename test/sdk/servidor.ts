@@ -6,19 +6,19 @@ import { ErrorGuias, type Guia, type GuiaIndividual, Guias, type OpcionesDeGuias
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 
 /** A request as it arrived. */
-export interface Recibida {
-  metodo: string
-  ruta: string
+export interface CapturedRequest {
+  method: string
+  path: string
   cabeceras: IncomingHttpHeaders
   cuerpo: string
 }
-export type Contestar = (res: ServerResponse, recibida: Recibida) => unknown
+export type Responder = (res: ServerResponse, recibida: CapturedRequest) => unknown
 
 type Partes = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
 
 export const LLAVE = 'guia_test_abc_secreto'
 export const GUIA = { guia: '7K3M9QX2A1B4', estado: 'aceptado', secuencia: 1 } as Guia
-export const NUEVA: GuiaIndividual = {
+export const NEW_GUIA: GuiaIndividual = {
   telefono: '+50231481676',
   departamento: 'Guatemala',
   municipio: 'Mixco',
@@ -32,16 +32,16 @@ export const NUEVA: GuiaIndividual = {
  *
  * @param dadas options of each client, which otherwise sends nothing again (`reintentos.test.ts` is about that)
  */
-export function usarServidor(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
-  const recibidas: Recibida[] = []
-  let guion: Contestar[] = []
+export function useFakeServer(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
+  const recibidas: CapturedRequest[] = []
+  let guion: Responder[] = []
   const escucha = createServer((req, res) => {
     let cuerpo = ''
     req.setEncoding('utf8').on('data', (trozo: string) => {
       cuerpo += trozo
     })
     req.on('end', () => {
-      const recibida = { metodo: req.method ?? '', ruta: req.url ?? '', cabeceras: req.headers, cuerpo }
+      const recibida = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
       recibidas.push(recibida)
       const contestar = guion.length > 1 ? guion.shift() : guion[0]
       contestar?.(res, recibida)
@@ -51,19 +51,19 @@ export function usarServidor(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias,
     baseUrl: '',
     recibidas,
     /** How it answers from now on: one for each request, the last one for all that follow. */
-    contestar(...como: Contestar[]) {
+    contestar(...como: Responder[]) {
       guion = como
     },
-    cliente: (opciones: OpcionesDeGuias = {}) =>
+    client: (opciones: OpcionesDeGuias = {}) =>
       new sdk.Guias({ llave: LLAVE, baseUrl: servidor.baseUrl, reintentos: 0, ...dadas, ...opciones }),
     /** What the SDK makes of that answer: an error, of that class. */
     async fallaCon<T extends ErrorGuias>(
       clase: new (...args: never[]) => T,
-      respuesta: Contestar,
+      respuesta: Responder,
       opciones?: OpcionesDeGuias,
     ): Promise<T> {
       guion = [respuesta]
-      const error = await falla(servidor.cliente(opciones).guias.obtener('7K3M9QX2A1B4'))
+      const error = await falla(servidor.client(opciones).guias.obtener('7K3M9QX2A1B4'))
       expect(error).toBeInstanceOf(clase)
       expect(error).toBeInstanceOf(sdk.ErrorGuias)
       return error as T
@@ -100,16 +100,16 @@ export const json =
       .end(JSON.stringify(cuerpo))
 
 export const texto =
-  (status: number, cuerpo: string, cabeceras: Record<string, string> = { 'Content-Type': 'text/html' }): Contestar =>
+  (status: number, cuerpo: string, cabeceras: Record<string, string> = { 'Content-Type': 'text/html' }): Responder =>
   (res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
 
-export const respuestaHtml = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
-export const cortar: Contestar = (res) => res.destroy()
+export const respondHtml = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
+export const cutConnection: Responder = (res) => res.destroy()
 
 /** The connection cut in the middle of a body. */
 export const aMedias =
-  (status = 200): Contestar =>
+  (status = 200): Responder =>
   (res) =>
     res
       .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': '500' })
@@ -125,7 +125,7 @@ export const problema = (status: number, codigo: string, mas: object = {}) => ({
   documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
   ...mas,
 })
-export const conProblema = (status: number, codigo: string, cabeceras?: Record<string, string>, mas?: object) =>
+export const respondProblema = (status: number, codigo: string, cabeceras?: Record<string, string>, mas?: object) =>
   json(status, problema(status, codigo, mas), cabeceras)
 
 /** What a call fails with; it must fail. */

@@ -1,16 +1,26 @@
 import { ErrorNoEncontrado, VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { conProblema, falla, GUIA, json, LLAVE, NUEVA, problema, type Recibida, usarServidor } from './servidor.ts'
+import {
+  type CapturedRequest,
+  falla,
+  GUIA,
+  json,
+  LLAVE,
+  NEW_GUIA,
+  problema,
+  respondProblema,
+  useFakeServer,
+} from './servidor.ts'
 
-const servidor = usarServidor()
-const { cliente, contestar, recibidas } = servidor
+const servidor = useFakeServer()
+const { client: cliente, contestar, recibidas } = servidor
 
 describe('requests', () => {
   it('creates: key, agent and JSON go out, the guide comes back', async () => {
     contestar(json(201, GUIA))
-    expect(await cliente().guias.crear(NUEVA)).toEqual(GUIA)
-    const [{ metodo, ruta, cabeceras, cuerpo }] = recibidas as [Recibida]
-    expect([metodo, ruta, JSON.parse(cuerpo)]).toEqual(['POST', '/api/v1/guias', NUEVA])
+    expect(await cliente().guias.crear(NEW_GUIA)).toEqual(GUIA)
+    const [{ method: metodo, path: ruta, cabeceras, cuerpo }] = recibidas as [CapturedRequest]
+    expect([metodo, ruta, JSON.parse(cuerpo)]).toEqual(['POST', '/api/v1/guias', NEW_GUIA])
     expect(cabeceras).toMatchObject({
       authorization: `Bearer ${LLAVE}`,
       accept: 'application/json',
@@ -21,16 +31,16 @@ describe('requests', () => {
 
   it('tells a replay', async () => {
     contestar(json(200, GUIA, { 'Idempotent-Replayed': 'true' }))
-    const respuesta = await cliente().guias.crear(NUEVA).conRespuesta()
+    const respuesta = await cliente().guias.crear(NEW_GUIA).conRespuesta()
     expect(respuesta).toMatchObject({ datos: GUIA, status: 200, idSolicitud: 'sol-1', repetida: true })
     expect(respuesta.cabeceras.get('content-type')).toBe('application/json')
     contestar(json(201, GUIA))
-    expect(await cliente().guias.crear(NUEVA).conRespuesta()).toMatchObject({ status: 201, repetida: false })
+    expect(await cliente().guias.crear(NEW_GUIA).conRespuesta()).toMatchObject({ status: 201, repetida: false })
   })
 
   it('is a promise, sent once and at once', async () => {
     contestar(json(201, GUIA))
-    const solicitud = cliente().guias.crear(NUEVA)
+    const solicitud = cliente().guias.crear(NEW_GUIA)
     expect(solicitud).toBeInstanceOf(Promise)
     expect(await solicitud.then(({ guia }) => guia)).toBe(GUIA.guia)
     expect(
@@ -40,7 +50,7 @@ describe('requests', () => {
   })
 
   it('leaves no rejection unhandled, whichever side is awaited', async () => {
-    contestar(conProblema(404, 'guia_desconocida'))
+    contestar(respondProblema(404, 'guia_desconocida'))
     await expect(cliente().guias.obtener('X')).rejects.toBeInstanceOf(ErrorNoEncontrado)
     await expect(cliente().guias.obtener('X').conRespuesta()).rejects.toBeInstanceOf(ErrorNoEncontrado)
     await expect(cliente().guias.listar()).rejects.toBeInstanceOf(ErrorNoEncontrado)
@@ -53,7 +63,7 @@ describe('requests', () => {
 
   it('sends the object as it was at the call', async () => {
     contestar((res, { cuerpo }) => json(201, { ...GUIA, external_ref: JSON.parse(cuerpo).external_ref })(res))
-    const una = { ...NUEVA }
+    const una = { ...NEW_GUIA }
     const enCurso = ['A', 'B', 'C'].map((external_ref) => cliente().guias.crear(Object.assign(una, { external_ref })))
     expect((await Promise.all(enCurso)).map((guia) => guia.external_ref)).toEqual(['A', 'B', 'C'])
   })
@@ -79,9 +89,12 @@ describe('requests', () => {
       ],
     }
     contestar(json(200, lote))
-    const { resultados } = await cliente().guias.crearLote({ guias: [NUEVA, NUEVA], recogida: { maps_url: 'geo:1,2' } })
+    const { resultados } = await cliente().guias.crearLote({
+      guias: [NEW_GUIA, NEW_GUIA],
+      recogida: { maps_url: 'geo:1,2' },
+    })
     expect(resultados.map((r) => (r.ok ? r.guia : r.error.codigo))).toEqual([GUIA.guia, 'validacion'])
-    expect(recibidas[0]).toMatchObject({ ruta: '/api/v1/guias/bulk' })
+    expect(recibidas[0]).toMatchObject({ path: '/api/v1/guias/bulk' })
   })
 
   it('escapes codes and parameters, and cancels with and without a body', async () => {
@@ -90,7 +103,7 @@ describe('requests', () => {
     await guias.obtener('7k3m-9qx2 a1b4/..', { limite: 2, cursor: 'a+b&c' })
     await guias.cancelar(GUIA.guia)
     await guias.cancelar(GUIA.guia, { razon: 'El cliente desistió' })
-    expect(recibidas.map(({ metodo, ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
+    expect(recibidas.map(({ method: metodo, path: ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
       ['GET', '/api/v1/guias/7k3m-9qx2%20a1b4%2F..?limite=2&cursor=a%2Bb%26c', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"razon":"El cliente desistió"}'],
@@ -106,7 +119,9 @@ describe('requests', () => {
     contestar(json(200, GUIA))
     const otra = cliente({ llave: ' guia_live_otra\n' })
     await Promise.all([cliente().guias.obtener('A'), otra.guias.obtener('B')])
-    const llaves = Object.fromEntries(recibidas.map(({ ruta, cabeceras }) => [ruta.at(-1), cabeceras.authorization]))
+    const llaves = Object.fromEntries(
+      recibidas.map(({ path: ruta, cabeceras }) => [ruta.at(-1), cabeceras.authorization]),
+    )
     expect(llaves).toEqual({ A: `Bearer ${LLAVE}`, B: 'Bearer guia_live_otra' })
   })
 
@@ -118,12 +133,12 @@ describe('requests', () => {
         return Response.json(GUIA, { status: 201 })
       },
     })
-    await api.guias.crear(NUEVA)
+    await api.guias.crear(NEW_GUIA)
     expect(vistas).toEqual([
       `${servidor.baseUrl}/api/v1/guias`,
       {
         method: 'POST',
-        body: JSON.stringify(NUEVA),
+        body: JSON.stringify(NEW_GUIA),
         redirect: 'manual',
         signal: true,
         headers: expect.objectContaining({ authorization: `Bearer ${LLAVE}` }),
@@ -160,7 +175,7 @@ describe('headers', () => {
   it('of the call are added; ours stay', async () => {
     contestar(json(200, GUIA))
     const api = cliente({ cabeceras: { 'X-De-Siempre': 'a', 'X-Ambas': 'a' } })
-    await api.guias.crear(NUEVA, {
+    await api.guias.crear(NEW_GUIA, {
       cabeceras: { 'x-ambas': 'b', Authorization: 'Bearer otra', 'content-type': 'text/plain', 'X-Rastro': 'c' },
     })
     expect(recibidas[0]!.cabeceras).toMatchObject({

@@ -11,10 +11,10 @@ import {
 } from '@guias/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { RECOGIDA, unaGuia } from '../fabricas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, RECOGIDA } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const DESTINO = { telefono: '3148 1676', departamento: 'Guatemala', municipio: 'Mixco' }
 
 const INCOMPLETAS: [que: string, guia: GuiaIndividual, campo: string][] = [
@@ -38,7 +38,7 @@ describe('a request that does not compile', () => {
 
   it('is refused by the service too: a location without a place, a correction or an answer with half of one', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const hacer of [
       // @ts-expect-error: a place has coordinates or a link
       () => api.guias.confirmarUbicacion(guia, { referencia: 'Portón verde' }),
@@ -58,7 +58,7 @@ describe('a request that does not compile', () => {
 
   it('is refused by the service too: a state to which the simulator moves no guide', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const hacer of [
       // @ts-expect-error: no guide returns to its first state
       () => api.simulador.avanzar(guia, { estado: 'aceptado' }),
@@ -88,8 +88,8 @@ describe('a request that compiles', () => {
 describe('the suggestion of a warning', () => {
   it('has the form of its code', async () => {
     const { api } = await entorno.nuevoComercio()
-    const lejos = await api.guias.crear(unaGuia({ lat: 14.71889, lng: 90.64417 }))
-    const perdida = await api.guias.crear(unaGuia({ municipio: 'Vila Nueva', telefono: '+50211111111' }))
+    const lejos = await api.guias.crear(buildGuia({ lat: 14.71889, lng: 90.64417 }))
+    const perdida = await api.guias.crear(buildGuia({ municipio: 'Vila Nueva', telefono: '+50211111111' }))
     const vistas = [...lejos.advertencias, ...perdida.advertencias].map(leer)
     expect(vistas.sort()).toEqual(['14.71889, -90.64417', 'Villa Nueva', 'nada'])
   })

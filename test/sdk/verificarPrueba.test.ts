@@ -5,11 +5,11 @@ import { type ClavesPublicas, Guias } from '@guias/sdk'
 import { ErrorPrueba, type PruebaPorVerificar, verificarPrueba } from '@guias/sdk/verificar'
 import { CompactSign, compactVerify, createLocalJWKSet } from 'jose'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { entregada } from '../archivos/imagenes.ts'
-import { compartirEntorno } from '../entorno.ts'
+import { createDeliveredGuia } from '../archivos/imagenes.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 let guia: string
 let manifiesto: string
 let claves: ClavesPublicas
@@ -18,7 +18,7 @@ let archivos: Uint8Array<ArrayBuffer>[]
 
 beforeAll(async () => {
   const comercio = await entorno.nuevoComercio()
-  guia = (await entregada(entorno, comercio)).guia
+  guia = (await createDeliveredGuia(entorno, comercio)).guia
   const prueba = await hasta(async () => {
     const leida = await comercio.api.guias.pruebaEntrega(guia)
     return leida.pdf !== null && leida

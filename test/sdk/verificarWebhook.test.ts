@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { AVISO, ahora, CUERPO, cabeceras, ID, mac, motivo, OTRO, SECRETO } from './firmas.ts'
+import { AVISO, ahora, cabeceras, ID, mac, motivo, OTHER_SECRETO, SECRETO, SIGNED_BODY } from './firmas.ts'
 import { falla } from './servidor.ts'
 
 const raiz = new URL('../../', import.meta.url)
@@ -23,19 +23,19 @@ afterAll(() => {
 
 describe('the signature', () => {
   it('gives what was sent, as text, Buffer, part of a buffer, ArrayBuffer', async () => {
-    const bytes = Buffer.from(CUERPO)
+    const bytes = Buffer.from(SIGNED_BODY)
     const holgado = Buffer.concat([Buffer.from('xxx'), bytes, Buffer.from('xxx')])
     const suelto = new Uint8Array(bytes).buffer
-    for (const cuerpo of [CUERPO, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
+    for (const cuerpo of [SIGNED_BODY, bytes, holgado.subarray(3, -3), new Uint8Array(suelto), suelto]) {
       expect(await verificarWebhook(cuerpo, cabeceras(), SECRETO)).toEqual(AVISO)
       expect((await firmarWebhook(cuerpo, { id: ID, timestamp: 7, secreto: SECRETO }))['webhook-signature']).toBe(
-        mac(SECRETO, ID, 7, CUERPO),
+        mac(SECRETO, ID, 7, SIGNED_BODY),
       )
     }
   })
 
   it('is taken of the bytes at the call: the caller may use its buffer again', async () => {
-    const bytes = Buffer.from(CUERPO)
+    const bytes = Buffer.from(SIGNED_BODY)
     const pedir = verificarWebhook(bytes, cabeceras(), SECRETO)
     bytes.fill(0)
     expect(await pedir).toEqual(AVISO)
@@ -63,7 +63,7 @@ describe('the signature', () => {
   })
 
   it('agrees with them about what is not to be accepted', async () => {
-    const unos = fc.constantFrom(SECRETO, OTRO)
+    const unos = fc.constantFrom(SECRETO, OTHER_SECRETO)
     const firma = fc.constantFrom('buena', 'de otro', 'v1a', 'sin versión', 'vacía', 'cortada', 'basura')
     await fc.assert(
       fc.asyncProperty(
@@ -73,10 +73,10 @@ describe('the signature', () => {
         fc.boolean(),
         async (secreto, firmas, hace, alterado) => {
           const timestamp = ahora() - hace
-          const buena = mac(secreto, ID, timestamp, CUERPO)
+          const buena = mac(secreto, ID, timestamp, SIGNED_BODY)
           const como: Record<string, string> = {
             buena,
-            'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, CUERPO),
+            'de otro': mac(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, ID, timestamp, SIGNED_BODY),
             v1a: buena.replace('v1,', 'v1a,'),
             'sin versión': buena.slice(3),
             vacía: 'v1,',
@@ -84,7 +84,7 @@ describe('the signature', () => {
             basura: 'v1,ñ=,=',
           }
           const todas = cabeceras({ 'webhook-signature': firmas.map((f) => como[f]).join(' ') }, timestamp)
-          const cuerpo = alterado ? CUERPO.replace('entregado', 'devuelto!') : CUERPO
+          const cuerpo = alterado ? SIGNED_BODY.replace('entregado', 'devuelto!') : SIGNED_BODY
           const acepta = async (hacer: () => unknown) => {
             try {
               await hacer()
@@ -105,7 +105,7 @@ describe('the signature', () => {
 
   it('fails with one bit of the body changed, wherever', async () => {
     const buenas = cabeceras()
-    const bytes = Buffer.from(CUERPO)
+    const bytes = Buffer.from(SIGNED_BODY)
     for (let i = 0; i < bytes.length; i++) {
       const alterado = Buffer.from(bytes)
       alterado[i]! ^= 1 << (i % 8)
@@ -125,7 +125,9 @@ describe('the signature', () => {
         // Also the last character before `=`, of whose bits base64 ignores two.
         const otra = /\d/.test(letra) ? String((Number(letra) + 1) % 10) : letra === 'B' ? 'A' : 'B'
         const alterada = buenas[nombre].slice(0, i) + otra + buenas[nombre].slice(i + 1)
-        expect(['firma', 'marca_de_tiempo']).toContain(await motivo(CUERPO, { ...buenas, [nombre]: alterada }, SECRETO))
+        expect(['firma', 'marca_de_tiempo']).toContain(
+          await motivo(SIGNED_BODY, { ...buenas, [nombre]: alterada }, SECRETO),
+        )
       }
     }
     const canonica = buenas['webhook-signature']
@@ -135,14 +137,14 @@ describe('the signature', () => {
       canonica.replace(/\+/g, '-').replace(/\//g, '_').slice(0, -1),
       `${canonica},`,
     ]) {
-      expect(await motivo(CUERPO, { ...buenas, 'webhook-signature': otra }, SECRETO)).toBe('firma')
+      expect(await motivo(SIGNED_BODY, { ...buenas, 'webhook-signature': otra }, SECRETO)).toBe('firma')
     }
   })
 
   it('may be one of several, and only of version v1', async () => {
     const timestamp = ahora()
     const con = (firma: string) => cabeceras({ 'webhook-signature': firma }, timestamp)
-    const [buena, ajena] = [mac(SECRETO, ID, timestamp, CUERPO), mac(OTRO, ID, timestamp, CUERPO)]
+    const [buena, ajena] = [mac(SECRETO, ID, timestamp, SIGNED_BODY), mac(OTHER_SECRETO, ID, timestamp, SIGNED_BODY)]
     for (const firma of [
       `${ajena} ${buena}`,
       `${buena} ${ajena}`,
@@ -151,21 +153,22 @@ describe('the signature', () => {
       `${ajena}, ${buena}`,
       `${buena}, ${ajena}`,
     ]) {
-      expect(await verificarWebhook(CUERPO, con(firma), SECRETO), firma).toEqual(AVISO)
+      expect(await verificarWebhook(SIGNED_BODY, con(firma), SECRETO), firma).toEqual(AVISO)
     }
     const solos = ['v1a,', 'v2,', 'V1,', 'v1', '', ',', 'v1=', 'v1,v1,'].map((v) => buena.replace('v1,', v))
-    for (const firma of [ajena, ...solos, ' ']) expect(await motivo(CUERPO, con(firma), SECRETO), firma).toBe('firma')
+    for (const firma of [ajena, ...solos, ' '])
+      expect(await motivo(SIGNED_BODY, con(firma), SECRETO), firma).toBe('firma')
   })
 
   it('takes several secrets, and signs with several, as in a rotation', async () => {
-    expect(await verificarWebhook(CUERPO, cabeceras(), [OTRO, SECRETO])).toEqual(AVISO)
-    expect(await verificarWebhook(CUERPO, cabeceras(), [` ${SECRETO}\n`])).toEqual(AVISO)
-    expect(await motivo(CUERPO, cabeceras(), OTRO)).toBe('firma')
-    const dos = await firmarWebhook(CUERPO, { id: ID, secreto: [OTRO, SECRETO] })
+    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [OTHER_SECRETO, SECRETO])).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, cabeceras(), [` ${SECRETO}\n`])).toEqual(AVISO)
+    expect(await motivo(SIGNED_BODY, cabeceras(), OTHER_SECRETO)).toBe('firma')
+    const dos = await firmarWebhook(SIGNED_BODY, { id: ID, secreto: [OTHER_SECRETO, SECRETO] })
     expect(dos['webhook-signature'].split(' ')).toHaveLength(2)
-    for (const secreto of [SECRETO, OTRO]) {
-      expect(await verificarWebhook(CUERPO, dos, secreto)).toEqual(AVISO)
-      expect(new Estandar(secreto).verify(CUERPO, dos)).toEqual(AVISO)
+    for (const secreto of [SECRETO, OTHER_SECRETO]) {
+      expect(await verificarWebhook(SIGNED_BODY, dos, secreto)).toEqual(AVISO)
+      expect(new Estandar(secreto).verify(SIGNED_BODY, dos)).toEqual(AVISO)
     }
   })
 })
@@ -174,7 +177,7 @@ describe('the time', () => {
   it('may differ by 300 s either way, or by what is said', async () => {
     const t = 1_795_187_045
     const con = (segundos: number, opciones = {}) =>
-      [CUERPO, cabeceras({}, t), SECRETO, { ahora: new Date((t + segundos) * 1000), ...opciones }] as const
+      [SIGNED_BODY, cabeceras({}, t), SECRETO, { ahora: new Date((t + segundos) * 1000), ...opciones }] as const
     for (const segundos of [-300, -1, 0, 1, 300]) expect(await verificarWebhook(...con(segundos))).toEqual(AVISO)
     for (const segundos of [-301, 301, 86_400]) expect(await motivo(...con(segundos))).toBe('marca_de_tiempo')
     expect(await verificarWebhook(...con(1000, { toleranciaSegundos: 1000 }))).toEqual(AVISO)
@@ -199,7 +202,7 @@ describe('the time', () => {
     '1795187045, 1795187045',
   ])('is a whole number of seconds, not %j', async (timestamp) => {
     const opciones = { toleranciaSegundos: Infinity }
-    expect(await motivo(CUERPO, cabeceras({}, timestamp), SECRETO, opciones)).toBe('marca_de_tiempo')
+    expect(await motivo(SIGNED_BODY, cabeceras({}, timestamp), SECRETO, opciones)).toBe('marca_de_tiempo')
   })
 
   it('never passes because an option is not one', async () => {
@@ -209,7 +212,7 @@ describe('the time', () => {
       { toleranciaSegundos: 'mucho' as never },
       { ahora: new Date('nunca') },
     ]) {
-      const error = await falla<ErrorFirma>(verificarWebhook(CUERPO, cabeceras(), SECRETO, opciones))
+      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO, opciones))
       expect(error).toBeInstanceOf(ErrorGuias)
       expect(error).not.toBeInstanceOf(ErrorFirma)
     }
@@ -230,7 +233,7 @@ describe('the headers', () => {
     ['no prototype', Object.assign(Object.create(null), buenas)],
     ['pairs of a signature that came twice', [...pares, ['Webhook-Signature', 'v1,x']]],
   ])('come as %s', async (_, como) => {
-    expect(await verificarWebhook(CUERPO, como, SECRETO)).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, como, SECRETO)).toEqual(AVISO)
   })
 
   it('come as node:http gives them', async () => {
@@ -248,22 +251,22 @@ describe('the headers', () => {
         }).end()
       })
     })
-    expect(await verificarWebhook(CUERPO, llegadas.headers, SECRETO)).toEqual(AVISO)
+    expect(await verificarWebhook(SIGNED_BODY, llegadas.headers, SECRETO)).toEqual(AVISO)
   })
 
   it.each(Object.keys(buenas))('fail without %s', async (nombre) => {
     for (const valor of [undefined, '']) {
-      const error = await falla<ErrorFirma>(verificarWebhook(CUERPO, { ...buenas, [nombre]: valor }, SECRETO))
+      const error = await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, { ...buenas, [nombre]: valor }, SECRETO))
       expect([error.motivo, error.message.includes(nombre)]).toEqual(['cabecera_ausente', true])
     }
   })
 
   it('fail when there are none, or an id came twice', async () => {
     for (const nada of [{}, [], new Headers(), undefined, null, 'webhook-id', 7, [['a']]]) {
-      expect(await motivo(CUERPO, nada as never, SECRETO)).toBe('cabecera_ausente')
+      expect(await motivo(SIGNED_BODY, nada as never, SECRETO)).toBe('cabecera_ausente')
     }
-    expect(await motivo(CUERPO, [...pares, ['webhook-id', ID]], SECRETO)).toBe('firma')
-    expect(await motivo(CUERPO, [...pares, ['webhook-timestamp', wts]], SECRETO)).toBe('marca_de_tiempo')
+    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-id', ID]], SECRETO)).toBe('firma')
+    expect(await motivo(SIGNED_BODY, [...pares, ['webhook-timestamp', wts]], SECRETO)).toBe('marca_de_tiempo')
   })
 })
 
@@ -320,8 +323,8 @@ describe('the body and the secret', () => {
     ['a number', 7],
   ])('a secret that is %s is told from a wrong signature, and not shown', async (_, secreto) => {
     for (const hacer of [
-      () => verificarWebhook(CUERPO, cabeceras(), secreto as never),
-      () => firmarWebhook(CUERPO, { id: ID, secreto: secreto as never }),
+      () => verificarWebhook(SIGNED_BODY, cabeceras(), secreto as never),
+      () => firmarWebhook(SIGNED_BODY, { id: ID, secreto: secreto as never }),
     ]) {
       const error = await falla<ErrorFirma>(hacer())
       expect([error.name, error.motivo]).toEqual(['ErrorFirma', 'secreto'])
@@ -339,11 +342,11 @@ describe('the body and the secret', () => {
       { timestamp: -1 },
       { timestamp: Number.NaN },
     ]) {
-      expect(await falla(firmarWebhook(CUERPO, { id: ID, secreto: SECRETO, ...mal }))).toMatchObject({
+      expect(await falla(firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO, ...mal }))).toMatchObject({
         name: 'ErrorGuias',
       })
     }
-    expect((await firmarWebhook(CUERPO, { id: ID, secreto: SECRETO }))['webhook-timestamp']).toBe(`${ahora()}`)
+    expect((await firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO }))['webhook-timestamp']).toBe(`${ahora()}`)
   })
 })
 
@@ -354,10 +357,10 @@ describe('where it runs', () => {
     const module = { exports: {} as typeof import('@guias/sdk') }
     const web = { crypto, TextEncoder, TextDecoder, atob, btoa, Headers, URL: Url, Request, Response, module }
     runInContext(`((exports) => {${codigo}\n})(module.exports)`, createContext(web))
-    const firmadas = await module.exports.firmarWebhook(CUERPO, { id: ID, secreto: SECRETO })
-    for (const cuerpo of [CUERPO, Buffer.from(CUERPO), new Uint8Array(Buffer.from(CUERPO)).buffer]) {
+    const firmadas = await module.exports.firmarWebhook(SIGNED_BODY, { id: ID, secreto: SECRETO })
+    for (const cuerpo of [SIGNED_BODY, Buffer.from(SIGNED_BODY), new Uint8Array(Buffer.from(SIGNED_BODY)).buffer]) {
       expect(JSON.stringify(await module.exports.verificarWebhook(cuerpo, new Headers(firmadas), [SECRETO]))).toBe(
-        CUERPO,
+        SIGNED_BODY,
       )
     }
   })
@@ -366,7 +369,9 @@ describe('where it runs', () => {
     const antes = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor
     Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true })
     try {
-      expect((await falla<ErrorFirma>(verificarWebhook(CUERPO, cabeceras(), SECRETO))).message).toContain('WebCrypto')
+      expect((await falla<ErrorFirma>(verificarWebhook(SIGNED_BODY, cabeceras(), SECRETO))).message).toContain(
+        'WebCrypto',
+      )
     } finally {
       Object.defineProperty(globalThis, 'crypto', antes)
     }

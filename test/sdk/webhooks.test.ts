@@ -1,9 +1,9 @@
 import { ErrorConflicto, ErrorNoEncontrado, ErrorRespuesta } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ID, SECRETO } from './firmas.ts'
-import { falla, usarServidor } from './servidor.ts'
+import { falla, useFakeServer } from './servidor.ts'
 
-const { cliente, contestar, recibidas } = usarServidor()
+const { client: cliente, contestar, recibidas } = useFakeServer()
 let api: ReturnType<typeof cliente>
 beforeAll(() => {
   api = cliente()
@@ -14,9 +14,9 @@ const responder = (status: number, que?: unknown, tipo = 'application/json') =>
     res.end(typeof que === 'string' || que === undefined ? que : JSON.stringify(que))
   })
 const llegadas = () =>
-  recibidas.map(({ metodo, ruta, cabeceras, cuerpo }) => ({
-    metodo,
-    ruta,
+  recibidas.map(({ method: metodo, path: ruta, cabeceras, cuerpo }) => ({
+    method: metodo,
+    path: ruta,
     tipo: cabeceras['content-type'],
     cuerpo: cuerpo ? JSON.parse(cuerpo) : undefined,
   }))
@@ -112,7 +112,7 @@ describe('api.webhooks', () => {
     responder(status, datos)
     expect(await pedir()).toEqual(datos)
     expect(llegadas()).toEqual([
-      { metodo, ruta: `/api/v1/webhooks${ruta}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
+      { method: metodo, path: `/api/v1/webhooks${ruta}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
     ])
   })
 
@@ -150,7 +150,7 @@ describe('api.webhooks', () => {
       responder(200, PAGINA)
     }
     expect(vistas).toHaveLength(3)
-    expect(recibidas.map(({ ruta }) => ruta)).toEqual([
+    expect(recibidas.map(({ path: ruta }) => ruta)).toEqual([
       '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente',
       '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente&cursor=c',
     ])

@@ -3,23 +3,23 @@ import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { problemaDe } from '../problema.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { catchProblema } from '../problema.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
 import {
-  avanzar,
-  caminoA,
+  ALL_ESTADOS,
   type Estado,
-  llevar,
-  motivoDe,
-  type Simulable,
-  TODOS_LOS_ESTADOS,
+  findPathTo,
+  findReason,
+  moveGuiaTo,
+  type SimulableEstado,
+  simulateStep,
   transiciones,
 } from './simular.ts'
 
-const entorno = compartirEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
 const DE_REPARTO = Object.entries(MOTIVOS).filter(([estado]) => estado !== 'cancelado')
 const MOTIVOS_DE_CADA = DE_REPARTO.flatMap(([estado, suyos]) =>
   Object.entries<{ requiere_accion: boolean }>(suyos).map(
@@ -28,28 +28,28 @@ const MOTIVOS_DE_CADA = DE_REPARTO.flatMap(([estado, suyos]) =>
 )
 
 describe('avanzar', () => {
-  it.each(TODOS_LOS_ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
+  it.each(ALL_ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
     const comercio = await entorno.nuevoComercio()
     const nueva = async () => {
-      const { guia } = await comercio.api.guias.crear(unaGuia())
-      await llevar(comercio, guia, estado)
+      const { guia } = await comercio.api.guias.crear(buildGuia())
+      await moveGuiaTo(comercio, guia, estado)
       return guia
     }
     const quieta = await nueva()
     const { secuencia } = await comercio.api.guias.obtener(quieta)
     const admitidos = transiciones[estado]!.filter((otro) => otro !== 'cancelado')
-    for (const otro of TODOS_LOS_ESTADOS) {
+    for (const otro of ALL_ESTADOS) {
       if (admitidos.some((uno) => uno === otro)) {
         const movida = await comercio.api.simulador.avanzar(await nueva(), {
-          estado: otro as Simulable,
-          motivo: motivoDe(otro),
+          estado: otro as SimulableEstado,
+          motivo: findReason(otro),
         })
         // A failed attempt also opens a decision, with an event of its own.
         const eventos = otro === 'intento_fallido' ? 2 : 1
         expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + eventos, modo: 'test' })
       } else {
-        const error = await problemaDe(
-          comercio.api.simulador.avanzar(quieta, { estado: otro as Simulable, motivo: motivoDe(otro) }),
+        const error = await catchProblema(
+          comercio.api.simulador.avanzar(quieta, { estado: otro as SimulableEstado, motivo: findReason(otro) }),
         )
         expect(error).toBeInstanceOf(ErrorConflicto)
         expect([otro, error.codigo, error.transiciones ?? []]).toEqual([otro, 'transicion_invalida', admitidos])
@@ -62,7 +62,7 @@ describe('avanzar', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url })
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado })
     const descripcion = 'No había nadie; se dejó aviso'
     const tras = await comercio.api.simulador.avanzar(guia, {
@@ -98,10 +98,10 @@ describe('avanzar', () => {
 
   it.each(MOTIVOS_DE_CADA)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const camino = caminoA(estado)
-    for (const otro of camino.slice(0, -1)) await avanzar(comercio, guia, otro)
-    expect(await comercio.api.simulador.avanzar(guia, { estado: estado as Simulable, motivo })).toMatchObject({
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const camino = findPathTo(estado)
+    for (const otro of camino.slice(0, -1)) await simulateStep(comercio, guia, otro)
+    expect(await comercio.api.simulador.avanzar(guia, { estado: estado as SimulableEstado, motivo })).toMatchObject({
       estado,
     })
     const { datos } = await comercio.api.guias.eventos(guia)
@@ -118,9 +118,9 @@ describe('avanzar', () => {
       { lat: -33.45, lng: -70.66 },
       { lat: 90, lng: 0 },
     ]) {
-      const { guia } = await api.guias.crear(unaGuia(lugar))
-      await llevar(comercio, guia, 'en_ruta')
-      expect(await problemaDe(api.guias.pruebaEntrega(guia))).toMatchObject({ codigo: 'prueba_no_disponible' })
+      const { guia } = await api.guias.crear(buildGuia(lugar))
+      await moveGuiaTo(comercio, guia, 'en_ruta')
+      expect(await catchProblema(api.guias.pruebaEntrega(guia))).toMatchObject({ codigo: 'prueba_no_disponible' })
       await api.simulador.avanzar(guia, { estado: 'entregado', descripcion: 'Entregado en recepción' })
       const prueba = await api.guias.pruebaEntrega(guia)
       expect(prueba).toMatchObject({
@@ -155,9 +155,9 @@ describe('avanzar', () => {
     async (sin_firma) => {
       const comercio = await entorno.nuevoComercio()
       await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
-      const { guia } = await comercio.api.guias.crear(unaGuia())
-      await llevar(comercio, guia, 'en_ruta')
-      const falla = await problemaDe(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
+      const { guia } = await comercio.api.guias.crear(buildGuia())
+      await moveGuiaTo(comercio, guia, 'en_ruta')
+      const falla = await catchProblema(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
       expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
       await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma })
       expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
@@ -172,9 +172,11 @@ describe('avanzar', () => {
   it('gives no reason for a signature that the merchant does not admit', async () => {
     const comercio = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    await llevar(comercio, guia, 'en_ruta')
-    const falla = await problemaDe(comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: 'se_nego' }))
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    await moveGuiaTo(comercio, guia, 'en_ruta')
+    const falla = await catchProblema(
+      comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: 'se_nego' }),
+    )
     expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
   })
@@ -183,18 +185,20 @@ describe('avanzar', () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     const sinCoordenadas = { maps_url: 'https://www.google.com/maps/place/Mixco' }
-    const { guia } = await api.guias.crear(sinDestino({ municipio: 'Mixco', ...sinCoordenadas }))
-    await llevar(comercio, guia, 'entregado')
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Mixco', ...sinCoordenadas }))
+    await moveGuiaTo(comercio, guia, 'entregado')
     expect(await api.guias.pruebaEntrega(guia)).toMatchObject({ lat: expect.closeTo(14.63, 1), distancia_m: null })
-    const otra = await api.guias.crear(sinDestino({ municipio: 'Villa Inexistente del Monte', ...sinCoordenadas }))
-    await llevar(comercio, otra.guia, 'entregado')
+    const otra = await api.guias.crear(
+      buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte', ...sinCoordenadas }),
+    )
+    await moveGuiaTo(comercio, otra.guia, 'entregado')
     expect(await api.guias.pruebaEntrega(otra.guia)).toMatchObject({ lat: null, lng: null, precision_m: null })
   })
 
   it('fails with a sample photo', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    await llevar(comercio, guia, 'intento_fallido')
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    await moveGuiaTo(comercio, guia, 'intento_fallido')
     const [intento, ...demas] = (await comercio.api.guias.intentos(guia)).datos
     expect([demas, intento]).toMatchObject([[], { numero_intento: 1, fotos: [{ ancho: 1_280, alto: 960 }] }])
     expect((await fetch(intento!.fotos[0]!.url)).status).toBe(200)
@@ -204,7 +208,7 @@ describe('avanzar', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.nota'] })
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const descripcion = 'El destinatario pide que llamen antes'
     expect(await comercio.api.simulador.avanzar(guia, { tipo: 'guia.nota', descripcion })).toMatchObject({
       estado: 'aceptado',
@@ -216,7 +220,7 @@ describe('avanzar', () => {
 
   it('notes a late scan and leaves the guide where it is', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const ocurrido_en = new Date(Date.now() - 3_600_000).toISOString()
     expect(await api.simulador.avanzar(guia, { estado: 'en_bodega', ocurrido_en })).toMatchObject({
@@ -232,9 +236,9 @@ describe('avanzar', () => {
 
   it('sends nobody out to a place that isn’t confirmed, and says what to do', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    const error = await problemaDe(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
+    const error = await catchProblema(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
     expect(error).toMatchObject({
       codigo: 'ubicacion_sin_confirmar',
       message: expect.stringContaining('Confírmela antes con confirmar-ubicacion, del simulador.'),
@@ -261,8 +265,8 @@ describe('avanzar', () => {
     ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
   ])('refuses %s', async (_que, cambio, campo) => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
-    const error = await problemaDe(api.simulador.avanzar(guia, cambio as never))
+    const { guia } = await api.guias.crear(buildGuia())
+    const error = await catchProblema(api.simulador.avanzar(guia, cambio as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo })]) })
     expect((await api.guias.obtener(guia)).secuencia).toBe(1)
@@ -270,7 +274,7 @@ describe('avanzar', () => {
 
   it('writes every one of many at once, or says that it didn’t', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     const todas = await Promise.allSettled(
       Array.from({ length: 8 }, () => api.simulador.avanzar(guia, { estado: 'recolectado' })),
     )

@@ -2,13 +2,13 @@ import { ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { problemaDe } from '../problema.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { tiposDe } from './simular.ts'
+import { MASTER_KEY, shareEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { catchProblema } from '../problema.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { readEventoTypes } from './simular.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 /** The link that the guide's newest message carries. */
 const enlaceDe = async (guia: string) => {
@@ -18,25 +18,29 @@ const enlaceDe = async (guia: string) => {
   )
   return `${entorno.url}/u/${tokenDe(secretos, rows[0].id, rows[0].kid)!.token}`
 }
-const nuevoReceptor = usarReceptores()
+const nuevoReceptor = useReceivers()
 
 describe('confirmar-ubicacion', () => {
   it('without a body is the middle of the declared municipality, as the recipient’s word', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(sinDestino({ municipio: 'Chinautla' }))
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Chinautla' }))
     const confirmada = await comercio.api.simulador.confirmarUbicacion(guia)
     expect(confirmada.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario', distancia_km: 0 })
     expect(confirmada.ubicacion.lat).toBeCloseTo(14.7, 0)
     expect(confirmada.secuencia).toBe(3)
     // Again: nothing happens.
     expect(await comercio.api.simulador.confirmarUbicacion(guia)).toEqual(confirmada)
-    expect(await tiposDe(comercio, guia)).toEqual(['guia.aceptado', 'ubicacion.solicitada', 'ubicacion.confirmada'])
+    expect(await readEventoTypes(comercio, guia)).toEqual([
+      'guia.aceptado',
+      'ubicacion.solicitada',
+      'ubicacion.confirmada',
+    ])
     expect(await (await fetch(await enlaceDe(guia))).text()).toContain('Gracias')
   })
 
   it('is where the recipient says, far or near', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(sinDestino({ municipio: 'Chinautla' }))
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Chinautla' }))
     const lejos = await api.simulador.confirmarUbicacion(guia, {
       lat: 15.7,
       lng: -88.6,
@@ -45,7 +49,7 @@ describe('confirmar-ubicacion', () => {
     expect(lejos.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
     expect(lejos.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     // The recipient is asked no more, as his page says; the merchant may correct.
-    expect(await problemaDe(api.simulador.confirmarUbicacion(guia))).toMatchObject({
+    expect(await catchProblema(api.simulador.confirmarUbicacion(guia))).toMatchObject({
       codigo: 'ubicacion_ya_confirmada',
     })
     expect((await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })).ubicacion.origen).toBe('comercio')
@@ -53,8 +57,8 @@ describe('confirmar-ubicacion', () => {
 
   it('needs a place where the catalogue knows none', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(sinDestino({ municipio: 'Villa Inexistente del Monte' }))
-    const error = await problemaDe(api.simulador.confirmarUbicacion(guia))
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ municipio: 'Villa Inexistente del Monte' }))
+    const error = await catchProblema(api.simulador.confirmarUbicacion(guia))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: [{ campo: '/lat', codigo: 'requerido' }] })
     expect((await api.simulador.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })).ubicacion.estado).toBe(
@@ -71,7 +75,7 @@ describe('confirmar-ubicacion', () => {
       const guias = await Promise.all(
         Array.from({ length: 6 }, async () => {
           // Not waiting for the message: whether or not a worker was faster makes no difference.
-          const { guia } = await comercio.api.guias.crear(sinDestino())
+          const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino())
           const { ubicacion, secuencia } = await comercio.api.simulador.confirmarUbicacion(guia, { resultado })
           expect([ubicacion.estado, secuencia]).toEqual([resultado, 3])
           return guia
@@ -80,7 +84,7 @@ describe('confirmar-ubicacion', () => {
       await entorno.quietud(comercio)
       const tipos = ['guia.aceptado', 'ubicacion.solicitada', `ubicacion.${resultado}`]
       for (const guia of guias) {
-        expect(await tiposDe(comercio, guia)).toEqual(tipos)
+        expect(await readEventoTypes(comercio, guia)).toEqual(tipos)
         expect((await comercio.api.guias.obtener(guia)).ubicacion.estado).toBe(resultado)
         const suyos = await hasta(async () => {
           const recibidos = receptor.recibidos.filter(({ json }) => json.datos.guia.guia === guia)
@@ -95,23 +99,23 @@ describe('confirmar-ubicacion', () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     // A phone of its own: only so many requests a day go to one.
-    const { guia } = await api.guias.crear(sinDestino({ telefono: '+50230001234' }))
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino({ telefono: '+50230001234' }))
     const vencida = await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     expect(Date.parse(vencida.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
     expect((await fetch(await enlaceDe(guia))).status).toBe(410)
     expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(vencida)
-    const imposible = await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
+    const imposible = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
     expect([imposible.status, imposible.codigo]).toEqual([409, 'transicion_invalida'])
     await api.guias.reenviarSolicitud(guia)
     const fallida = await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
     expect(fallida.ubicacion.solicitud).toMatchObject({ estado: 'fallido', numero: 2 })
     expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })).toEqual(fallida)
-    expect((await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' }))).codigo).toBe(
+    expect((await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' }))).codigo).toBe(
       'transicion_invalida',
     )
     await api.guias.reenviarSolicitud(guia)
     expect((await api.simulador.confirmarUbicacion(guia)).ubicacion.estado).toBe('confirmada')
-    expect(await tiposDe(comercio, guia)).toEqual([
+    expect(await readEventoTypes(comercio, guia)).toEqual([
       'guia.aceptado',
       ...['solicitada', 'vencida', 'solicitada', 'fallida', 'solicitada', 'confirmada'].map(
         (que) => `ubicacion.${que}`,
@@ -123,8 +127,8 @@ describe('confirmar-ubicacion', () => {
     'takes no place from somebody who didn’t answer',
     async (lugar) => {
       const { api } = await entorno.nuevoComercio()
-      const { guia } = await api.guias.crear(sinDestino())
-      const error = await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...lugar }))
+      const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
+      const error = await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...lugar }))
       expect(error).toMatchObject({
         status: 422,
         errores: Object.keys(lugar).map((campo) => ({ campo: `/${campo}`, codigo: 'incompatible' })),
@@ -134,13 +138,13 @@ describe('confirmar-ubicacion', () => {
 
   it('is closed where nobody is asked: confirmed from the start, or over', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const resultado of ['confirmada', 'vencida', 'fallida'] as const)
-      expect((await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado }))).codigo).toBe(
+      expect((await catchProblema(api.simulador.confirmarUbicacion(guia, { resultado }))).codigo).toBe(
         'ubicacion_ya_confirmada',
       )
-    const otra = await api.guias.crear(sinDestino())
+    const otra = await api.guias.crear(buildGuiaWithoutDestino())
     await api.guias.cancelar(otra.guia)
-    expect((await problemaDe(api.simulador.confirmarUbicacion(otra.guia))).codigo).toBe('ubicacion_cerrada')
+    expect((await catchProblema(api.simulador.confirmarUbicacion(otra.guia))).codigo).toBe('ubicacion_cerrada')
   })
 })

@@ -1,16 +1,16 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
-import { usarPreguntas } from '../decisiones/preguntas.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { problemaDe } from '../problema.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { llevar } from './simular.ts'
+import { useQuestions } from '../decisiones/preguntas.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { catchProblema } from '../problema.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { moveGuiaTo } from './simular.ts'
 
-const entorno = compartirEntorno()
-const nuevoReceptor = usarReceptores()
-const { tienda, politica, enlaceDe, ver, enviar, mensajes } = usarPreguntas(entorno)
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
+const { tienda, politica, enlaceDe, ver, send: enviar, mensajes } = useQuestions(entorno)
 const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
 const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 
@@ -18,8 +18,8 @@ const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
 async function fallida(comercioDado?: Awaited<ReturnType<typeof entorno.nuevoComercio>>) {
   const comercio = comercioDado ?? (await entorno.nuevoComercio())
   const { api } = comercio
-  const { guia } = await api.guias.crear(unaGuia())
-  await llevar(comercio, guia, 'intento_fallido')
+  const { guia } = await api.guias.crear(buildGuia())
+  await moveGuiaTo(comercio, guia, 'intento_fallido')
   return {
     comercio,
     api,
@@ -30,7 +30,7 @@ async function fallida(comercioDado?: Awaited<ReturnType<typeof entorno.nuevoCom
   }
 }
 const problema = async (pedida: PromiseLike<unknown>) => {
-  const error = await problemaDe(pedida)
+  const error = await catchProblema(pedida)
   return [error.status, error.codigo]
 }
 
@@ -117,7 +117,7 @@ describe('decidir', () => {
     const { comercio, api, guia, leer } = await fallida()
     await api.simulador.decidir(guia, { eleccion: 'otro_dia' })
     for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const) {
-      const error = await problemaDe(api.simulador.decidir(guia, { eleccion }))
+      const error = await catchProblema(api.simulador.decidir(guia, { eleccion }))
       expect(error).toBeInstanceOf(ErrorConflicto)
       expect([error.codigo, (error as ErrorConflicto).decision]).toMatchObject(['decision_tomada', POR_EL])
     }
@@ -136,11 +136,11 @@ describe('decidir', () => {
     'returns 409 where nothing is to be decided: %s',
     async (estado) => {
       const comercio = await entorno.nuevoComercio()
-      const { guia } = await comercio.api.guias.crear(unaGuia())
-      await llevar(comercio, guia, estado)
+      const { guia } = await comercio.api.guias.crear(buildGuia())
+      await moveGuiaTo(comercio, guia, estado)
       const { secuencia } = await comercio.api.guias.obtener(guia)
       for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const)
-        expect(await problemaDe(comercio.api.simulador.decidir(guia, { eleccion }))).toMatchObject({
+        expect(await catchProblema(comercio.api.simulador.decidir(guia, { eleccion }))).toMatchObject({
           status: 409,
           codigo: 'decision_no_admitida',
           estado,
@@ -158,7 +158,7 @@ describe('decidir', () => {
     const comercio = await entorno.nuevoComercio()
     await politica(comercio, { maximos: 1, al_vencer: 'esperar' })
     const ultima = await fallida(comercio)
-    const error = await problemaDe(comercio.api.simulador.decidir(ultima.guia, { eleccion: 'vecino', vecino: ROSA }))
+    const error = await catchProblema(comercio.api.simulador.decidir(ultima.guia, { eleccion: 'vecino', vecino: ROSA }))
     expect(error).toMatchObject({ codigo: 'decision_no_admitida', opciones: ['devolver'] })
     expect((await ultima.leer()).indicaciones).toBeNull()
     const rechazada = await comercio.api.simulador.decidir(ultima.guia, { eleccion: 'rechazo' })
@@ -186,7 +186,7 @@ describe('decidir', () => {
     [{ eleccion: 'otro_dia', fecha: '2020-01-01' }, '/fecha', 'fuera_de_rango'],
   ])('returns 422 for %o', async (decision, campo, codigo) => {
     const { api, guia, leer } = await fallida()
-    const error = await problemaDe(api.simulador.decidir(guia, decision as never))
+    const error = await catchProblema(api.simulador.decidir(guia, decision as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]) })
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
@@ -212,7 +212,7 @@ describe('decidir, if nobody does', () => {
       estado: 'en_devolucion',
       decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
-    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(entorno.reloj().getTime())
+    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(entorno.clock().getTime())
     const [tomada, regreso] = await ultimos(2)
     expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
       'Nadie decidió a tiempo qué hacer con el paquete',

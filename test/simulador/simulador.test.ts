@@ -1,22 +1,22 @@
 import { ErrorAlcance, ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { sinDestino } from '../fabricas.ts'
-import { problemaDe } from '../problema.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuiaWithoutDestino } from '../fabricas.ts'
+import { catchProblema } from '../problema.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('all', () => {
   it('are for test keys alone, whatever the guide', async () => {
     const { api } = await entorno.nuevoComercio('live')
-    const { guia } = await api.guias.crear(sinDestino())
+    const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
     for (const cual of [guia, '000000000000']) {
       for (const intentar of [
         () => api.simulador.avanzar(cual, { estado: 'recolectado' }),
         () => api.simulador.confirmarUbicacion(cual),
         () => api.simulador.decidir(cual, { eleccion: 'rechazo' }),
       ]) {
-        const error = await problemaDe(intentar())
+        const error = await catchProblema(intentar())
         expect(error).toBeInstanceOf(ErrorAlcance)
         expect([error.status, error.codigo]).toEqual([403, 'solo_en_test'])
       }
@@ -27,13 +27,13 @@ describe('all', () => {
 
   it('know no guide but one’s own', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    const { guia } = await uno.api.guias.crear(sinDestino())
+    const { guia } = await uno.api.guias.crear(buildGuiaWithoutDestino())
     for (const intentar of [
       () => otro.api.simulador.avanzar(guia, { estado: 'recolectado' }),
       () => otro.api.simulador.confirmarUbicacion(guia),
       () => otro.api.simulador.decidir(guia, { eleccion: 'rechazo' }),
     ])
-      expect(await problemaDe(intentar())).toBeInstanceOf(ErrorNoEncontrado)
+      expect(await catchProblema(intentar())).toBeInstanceOf(ErrorNoEncontrado)
     // As it is typed.
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
     expect((await uno.api.simulador.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)

@@ -4,16 +4,16 @@ import type { Comercio } from '../entorno.ts'
 
 export type Estado = Conocido<EstadoRecibido>
 /** State to which the types of the SDK let the simulator move a guide. */
-export type Simulable = NonNullable<AvanceSimulado['estado']>
+export type SimulableEstado = NonNullable<AvanceSimulado['estado']>
 
 export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
-export const TODOS_LOS_ESTADOS = Object.keys(transiciones) as Estado[]
-export const motivoDe = (estado: Estado) => {
+export const ALL_ESTADOS = Object.keys(transiciones) as Estado[]
+export const findReason = (estado: Estado) => {
   const suyos: Readonly<Record<string, object>> = MOTIVOS
   return Object.keys(suyos[estado] ?? {})[0] as never
 }
 /** The shortest way from a new guide to that state. */
-export function caminoA(meta: Estado): Estado[] {
+export function findPathTo(meta: Estado): Estado[] {
   const caminos: Estado[][] = [['aceptado']]
   for (const camino of caminos) {
     if (camino.at(-1) === meta) return camino.slice(1)
@@ -21,12 +21,12 @@ export function caminoA(meta: Estado): Estado[] {
   }
   throw new Error(`there is no way to ${meta}`)
 }
-export const avanzar = ({ api }: Comercio, guia: string, estado: Estado) =>
+export const simulateStep = ({ api }: Comercio, guia: string, estado: Estado) =>
   estado === 'cancelado'
     ? api.guias.cancelar(guia)
-    : api.simulador.avanzar(guia, { estado: estado as Simulable, motivo: motivoDe(estado) })
-export const llevar = async (comercio: Comercio, guia: string, meta: Estado) => {
-  for (const estado of caminoA(meta)) await avanzar(comercio, guia, estado)
+    : api.simulador.avanzar(guia, { estado: estado as SimulableEstado, motivo: findReason(estado) })
+export const moveGuiaTo = async (comercio: Comercio, guia: string, meta: Estado) => {
+  for (const estado of findPathTo(meta)) await simulateStep(comercio, guia, estado)
 }
-export const tiposDe = async ({ api }: Comercio, guia: string) =>
+export const readEventoTypes = async ({ api }: Comercio, guia: string) =>
   (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)

@@ -1,5 +1,5 @@
 /** Writings of +502 3148 1676 as programs copy it, with invisible or unusual characters. None is longer than 40. */
-export const COPIADOS = [
+export const COPIED_TELEFONOS = [
   '\u202a+502 3148-1676\u202c',
   '\u202d+502 3148-1676\u202c',
   '\u202d3148 1676\u202c',

@@ -4,19 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { PLANES } from '../../server/generado/contrato/planes.ts'
 import { isLandlineOf, parseTelephone } from '../../server/platform/telephones/interpret.ts'
 import { readTelephone } from '../../server/platform/telephones/telephone.ts'
-import { azarDe } from '../azar.ts'
-import { COMPLETO } from '../fabricas.ts'
-import { COPIADOS } from './escrituras.ts'
+import { createRandom } from '../azar.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { COPIED_TELEFONOS } from './escrituras.ts'
 
 /** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
 function* numeros(cuantos: number, semilla: number) {
-  const siguiente = azarDe(semilla)
+  const siguiente = createRandom(semilla)
   const azar = (n: number) => Math.floor(siguiente() * n)
   for (let i = 0; i < cuantos; i++) {
     const plan = PLANES[azar(PLANES.length)]!
     let nacional = ''
     for (let largo = 6 + azar(7); largo > 0; largo--) nacional += azar(10)
-    yield { plan, nacional, azar }
+    yield { plan, national: nacional, random: azar }
   }
 }
 
@@ -34,8 +34,8 @@ const ESCRITURAS: ((codigo: string, nacional: string) => string)[] = [
 function compararConLaBiblioteca(cuantos: number, semilla: number) {
   let validos = 0
   const distintos: string[] = []
-  for (const { plan, nacional } of numeros(cuantos, semilla)) {
-    const texto = `+${plan.codigo}${nacional}`
+  for (const { plan, national: nacional } of numeros(cuantos, semilla)) {
+    const texto = `+${plan.callingCode}${nacional}`
     const suyo = parsePhoneNumberFromString(texto)
     // The old prefixes of Mexico are ours: the library knows them no more.
     if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
@@ -57,8 +57,8 @@ function compararConLaBiblioteca(cuantos: number, semilla: number) {
 function compararConElSdk(cuantos: number, semilla: number) {
   const distintos: string[] = []
   let leidos = 0
-  for (const { plan, nacional, azar } of numeros(cuantos, semilla)) {
-    const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.codigo, nacional)
+  for (const { plan, national: nacional, random: azar } of numeros(cuantos, semilla)) {
+    const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
     const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
     // Of other countries only the server's library knows the plans.
     if ('ajeno' in parseTelephone(texto, pais)) continue
@@ -81,7 +81,7 @@ describe('numbers of the served countries', () => {
     expect(validos).toBeGreaterThan(1_000)
   })
 
-  it('are in E.164 what they are for the library, a million of them', COMPLETO, () => {
+  it('are in E.164 what they are for the library, a million of them', FULL_RUN_ONLY, () => {
     expect(compararConLaBiblioteca(1_000_000, 2).distintos).toEqual([])
   })
 
@@ -91,15 +91,15 @@ describe('numbers of the served countries', () => {
     expect(leidos).toBeGreaterThan(5_000)
   })
 
-  it('are in any writing for the SDK what they are for the server, a million of them', COMPLETO, () => {
+  it('are in any writing for the SDK what they are for the server, a million of them', FULL_RUN_ONLY, () => {
     expect(compararConElSdk(1_000_000, 4).distintos).toEqual([])
   })
 
   it('are landlines where the library says so', () => {
     let fijos = 0
     const distintos: string[] = []
-    for (const { plan, nacional } of numeros(30_000, 5)) {
-      const texto = `+${plan.codigo}${nacional}`
+    for (const { plan, national: nacional } of numeros(30_000, 5)) {
+      const texto = `+${plan.callingCode}${nacional}`
       const numero = parsePhoneNumberFromString(texto)
       if (!numero?.isValid() || numero.number !== texto) continue
       const fijo = numero.getType() === 'FIXED_LINE'
@@ -125,7 +125,7 @@ describe('a number in every writing', () => {
     '+502 3148 1676',
     '(+502) 3148-1676',
     ' +50231481676 ',
-    ...COPIADOS,
+    ...COPIED_TELEFONOS,
   ])('%j is one of Guatemala, for the service and for the SDK', (texto) => {
     expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
     expect(leerSinLlamar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
@@ -227,7 +227,12 @@ describe('@guias/sdk/telefono', () => {
   })
 
   it('tells landlines', () => {
-    expect(leerSinLlamar('2222 2222', 'GT')).toEqual({ e164: '+50222222222', pais: 'GT', dudoso: false, fijo: true })
+    expect(leerSinLlamar('2222 2222', 'GT')).toEqual({
+      e164: '+50222222222',
+      pais: 'GT',
+      dudoso: false,
+      fijo: true,
+    })
     expect(leerSinLlamar('3148 1676', 'GT')).toMatchObject({ fijo: false })
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
-import { EXCEPTIONS, zonaDe } from '../../server/domain/catalogo/zona.ts'
+import { departamentos, municipiosOf } from '../../server/domain/catalogo/catalogo.ts'
+import { EXCEPTIONS, timeZoneOf } from '../../server/domain/catalogo/zona.ts'
 
-const zona = (departamento: string, municipio: string, fija?: string) => zonaDe({ departamento, municipio }, fija)
+const zona = (departamento: string, municipio: string, fija?: string) => timeZoneOf({ departamento, municipio }, fija)
 
 test.each([
   ['America/Guatemala', 'Sacatepéquez', 'Antigua Guatemala'],
@@ -30,7 +30,7 @@ test.each([
 
 test('every department and every exception of the table is in the catalogue', () => {
   const zones = departamentos().flatMap(({ codigo, pais }) =>
-    municipiosDe(codigo).map(({ nombre }) => `${pais} ${zona(codigo, nombre)}`),
+    municipiosOf(codigo).map(({ nombre }) => `${pais} ${zona(codigo, nombre)}`),
   )
   expect([...new Set(zones)].toSorted()).toEqual([
     'CO America/Bogota',
@@ -46,7 +46,7 @@ test('every department and every exception of the table is in the catalogue', ()
   ])
   for (const [place, zone] of EXCEPTIONS) {
     const [codigo = '', ...words] = place.split(' ')
-    expect([place, municipiosDe(codigo).some(({ nombre }) => nombre === words.join(' '))]).toEqual([place, true])
+    expect([place, municipiosOf(codigo).some(({ nombre }) => nombre === words.join(' '))]).toEqual([place, true])
     expect([place, zona(codigo, words.join(' '))]).toEqual([place, zone])
   }
 })

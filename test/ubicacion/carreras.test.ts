@@ -1,47 +1,47 @@
 import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../../server/data/db.ts'
 import { darPaso } from '../../server/domain/eventos/evento.ts'
-import { buscarGuia } from '../../server/domain/guias/guia.ts'
-import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
-import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
-import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
-import { pasoDeLugar } from '../../server/domain/ubicacion/ubicacion.ts'
+import { findGuia } from '../../server/domain/guias/guia.ts'
+import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
+import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
+import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
+import { placeStep } from '../../server/domain/ubicacion/ubicacion.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 
-import { ajustesCon, COMPLETO, RECOGIDA, sinDestino } from '../fabricas.ts'
-import { esperarCerrojo } from '../quietud.ts'
-import { revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { buildGuiaWithoutDestino, FULL_RUN_ONLY, RECOGIDA, readTestSettings } from '../fabricas.ts'
+import { waitForLock } from '../quietud.ts'
+import { checkHistory, SECRETOS, useUbicacionRequests } from './solicitudes.ts'
 
 // Jobs are done by hand here, so that they meet the requests.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const { enlaceDe, enviar, leer, mensajes } = usarSolicitudes(entorno)
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const { enlaceDe, send: enviar, leer, mensajes } = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
 const ALLA = { lat: 14.65, lng: -90.61 }
 const deps = (reloj = () => new Date()) => ({
   db: entorno.db,
-  reloj,
+  clock: reloj,
   secretos: SECRETOS,
-  avisarTrabajo: () => {},
-  ajustes: ajustesCon(),
+  notifyJobs: () => {},
+  settings: readTestSettings(),
 })
 const dias = (n: number) => () => new Date(Date.now() + n * 24 * HORA)
 
 async function crear(comercio: Comercio, cuantas: number) {
   const { resultados } = await comercio.api.guias.crearLote({
     recogida: RECOGIDA,
-    guias: Array.from({ length: cuantas }, () => sinDestino(MIXCO)),
+    guias: Array.from({ length: cuantas }, () => buildGuiaWithoutDestino(MIXCO)),
   })
   const guias = resultados.map((uno) => ('guia' in uno ? uno.guia! : ''))
   const filas = await mensajes(comercio)
-  return { guias, suyos: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as ClaveDeMensaje) }
+  return { guias, own: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as MensajeKey) }
 }
 async function pedidas(comercio: Comercio, cuantas: number) {
-  const { guias, suyos } = await crear(comercio, cuantas)
-  await enviarAlBuzon(deps(), suyos)
-  return { guias, suyos }
+  const { guias, own: suyos } = await crear(comercio, cuantas)
+  await sendToMailbox(deps(), suyos)
+  return { guias, own: suyos }
 }
 const codigoDe = (promesa: Promise<unknown>) =>
   promesa.then(
@@ -76,7 +76,7 @@ describe('at the same time', () => {
       )
       for (const [i, [pagina, propia, cancelacion]] of finales.entries()) {
         const leida = await leer(comercio, guias[i]!)
-        revisarHistorial(leida)
+        checkHistory(leida)
         const tipos = leida.eventos.datos.slice(2).map(({ tipo }) => tipo)
         vistos.add(tipos.join(' '))
         const origenes = [pagina === '303', propia === 'si'].filter(Boolean).length
@@ -97,55 +97,55 @@ describe('at the same time', () => {
     'a message handed over while its guide is being %s comes too late',
     async (como) => {
       const comercio = await entorno.nuevoComercio()
-      const { guias, suyos } = await crear(comercio, 1)
+      const { guias, own: suyos } = await crear(comercio, 1)
       const guia = guias[0]!
-      const fila = await buscarGuia(entorno.db, 'todos', guia)
+      const fila = await findGuia(entorno.db, 'todos', guia)
       const ahora = new Date()
       let envio: Promise<void> | undefined
       await inTransaction(entorno.db.de(fila.comercio_id), async (consultar) => {
         const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
         await darPaso(
-          { db: { consultar }, avisarTrabajo: () => {} },
+          { db: { query: consultar }, notifyJobs: () => {} },
           fila,
           como === 'confirmed'
-            ? pasoDeLugar(fila, lugar, ahora)
+            ? placeStep(fila, lugar, ahora)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
         )
-        envio = enviarAlBuzon(deps(), suyos)
-        await esperarCerrojo(entorno.db)
+        envio = sendToMailbox(deps(), suyos)
+        await waitForLock(entorno.db)
       })
       await envio
       const leida = await leer(comercio, guia)
-      revisarHistorial(leida)
+      checkHistory(leida)
       expect(leida.secuencia).toBe(2)
       expect(leida.ubicacion.solicitud?.estado).toBe('descartado')
       expect(await mensajes(comercio)).toMatchObject([{ estado: 'descartado', abierta: false }])
     },
   )
 
-  it('messages, expiries, recipients and merchants never stand in each other’s way', COMPLETO, async () => {
+  it('messages, expiries, recipients and merchants never stand in each other’s way', FULL_RUN_ONLY, async () => {
     const comercio = await entorno.nuevoComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, suyos } = await crear(comercio, 60)
+      const { guias, own: suyos } = await crear(comercio, 60)
       const alReves = suyos.toReversed()
       const hechos = await Promise.all([
         ...guias.map((guia, i) =>
           codigoDe(i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, ALLA)),
         ),
-        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) => codigoDe(enviarAlBuzon(deps(), unos))),
+        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) => codigoDe(sendToMailbox(deps(), unos))),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
         const leida = await leer(comercio, guia)
-        revisarHistorial(leida)
+        checkHistory(leida)
         if (i % 4 === 3) expect(leida.estado).toBe('cancelado')
         else expect(leida.ubicacion).toMatchObject({ estado: 'confirmada', ...ALLA })
         expect(['enviado', 'descartado']).toContain(leida.ubicacion.solicitud?.estado)
       }
     }
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, suyos } = await pedidas(comercio, 60)
+      const { guias, own: suyos } = await pedidas(comercio, 60)
       const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
       const alReves = suyos.toReversed()
       const hechos = await Promise.all([
@@ -157,13 +157,13 @@ describe('at the same time', () => {
           )
         }),
         ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) =>
-          codigoDe(vencerSolicitudes(deps(dias(3.01)), unos)),
+          codigoDe(expireRequests(deps(dias(3.01)), unos)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
         const leida = await leer(comercio, guia)
-        revisarHistorial(leida)
+        checkHistory(leida)
         if (i % 3 !== 2) expect(leida.ubicacion.estado).toBe('confirmada')
       }
     }
@@ -173,13 +173,13 @@ describe('at the same time', () => {
 describe('a guide of before the migration', () => {
   it('says of its request what is known', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guias, suyos } = await crear(comercio, 2)
+    const { guias, own: suyos } = await crear(comercio, 2)
     await entorno.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
-    await enviarAlBuzon(deps(), suyos)
+    await sendToMailbox(deps(), suyos)
     const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
-    revisarHistorial(pedida)
+    checkHistory(pedida)
     const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }
     expect(pedida.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'enviado' })
     expect(cancelada.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
-const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const { enlaceDe, enviar, leer, esperar, nueva, escanear, filas } = usarSolicitudes(entorno)
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const { enlaceDe, send: enviar, leer, esperar, nueva, escanear, rows: filas } = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -69,7 +69,7 @@ describe('the merchant', () => {
   it('corrects until the courier leaves, and again after a failed attempt', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     let lat = 14.7
     const corregir = () => {
       lat = Math.round((lat + 0.001) * 1000) / 1000
@@ -93,12 +93,12 @@ describe('the merchant', () => {
     await cerrada('en_ruta')
     await escanear(guia, 'entregado')
     await cerrada('entregado')
-    revisarHistorial(await leer(comercio, guia), 'confirmada')
+    checkHistory(await leer(comercio, guia), 'confirmada')
     for (const [ultimo, ...camino] of [
       ['en_devolucion', 'recolectado'],
       ['devuelto', 'recolectado', 'en_devolucion'],
     ]) {
-      const { guia: otra } = await api.guias.crear(unaGuia())
+      const { guia: otra } = await api.guias.crear(buildGuia())
       await escanear(otra, ...camino, ultimo!)
       await expect(api.guias.confirmarUbicacion(otra, { lat: 14, lng: -90 })).rejects.toMatchObject(
         conflicto('ubicacion_cerrada'),
@@ -126,11 +126,11 @@ describe('the merchant', () => {
       [{ ...PUNTO, referencia: 'x'.repeat(201) }, '/referencia'],
       [{ ...PUNTO, precision_m: 3 }, '/precision_m'],
     ] as const) {
-      const respuesta = await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
+      const respuesta = await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
       expect([cuerpo, respuesta.status, respuesta.cuerpo.codigo]).toEqual([cuerpo, 422, 'validacion'])
       if (campo) expect(respuesta.cuerpo.errores.map((uno: { campo: string }) => uno.campo)).toContain(campo)
     }
-    expect((await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
+    expect((await entorno.request('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
       400, 415, 422,
     ])
     expect(await filas(guia)).toEqual(antes)
@@ -149,7 +149,7 @@ describe('the merchant', () => {
       [lectora, 403],
     ] as const) {
       for (const [operacion, cuerpo] of [['ubicacion', PUNTO], ['reenviar-solicitud']] as const) {
-        const respuesta = await entorno.pedir('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
+        const respuesta = await entorno.request('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
         expect([operacion, respuesta.status]).toEqual([operacion, status])
       }
     }
@@ -163,7 +163,7 @@ describe('the merchant', () => {
     await escanear(guia, 'recolectado')
     const salir = () => entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
-    entorno.adelantar(73 * HORA)
+    entorno.advance(73 * HORA)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
     await comercio.api.guias.confirmarUbicacion(guia, PUNTO)
@@ -177,6 +177,6 @@ describe('the merchant', () => {
     await expect(comercio.api.guias.confirmarUbicacion(forzada, PUNTO)).rejects.toMatchObject(
       conflicto('ubicacion_cerrada'),
     )
-    revisarHistorial(await leer(comercio, forzada))
+    checkHistory(await leer(comercio, forzada))
   })
 })

@@ -1,15 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { nuevoMovil } from '../repartidores/movil.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { createMobile } from '../repartidores/movil.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
-const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const nuevoReceptor = usarReceptores()
-const { enlaceDe, ver, enviar, leer, esperar, nueva, escanear, mensajes, filas } = usarSolicitudes(entorno)
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const nuevoReceptor = useReceivers()
+const {
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  esperar,
+  nueva,
+  escanear,
+  mensajes,
+  rows: filas,
+} = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -27,14 +37,14 @@ describe('the recipient says the place anew', () => {
     const ruta = await enlaceDe(guia)
     await enviar(ruta, AHI)
     // The link's own time doesn't end it.
-    entorno.adelantar(80 * HORA)
+    entorno.advance(80 * HORA)
     expect(await (await ver(ruta)).text()).toContain('href="?cambiar"')
     expect(await (await ver(`${ruta}?cambiar`)).text()).toContain('Diga otra vez el lugar')
     expect((await enviar(ruta, ALLA)).status).toBe(303)
     // Sent twice over a bad line.
     expect((await enviar(ruta, ALLA)).status).toBe(303)
     const cambiada = await leer(comercio, guia)
-    revisarHistorial(cambiada)
+    checkHistory(cambiada)
     expect(cambiada.secuencia).toBe(4)
     expect(cambiada.ubicacion).toMatchObject({ origen: 'destinatario', lat: 14.64, lng: -90.61, precision_m: null })
     expect(cambiada.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.64, lng: -90.61 })
@@ -79,7 +89,7 @@ describe('a place in words', () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
     expect((await enviar(ruta, { metodo: 'descripcion', referencia })).status).toBe(303)
     const descrita = await leer(comercio, guia)
-    revisarHistorial(descrita)
+    checkHistory(descrita)
     expect(descrita.ubicacion).toMatchObject({
       estado: 'confirmada',
       origen: 'destinatario',
@@ -133,7 +143,7 @@ describe('words beside a confirmed place', () => {
     expect(await (await ver(ruta)).text()).toContain('¿Cómo se reconoce la puerta?')
     for (const _vez of [1, 2]) expect((await enviar(ruta, SENAS)).status).toBe(303)
     const con = await leer(comercio, guia)
-    revisarHistorial(con)
+    checkHistory(con)
     expect(con.secuencia).toBe(4)
     expect(con.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 12, referencia: 'Portón negro' })
     expect(con.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.6333, lng: -90.6064 })
@@ -175,9 +185,9 @@ describe('a position that is no door', () => {
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
     expect((await enviar(ruta, { ...lejana, aproximado: '1' })).status).toBe(303)
     expect((await leer(comercio, guia)).ubicacion.precision_m).toBe(1_800)
-    const movil = await nuevoMovil(entorno)
+    const movil = await createMobile(entorno)
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'recoger' })
-    const { cuerpo } = await movil.pedir('GET', `/guias/${guia}`)
+    const { cuerpo } = await movil.request('GET', `/guias/${guia}`)
     expect(cuerpo.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 1_800 })
   })
 })
@@ -185,7 +195,7 @@ describe('a position that is no door', () => {
 describe('another link in the place of one whose time is over', () => {
   const vencida = async (comercio: Comercio) => {
     const guia = await nueva(comercio, { telefono: telefono() })
-    entorno.adelantar(73 * HORA)
+    entorno.advance(73 * HORA)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     return guia
   }
@@ -202,7 +212,7 @@ describe('another link in the place of one whose time is over', () => {
     expect(texto).toContain(`termina en <strong>${fila.telefono.slice(-2)}</strong>`)
     for (const html of [pagina, texto]) expect(html).not.toMatch(new RegExp(`\\b\\d*${fila.telefono.slice(-3)}\\b`))
     const pedida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
-    revisarHistorial(pedida)
+    checkHistory(pedida)
     expect((await mensajes(comercio)).map((uno) => [uno.numero, uno.telefono])).toEqual([
       [1, fila.telefono],
       [2, fila.telefono],
@@ -232,7 +242,7 @@ describe('another link in the place of one whose time is over', () => {
     for (let numero = 2; numero <= 4; numero++) {
       expect((await enviar(ruta, { accion: 'otro' })).status).toBe(200)
       await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
-      entorno.adelantar(73 * HORA)
+      entorno.advance(73 * HORA)
       await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     }
     const antes = await filas(guia)

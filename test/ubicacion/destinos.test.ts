@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { usarSolicitudes } from './solicitudes.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { useUbicacionRequests } from './solicitudes.ts'
 
-const entorno = compartirEntorno()
-const { enlaceDe, ver, enviar, leer, nueva } = usarSolicitudes(entorno)
+const entorno = shareEnvironment()
+const { enlaceDe, ver, send: enviar, leer, nueva } = useUbicacionRequests(entorno)
 const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 
 describe('the catalogue', () => {
   it('warns of what it doesn’t know, suggests, and stops nobody', async () => {
     const comercio = await entorno.nuevoComercio()
     const creada = await comercio.api.guias.crear(
-      unaGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
+      buildGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
     )
     expect(creada.advertencias).toMatchObject([
       {
@@ -26,7 +26,7 @@ describe('the catalogue', () => {
     expect(detalle).toEqual(creada)
     expect((await comercio.api.guias.listar()).datos).toEqual([creada])
     const { resultados } = await comercio.api.guias.crearLote({
-      guias: [unaGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
+      guias: [buildGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
     })
     const deMarte = {
       codigo: 'destino_desconocido',
@@ -51,7 +51,7 @@ describe('the catalogue', () => {
     ['GT-01', 'San  Juan  Sacatepéquez'],
   ])('knows %s, %s', async (departamento, municipio) => {
     const comercio = await entorno.nuevoComercio()
-    const creada = await comercio.api.guias.crear(unaGuia({ departamento, municipio }))
+    const creada = await comercio.api.guias.crear(buildGuia({ departamento, municipio }))
     expect(creada.advertencias).toEqual([])
     // As sent, not as we would write it.
     expect([creada.departamento, creada.municipio]).toEqual([departamento, municipio])
@@ -61,8 +61,8 @@ describe('the catalogue', () => {
   it('notices coordinates in the wrong order', async () => {
     const comercio = await entorno.nuevoComercio()
     const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
-    const derecha = await comercio.api.guias.crear(unaGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
-    const alReves = await comercio.api.guias.crear(unaGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
+    const derecha = await comercio.api.guias.crear(buildGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
+    const alReves = await comercio.api.guias.crear(buildGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
     expect(derecha.advertencias).toEqual([])
     expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
     const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)

@@ -1,19 +1,30 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
-import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
+import { sendMensajes } from '../../server/domain/mensajeria/enviar.ts'
+import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
+import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, ESTILO_DE_MARCA, hasta, RECOGIDA, readTestSettings } from '../fabricas.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { checkHistory, SECRETOS, useUbicacionRequests } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
-const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const nuevoReceptor = usarReceptores()
-const { tokens, enlaceDe, ver, enviar, leer, esperar, nueva, escanear, mensajes, filas } = usarSolicitudes(entorno)
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const nuevoReceptor = useReceivers()
+const {
+  tokens,
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  esperar,
+  nueva,
+  escanear,
+  mensajes,
+  rows: filas,
+} = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -26,7 +37,7 @@ describe('a guide without a place', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url })
-    const creada = await comercio.api.guias.crear(sinDestino(MIXCO))
+    const creada = await comercio.api.guias.crear(buildGuiaWithoutDestino(MIXCO))
     const { guia } = creada
     const pedida = {
       canal: 'buzon',
@@ -76,18 +87,21 @@ describe('a guide without a place', () => {
 
   it('sends none if it has coordinates or a link, or fails', async () => {
     const comercio = await entorno.nuevoComercio()
-    await comercio.api.guias.crear(unaGuia())
-    const { lat: _lat, lng: _lng, ...conEnlace } = unaGuia({ maps_url: ENLACE })
+    await comercio.api.guias.crear(buildGuia())
+    const { lat: _lat, lng: _lng, ...conEnlace } = buildGuia({ maps_url: ENLACE })
     expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
-    await comercio.api.guias.crearLote({ guias: [sinDestino({ telefono: 'ninguno' })] })
+    await comercio.api.guias.crearLote({ guias: [buildGuiaWithoutDestino({ telefono: 'ninguno' })] })
     await entorno.quietud()
     expect(await mensajes(comercio)).toEqual([])
   })
 
   it('sends no second one, however often creation, batch, job or process is repeated', async () => {
     const comercio = await entorno.nuevoComercio()
-    const una = sinDestino(MIXCO)
-    const lote = { recogida: RECOGIDA, guias: [una, ...Array.from({ length: 30 }, () => sinDestino()), una] }
+    const una = buildGuiaWithoutDestino(MIXCO)
+    const lote = {
+      recogida: RECOGIDA,
+      guias: [una, ...Array.from({ length: 30 }, () => buildGuiaWithoutDestino()), una],
+    }
     const repetir = () =>
       Promise.all([
         ...Array.from({ length: 8 }, () => comercio.api.guias.crear(una)),
@@ -99,19 +113,19 @@ describe('a guide without a place', () => {
     const deps = {
       db: entorno.db,
       log: { info() {}, warn() {}, error() {} } as never,
-      reloj: () => new Date(),
+      clock: () => new Date(),
       secretos: SECRETOS,
-      avisarTrabajo: () => {},
-      ajustes: ajustesCon(),
-      clienteDeWhatsapp: undefined,
-      metricas: createMetrics(),
+      notifyJobs: () => {},
+      settings: readTestSettings(),
+      whatsappClient: undefined,
+      metrics: createMetrics(),
     }
     const trabajos = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
-    await Promise.all([1, 2, 3, 4].map(() => enviarMensajes(deps, trabajos)))
-    await entorno.reiniciar()
+    await Promise.all([1, 2, 3, 4].map(() => sendMensajes(deps, trabajos)))
+    await entorno.reset()
     comercio.api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
     await repetir()
-    await Promise.all([1, 2].map(() => enviarMensajes(deps, trabajos)))
+    await Promise.all([1, 2].map(() => sendMensajes(deps, trabajos)))
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     await entorno.quietud()
     const todos = await mensajes(comercio)
@@ -148,7 +162,7 @@ describe('the recipient’s page', () => {
     expect(respuesta.status).toBe(303)
     expect(new URL(respuesta.headers.get('location')!, entorno.url + ruta).pathname).toBe(ruta)
     const despues = await leer(comercio, guia)
-    revisarHistorial(despues)
+    checkHistory(despues)
     expect(despues.secuencia).toBe(3)
     const { confirmado_en, distancia_km, ...resto } = despues.ubicacion
     expect(resto).toEqual({
@@ -333,13 +347,13 @@ describe('a request’s end', () => {
     const guia = await nueva(comercio, MIXCO)
     const ruta = await enlaceDe(guia)
     const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
-    entorno.adelantar(71 * HORA)
+    entorno.advance(71 * HORA)
     await entorno.quietud()
     expect((await ver(ruta)).status).toBe(200)
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
-    entorno.adelantar(HORA)
+    entorno.advance(HORA)
     const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
-    revisarHistorial(vencida)
+    checkHistory(vencida)
     expect(vencida.ubicacion.solicitud).toEqual(pedida)
     const evento = vencida.eventos.datos[2]!
     expect(evento).toMatchObject({ tipo: 'ubicacion.vencida', secuencia: 3, lat: null, lng: null })
@@ -349,18 +363,18 @@ describe('a request’s end', () => {
       expect(respuesta.status).toBe(410)
       expect(await respuesta.text()).toContain('Este enlace ya venció')
     }
-    entorno.adelantar(72 * HORA)
+    entorno.advance(72 * HORA)
     await entorno.quietud()
     expect(await filas(guia)).toEqual(antes)
     await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
-    revisarHistorial(await leer(comercio, guia))
+    checkHistory(await leer(comercio, guia))
   })
 
   it('expires one guide after another guide of the merchant is confirmed', async () => {
     const comercio = await entorno.nuevoComercio()
     const [abierta, confirmada] = [await nueva(comercio), await nueva(comercio)]
     await comercio.api.guias.confirmarUbicacion(confirmada, { lat: 14.6333, lng: -90.6064 })
-    entorno.adelantar(73 * HORA)
+    entorno.advance(73 * HORA)
     await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect((await leer(comercio, confirmada)).ubicacion.estado).toBe('confirmada')
   })
@@ -370,29 +384,29 @@ describe('a request’s end', () => {
     const [cancelada, confirmada] = [await nueva(comercio), await nueva(comercio)]
     await comercio.api.guias.cancelar(cancelada)
     await enviar(await enlaceDe(confirmada), AHI)
-    entorno.adelantar(73 * HORA)
+    entorno.advance(73 * HORA)
     await hasta(async () => (await mensajes(comercio)).every(({ abierta }) => !abierta))
     for (const guia of [cancelada, confirmada]) expect((await leer(comercio, guia)).secuencia).toBe(3)
-    revisarHistorial(await leer(comercio, cancelada))
+    checkHistory(await leer(comercio, cancelada))
   })
 
   it('done twice at once is one event', async () => {
     const comercio = await entorno.nuevoComercio()
     const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio)))
-    const suyos = (await mensajes(comercio)) as unknown as ClaveDeMensaje[]
+    const suyos = (await mensajes(comercio)) as unknown as MensajeKey[]
     const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
       db: entorno.db,
-      reloj: () => new Date(vencen),
+      clock: () => new Date(vencen),
       secretos: SECRETOS,
-      avisarTrabajo: () => {},
-      ajustes: ajustesCon(),
+      notifyJobs: () => {},
+      settings: readTestSettings(),
     }
-    await Promise.all([1, 2, 3, 4].map(() => vencerSolicitudes(deps, suyos)))
-    await vencerSolicitudes(deps, suyos)
+    await Promise.all([1, 2, 3, 4].map(() => expireRequests(deps, suyos)))
+    await expireRequests(deps, suyos)
     for (const guia of guias) {
       const leida = await leer(comercio, guia)
-      revisarHistorial(leida)
+      checkHistory(leida)
       expect([leida.secuencia, leida.ubicacion.estado]).toEqual([3, 'vencida'])
     }
   })
@@ -417,7 +431,7 @@ describe('location events', () => {
     }
     const guia = await nueva(comercio, MIXCO)
     await anotar(guia)
-    entorno.adelantar(73 * HORA)
+    entorno.advance(73 * HORA)
     await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     await anotar(guia)
     await comercio.api.guias.reenviarSolicitud(guia)

@@ -1,26 +1,26 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
-import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
-import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
-import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
-import { anotar } from '../../server/domain/mensajeria/settle.ts'
-import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { expireRequests } from '../../server/domain/mensajeria/expire.ts'
+import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
+import { markSent } from '../../server/domain/mensajeria/markSent.ts'
+import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
+import { recordStatus } from '../../server/domain/mensajeria/settle.ts'
+import { eraseUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
 import { HORA } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
-import { SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../fabricas.ts'
+import { answerWith, useReceivers } from '../webhooks/receptor.ts'
+import { SECRETOS, useUbicacionRequests } from './solicitudes.ts'
 
 const DIAS = 30
 const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
-const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
-const nuevoReceptor = usarReceptores()
-const { enlaceDe, ver, enviar, leer, nueva, escanear, filas, mensajes } = usarSolicitudes(entorno)
+const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
+const nuevoReceptor = useReceivers()
+const { enlaceDe, ver, send: enviar, leer, nueva, escanear, rows: filas, mensajes } = useUbicacionRequests(entorno)
 
-const reloj = () => entorno.reloj()
-const adelantar = (ms: number) => entorno.adelantar(ms)
-const olvidar = () => olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon(env) })
+const reloj = () => entorno.clock()
+const adelantar = (ms: number) => entorno.advance(ms)
+const olvidar = () => eraseUbicaciones({ db: entorno.db, clock: reloj, settings: readTestSettings(env) })
 
 /** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
 async function todo(): Promise<string[]> {
@@ -47,9 +47,9 @@ describe('after the retention', () => {
   it('places, links and phones are gone from every table; what remains still answers', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const receptor = await nuevoReceptor(contestarCon(204))
+    const receptor = await nuevoReceptor(answerWith(204))
     const webhook = await api.webhooks.crear({ url: receptor.url })
-    const { lat: _lat, lng: _lng, ...base } = unaGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
+    const { lat: _lat, lng: _lng, ...base } = buildGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
     let n = 0
     const de = (cambios: Partial<GuiaIndividual>) =>
       ({ ...base, telefono: `+5023777000${++n}`, external_ref: `OLVIDO-${n}`, ...cambios }) as GuiaIndividual
@@ -84,9 +84,9 @@ describe('after the retention', () => {
     }
     // Ended a day later; and not at all.
     adelantar(24 * HORA)
-    const posterior = await api.guias.crear(unaGuia({ lat: 14.6155554, lng: -90.6155554 }))
+    const posterior = await api.guias.crear(buildGuia({ lat: 14.6155554, lng: -90.6155554 }))
     await escanear(posterior.guia, ...EN_CAMINO)
-    const abierta = await api.guias.crear(unaGuia({ lat: 14.6155555, lng: -90.6155555 }))
+    const abierta = await api.guias.crear(buildGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await hasta(async () => {
       const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
       return rows.length === 0
@@ -197,17 +197,23 @@ describe('after the retention', () => {
     await comercio.api.guias.cancelar(guia)
     adelantar((DIAS + 1) * 24 * HORA)
     await olvidar()
-    const [suyo] = (await filas(guia)).mensaje as [ClaveDeMensaje]
-    const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, ajustes: ajustesCon() }
-    await anotar(deps, suyo, 'leido', reloj(), 'wamid.x')
-    await enviarAlBuzon(deps, [suyo])
-    await vencerSolicitudes(deps, [suyo])
+    const [suyo] = (await filas(guia)).mensaje as [MensajeKey]
+    const deps = {
+      db: entorno.db,
+      clock: reloj,
+      secretos: SECRETOS,
+      notifyJobs: () => {},
+      settings: readTestSettings(),
+    }
+    await recordStatus(deps, suyo, 'leido', reloj(), 'wamid.x')
+    await sendToMailbox(deps, [suyo])
+    await expireRequests(deps, [suyo])
     const leida = await leer(comercio, guia)
     expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
     expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)
     // The provider tells that it did send a message without an answer.
     await entorno.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
-    await marcarEnviados(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
+    await markSent(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
     expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
   })
 
@@ -227,7 +233,7 @@ describe('after the retention', () => {
   it('more than a thousand at once', async () => {
     const comercio = await entorno.nuevoComercio()
     for (let i = 0; i < 11; i++)
-      await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => sinDestino()) })
+      await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuiaWithoutDestino()) })
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
       new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),

@@ -1,17 +1,17 @@
 import type { Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { type Proveedor, usarProveedores } from '../mensajeria/proveedor.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { type TestProvider, useProviders } from '../mensajeria/proveedor.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
 
-const nuevoProveedor = usarProveedores()
-const nuevoReceptor = usarReceptores()
-let proveedor: Proveedor
+const nuevoProveedor = useProviders()
+const nuevoReceptor = useReceivers()
+let proveedor: TestProvider
 /** Live guides go out over WhatsApp, test guides into the mailbox. */
-const entorno = usarEntorno({}, async () => {
+const entorno = useEnvironment({}, async () => {
   proveedor = await nuevoProveedor()
   const { baseUrl, phoneNumberId, token, appSecret, verifyToken } = proveedor.config
   return {
@@ -23,7 +23,18 @@ const entorno = usarEntorno({}, async () => {
     WHATSAPP_VERIFY_TOKEN: verifyToken,
   }
 })
-const { enlaceDe, ver, enviar, leer, esperar, nueva, escanear, mensajes, filas, tokens } = usarSolicitudes(entorno)
+const {
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  esperar,
+  nueva,
+  escanear,
+  mensajes,
+  rows: filas,
+  tokens,
+} = useUbicacionRequests(entorno)
 
 const AHI = { lat: '14.71889', lng: '-90.64417', metodo: 'gps' }
 let serie = 0
@@ -32,7 +43,7 @@ const telefono = () => `+5023${String(2_000_000 + ++serie)}`
 const enviada = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
 const limite = { status: 409, codigo: 'limite_de_solicitudes' }
 const vencer = async (comercio: Comercio, guia: string) => {
-  entorno.adelantar(73 * HORA)
+  entorno.advance(73 * HORA)
   return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
 }
 const codigoDe = (promesa: Promise<unknown>) =>
@@ -65,13 +76,13 @@ describe('a request is made again', () => {
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
     const { enviado_en, vence_en } = pedida.ubicacion.solicitud!
     expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
-    revisarHistorial(pedida)
+    checkHistory(pedida)
     const nuevo = await enlaceDe(guia)
     expect(nuevo).not.toBe(viejo)
     expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([410, 200])
     expect((await enviar(nuevo, AHI)).status).toBe(303)
     const confirmada = await leer(comercio, guia)
-    revisarHistorial(confirmada)
+    checkHistory(confirmada)
     expect(confirmada.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
     await hasta(async () => receptor.recibidos.length === 4)
     expect(receptor.recibidos.map(({ json }) => json.tipo).sort()).toEqual([
@@ -85,21 +96,21 @@ describe('a request is made again', () => {
   it('while it is open: both links work, and what counts is the newer one’s end', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio, { telefono: telefono() })
-    entorno.adelantar(40 * HORA)
+    entorno.advance(40 * HORA)
     await comercio.api.guias.reenviarSolicitud(guia)
     const pedida = await esperar(comercio, guia, (una) => una.secuencia === 3 && enviada(una))
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
     const [viejo, nuevo] = [await enlaceDe(guia, 1), await enlaceDe(guia, 2)]
     expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([200, 200])
     // The first one's time is over, the guide's isn't.
-    entorno.adelantar(40 * HORA)
+    entorno.advance(40 * HORA)
     await hasta(async () => (await mensajes(comercio))[0].abierta === false)
     expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([410, 200])
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
-    entorno.adelantar(33 * HORA)
+    entorno.advance(33 * HORA)
     const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     expect(vencida.secuencia).toBe(4)
-    revisarHistorial(vencida)
+    checkHistory(vencida)
   })
 
   it('through the older link it is confirmed as well', async () => {
@@ -109,8 +120,8 @@ describe('a request is made again', () => {
     await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
     expect((await enviar(await enlaceDe(guia, 1), AHI)).status).toBe(303)
     expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
-    revisarHistorial(await leer(comercio, guia))
-    entorno.adelantar(73 * HORA)
+    checkHistory(await leer(comercio, guia))
+    entorno.advance(73 * HORA)
     await entorno.quietud()
     expect((await leer(comercio, guia)).secuencia).toBe(4)
   })
@@ -119,7 +130,7 @@ describe('a request is made again', () => {
     const comercio = await entorno.nuevoComercio('live')
     const numero = telefono()
     proveedor.porTelefono.set(numero.slice(1), { tipo: 'error', status: 400, error: { code: 131026 } })
-    const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: numero }))
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: numero }))
     const fallida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'fallida')
     expect(fallida.eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
     expect(fallida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'fallido', numero: 1 })
@@ -131,16 +142,16 @@ describe('a request is made again', () => {
       solicitud: { numero: 2, estado: 'pendiente', motivo: null },
     })
     const pedida = await esperar(comercio, guia, enviada)
-    revisarHistorial(pedida)
+    checkHistory(pedida)
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
     expect(proveedor.aceptados.filter(({ para }) => para === numero.slice(1))).toHaveLength(1)
     expect((await enviar(await enlaceDe(guia), AHI)).status).toBe(303)
-    revisarHistorial(await leer(comercio, guia))
+    checkHistory(await leer(comercio, guia))
   })
 
   it('before the first one has left', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: telefono() }))
+    const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ telefono: telefono() }))
     const { ubicacion } = await comercio.api.guias.reenviarSolicitud(guia)
     expect(ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'pendiente' })
     const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
@@ -153,10 +164,10 @@ describe('nothing is asked', () => {
   it('where nothing is to be asked', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const confirmada = (await api.guias.crear(unaGuia())).guia
+    const confirmada = (await api.guias.crear(buildGuia())).guia
     const cancelada = await nueva(comercio, { telefono: telefono() })
     await api.guias.cancelar(cancelada)
-    const entregada = (await api.guias.crear(unaGuia())).guia
+    const entregada = (await api.guias.crear(buildGuia())).guia
     await escanear(entregada, 'recolectado', 'en_ruta', 'entregado')
     const devuelta = await nueva(comercio, { telefono: telefono() })
     await escanear(devuelta, 'recolectado', 'en_devolucion')
@@ -180,11 +191,11 @@ describe('nothing is asked', () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await nueva(comercio, { telefono: telefono() })
     for (const numero of [2, 3, 4]) {
-      entorno.adelantar(25 * HORA)
+      entorno.advance(25 * HORA)
       expect((await comercio.api.guias.reenviarSolicitud(guia)).ubicacion.solicitud!.numero).toBe(numero)
       await esperar(comercio, guia, enviada)
     }
-    entorno.adelantar(240 * HORA)
+    entorno.advance(240 * HORA)
     const antes = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     await expect(comercio.api.guias.reenviarSolicitud(guia)).rejects.toMatchObject(limite)
     expect(await leer(comercio, guia)).toEqual(antes)
@@ -211,7 +222,7 @@ describe('nothing is asked', () => {
     // A new guide asks its once, all the same; and a day later there is room again.
     const d = await nueva(otro, { telefono: numero })
     await expect(otro.api.guias.reenviarSolicitud(d)).rejects.toMatchObject(limite)
-    entorno.adelantar(24 * HORA + 1_000)
+    entorno.advance(24 * HORA + 1_000)
     await otro.api.guias.reenviarSolicitud(d)
     const porLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
     expect([await porLlave(uno), await porLlave(otro), await porLlave(vivo)]).toEqual([3, 4, 2])
@@ -247,7 +258,7 @@ describe('at once', () => {
     expect((await mensajes(comercio)).map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
     expect(leida.secuencia).toBe(5)
     expect(leida.ubicacion.solicitud!.numero).toBe(4)
-    revisarHistorial(leida)
+    checkHistory(leida)
   })
 
   it('many guides of one phone, over merchants: never a sixth', async () => {
@@ -283,7 +294,7 @@ describe('at once', () => {
       await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado !== 'pendiente'))
       for (const guia of guias) {
         const leida = await leer(comercio, guia)
-        revisarHistorial(leida)
+        checkHistory(leida)
         expect(leida.ubicacion.estado).toBe('confirmada')
       }
     }

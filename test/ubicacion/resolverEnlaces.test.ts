@@ -3,22 +3,22 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { enlacesPendientes, resolverEnlaces } from '../../server/domain/ubicacion/resolverEnlaces.ts'
+import { pendingLinks, resolverEnlaces } from '../../server/domain/ubicacion/resolverEnlaces.ts'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
-import { certificado, paraNombre } from '../certificado.ts'
+import { createCertificate, encodeDnsName } from '../certificado.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { useReceivers } from '../webhooks/receptor.ts'
+import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
 
 // The service has no place for a CA of our own, so its job is done here by hand, over the same database.
-const entorno = usarEntorno(
+const entorno = useEnvironment(
   { resolver: () => Promise.reject(new Error('the service itself looks nothing up')) },
   () => ({ WORKERS: '0' }),
 )
-const nuevoReceptor = usarReceptores()
-const { leer, filas, escanear } = usarSolicitudes(entorno)
+const nuevoReceptor = useReceivers()
+const { leer, rows: filas, escanear } = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const CORTO = 'https://maps.app.goo.gl/abc123'
@@ -28,7 +28,7 @@ const SIN_PUNTO = 'https://www.google.com/maps/place/Mixco'
 
 // --- maps.app.goo.gl, as a real https server: only the last step of the way to it is bent ---
 
-const par = certificado(['maps.app.goo.gl', 'www.google.com'].map(paraNombre))
+const par = createCertificate(['maps.app.goo.gl', 'www.google.com'].map(encodeDnsName))
 const rutas = new Map<string, string | number>()
 const vistos: string[] = []
 let alVer: () => Promise<unknown> = async () => {}
@@ -58,35 +58,35 @@ beforeEach(() => {
     original({ ...opciones, socket: net.connect(port, '127.0.0.1') })) as typeof tls.connect)
   resolutor = createShortLinkResolver({
     resolver: async () => [{ address: '142.250.1.1', family: 4 }],
-    plazo: 2_000,
+    timeout: 2_000,
     ca: par.cert,
   })
 })
 afterEach(async () => {
   vi.restoreAllMocks()
-  await resolutor.cerrar()
+  await resolutor.close()
 })
 
 const lineas: unknown[] = []
 const deps = () => ({
   db: entorno.db,
   log: { info: (...partes: unknown[]) => lineas.push(partes) } as never,
-  reloj: entorno.reloj,
-  avisarTrabajo: () => {},
-  enlacesCortos: resolutor,
+  clock: entorno.clock,
+  notifyJobs: () => {},
+  shortLinks: resolutor,
 })
 /** A round of the feeder and what it feeds. */
 async function ronda() {
-  const trabajos = await enlacesPendientes(deps(), 1_000)
+  const trabajos = await pendingLinks(deps(), 1_000)
   await resolverEnlaces(
     deps(),
     trabajos.map(({ id, data }) => ({ id: id!, data: data! })),
   )
   return trabajos.length
 }
-const adelantar = (ms: number) => entorno.adelantar(ms)
+const adelantar = (ms: number) => entorno.advance(ms)
 async function conEnlace(comercio: Comercio, maps_url: string) {
-  const { lat: _lat, lng: _lng, ...sin } = unaGuia({ ...MIXCO, maps_url })
+  const { lat: _lat, lng: _lng, ...sin } = buildGuia({ ...MIXCO, maps_url })
   return comercio.api.guias.crear(sin)
 }
 
@@ -103,7 +103,7 @@ describe('a guide with a short link', () => {
     rutas.set(CORTO, PUNTO)
     expect(await ronda()).toBe(1)
     const guia = await leer(comercio, creada.guia)
-    revisarHistorial(guia, 'confirmada')
+    checkHistory(guia, 'confirmada')
     expect(guia).toMatchObject({
       advertencias: [],
       lat: null,
@@ -122,14 +122,14 @@ describe('a guide with a short link', () => {
     expect(await ronda()).toBe(0)
     expect((await filas(creada.guia)).enlace_corto).toEqual([])
     const { eventos: _eventos, ...como } = guia
-    const { lat: _lat, lng: _lng, ...otra } = unaGuia({ ...MIXCO, maps_url: CORTO, external_ref: guia.external_ref! })
+    const { lat: _lat, lng: _lng, ...otra } = buildGuia({ ...MIXCO, maps_url: CORTO, external_ref: guia.external_ref! })
     expect(await comercio.api.guias.crear(otra)).toEqual(como)
   })
 
   it('keeps the warning that the address was corrected meanwhile', async () => {
     rutas.set(CORTO, PUNTO)
     const { api } = await entorno.nuevoComercio()
-    const { lat: _lat, lng: _lng, ...sinLugar } = unaGuia(MIXCO)
+    const { lat: _lat, lng: _lng, ...sinLugar } = buildGuia(MIXCO)
     const { guia } = await api.guias.crear({ ...sinLugar, maps_url: CORTO })
     await api.guias.corregir(guia, { direccion: 'Calle 9' })
     await ronda()
@@ -173,7 +173,7 @@ describe('a guide with a short link', () => {
       expect(vistos).toHaveLength(intentos)
       const [fila] = (await filas(creada.guia)).enlace_corto
       if (!fila) break
-      const espera = fila.proximo_en.getTime() - deps().reloj().getTime()
+      const espera = fila.proximo_en.getTime() - deps().clock().getTime()
       esperas.push(Math.round(espera / 1_000))
       adelantar(espera - 1_500)
       expect(await ronda()).toBe(0)
@@ -207,7 +207,7 @@ describe('a guide with a short link', () => {
     while ((await ronda()) > 0)
     for (const { guia } of guias) {
       const leida = await leer(comercio, guia)
-      revisarHistorial(leida, 'confirmada')
+      checkHistory(leida, 'confirmada')
       expect([leida.secuencia, leida.ubicacion.lat]).toEqual([2, 14.6349])
     }
   })
@@ -227,7 +227,7 @@ describe('who says better meanwhile wins', () => {
     await ronda()
     for (const guia of [antes, durante]) {
       const leida = await leer(comercio, guia)
-      revisarHistorial(leida, 'confirmada')
+      checkHistory(leida, 'confirmada')
       expect(leida).toMatchObject({ secuencia: 2, advertencias: [], ubicacion: { lat: 14.7, origen: 'comercio' } })
       expect((await filas(guia)).enlace_corto).toEqual([])
     }
@@ -249,7 +249,7 @@ describe('who says better meanwhile wins', () => {
     await ronda()
     for (const guia of [antes, durante]) {
       const leida = await leer(comercio, guia)
-      revisarHistorial(leida, 'confirmada')
+      checkHistory(leida, 'confirmada')
       expect(leida.ubicacion).toMatchObject({ lat: 14.6349, maps_url: OTRO, origen: 'comercio' })
     }
   })
@@ -279,7 +279,7 @@ describe('who says better meanwhile wins', () => {
     await escanear(enRuta, 'recolectado', 'en_ruta')
     await ronda()
     const leida = await leer(comercio, cancelada)
-    revisarHistorial(leida, 'confirmada')
+    checkHistory(leida, 'confirmada')
     expect([leida.secuencia, leida.ubicacion.lat]).toEqual([2, null])
     expect((await leer(comercio, enRuta)).ubicacion.lat).toBe(14.6349)
     expect((await filas(cancelada)).enlace_corto).toEqual([])

@@ -2,13 +2,13 @@ import type { Evento, Guia, GuiaIndividual } from '@guias/sdk'
 import { expect } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
-import { hasta, lecturaDe, sinDestino } from '../fabricas.ts'
+import { type Comercio, MASTER_KEY, type TestEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 
 export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
 /** What tests of location requests do again and again. */
-export function usarSolicitudes(entorno: Entorno) {
+export function useUbicacionRequests(entorno: TestEnvironment) {
   /** Of every link that was made here, to be looked for where they have no business. */
   const tokens: string[] = []
   const ayudas = {
@@ -26,7 +26,7 @@ export function usarSolicitudes(entorno: Entorno) {
     },
     ver: (ruta: string, metodo = 'GET') => fetch(entorno.url + ruta, { method: metodo }),
     /** As the page's form does. */
-    enviar: (ruta: string, campos: Record<string, string>) =>
+    send: (ruta: string, campos: Record<string, string>) =>
       fetch(entorno.url + ruta, {
         method: 'POST',
         redirect: 'manual',
@@ -42,13 +42,13 @@ export function usarSolicitudes(entorno: Entorno) {
       }),
     /** A guide whose message was handed over. */
     async nueva(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
-      const { guia } = await comercio.api.guias.crear(sinDestino(campos))
+      const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino(campos))
       await ayudas.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
       return guia
     },
     async escanear(guia: string, ...estados: string[]) {
       for (const estado of estados) {
-        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe(estado))
+        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
         expect([estado, status, cuerpo.codigo]).toEqual([estado, 201, undefined])
       }
     },
@@ -56,7 +56,7 @@ export function usarSolicitudes(entorno: Entorno) {
       (await entorno.db.pool.query('select * from mensaje where comercio_id = $1 order by guia, numero', [comercio.id]))
         .rows,
     /** Everything that is kept of a guide. */
-    async filas(guia: string) {
+    async rows(guia: string) {
       const tabla = async (texto: string) => (await entorno.db.pool.query(texto, [guia])).rows
       return {
         guia: await tabla('select g.* from guia g where guia = $1'),
@@ -82,7 +82,7 @@ const DESDE: Record<string, readonly string[]> = {
 }
 
 /** No gaps, no forbidden step of the place, nothing after an end; and the guide says what its last event says. */
-export function revisarHistorial(guia: Guia & { eventos: { datos: Evento[] } }, inicial = 'solicitada') {
+export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, inicial = 'solicitada') {
   const eventos = guia.eventos.datos
   const resumen = eventos.map(({ tipo }) => tipo).join(' ')
   expect(

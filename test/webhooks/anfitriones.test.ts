@@ -6,12 +6,12 @@ import {
   PER_UNKNOWN_HOST,
   SENDS_PER_MINUTE,
 } from '../../server/domain/webhooks/hosts.ts'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon, retener, usarReceptores } from './receptor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith, holdAnswers, useReceivers } from './receptor.ts'
 
-const entorno = compartirEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
 
 /** Hosts on a clock of the test's own. */
 function nuevos() {
@@ -26,19 +26,19 @@ function nuevos() {
   const pasar = (cuantos: number) => {
     ms += cuantos
   }
-  return { anfitriones, empezar, pasar }
+  return { anfitriones, start: empezar, pasar }
 }
 const envio = (cambios: Partial<HostSend> = {}): HostSend => ({
-  anfitrion: 'tienda.ejemplo.com',
+  host: 'tienda.ejemplo.com',
   comercio: 'tienda',
-  comprobado: false,
-  esPrueba: false,
+  verified: false,
+  isTest: false,
   ...cambios,
 })
 
 describe('what one host is sent', () => {
   it('is little at once while it has taken nothing, and so many a minute, whoever’s endpoints they are', () => {
-    const { anfitriones, empezar, pasar } = nuevos()
+    const { anfitriones, start: empezar, pasar } = nuevos()
     expect(empezar(envio())).toBe(PER_UNKNOWN_HOST)
     let enviados = PER_UNKNOWN_HOST
     for (let i = 0; i < 1_000; i++) {
@@ -50,14 +50,14 @@ describe('what one host is sent', () => {
     pasar(10_000)
     expect(empezar(envio())).toBe(PER_UNKNOWN_HOST)
     // Another host isn't touched.
-    expect(empezar(envio({ anfitrion: 'otra.ejemplo.com' }))).toBe(PER_UNKNOWN_HOST)
+    expect(empezar(envio({ host: 'otra.ejemplo.com' }))).toBe(PER_UNKNOWN_HOST)
   })
 
   it('is little of one merchant’s, whatever names he gives a host', () => {
-    const { anfitriones, empezar, pasar } = nuevos()
+    const { anfitriones, start: empezar, pasar } = nuevos()
     const cuantos = (nombres: string[], comercio?: string) =>
       nombres
-        .map((anfitrion) => envio({ anfitrion, ...(comercio ? { comercio } : {}) }))
+        .map((anfitrion) => envio({ host: anfitrion, ...(comercio ? { comercio } : {}) }))
         .reduce((suma, uno) => {
           const hechos = empezar(uno, 1)
           if (hechos > 0) anfitriones.finish(uno, false)
@@ -70,22 +70,22 @@ describe('what one host is sent', () => {
     pasar(10_000)
     expect(cuantos(comodin)).toBe(10)
     // What is proved isn't bounded so.
-    expect(empezar(envio({ comprobado: true }))).toBe(PER_HOST)
+    expect(empezar(envio({ verified: true }))).toBe(PER_HOST)
   })
 
   it('is much once it has taken something, or an endpoint of it was proved, but for tests', () => {
-    const { anfitriones, empezar } = nuevos()
-    expect(empezar(envio({ comprobado: true }))).toBe(PER_HOST)
-    const otra = { anfitrion: 'otra.ejemplo.com' }
+    const { anfitriones, start: empezar } = nuevos()
+    expect(empezar(envio({ verified: true }))).toBe(PER_HOST)
+    const otra = { host: 'otra.ejemplo.com' }
     expect(empezar(envio(otra), 1)).toBe(1)
     anfitriones.finish(envio(otra), true)
     expect(empezar(envio(otra))).toBe(PER_HOST)
-    const tercera = envio({ anfitrion: 'tercera.ejemplo.com', comercio: 'otra', comprobado: true, esPrueba: true })
+    const tercera = envio({ host: 'tercera.ejemplo.com', comercio: 'otra', verified: true, isTest: true })
     expect(empezar(tercera)).toBe(SENDS_PER_MINUTE)
   })
 
   it('goes on with whoever waited as soon as something of it ends', () => {
-    const { anfitriones, empezar } = nuevos()
+    const { anfitriones, start: empezar } = nuevos()
     empezar(envio())
     for (const linea of ['una', 'otra', 'ida']) expect(anfitriones.maySend(envio(), linea)).toBe(false)
     anfitriones.forget('ida')
@@ -95,7 +95,7 @@ describe('what one host is sent', () => {
 })
 
 it('many merchants’ endpoints at a host that hangs send it little, and hold up nobody', async () => {
-  const retenedor = retener()
+  const retenedor = holdAnswers()
   const victima = await nuevoReceptor(retenedor.responder)
   const atacantes = await Promise.all(Array.from({ length: 5 }, () => entorno.nuevoComercio()))
   for (const { api } of atacantes)
@@ -105,14 +105,14 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
     }
   await hasta(async () => victima.recibidos.length === PER_UNKNOWN_HOST)
   const { api } = await entorno.nuevoComercio()
-  const receptor = await nuevoReceptor(contestarCon(204))
+  const receptor = await nuevoReceptor(answerWith(204))
   await api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= 10; i++) {
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     await hasta(async () => receptor.recibidos.length === i)
   }
   expect([victima.recibidos.length, retenedor.abandonadas]).toEqual([PER_UNKNOWN_HOST, 0])
   // It answers after all: what waited goes.
-  retenedor.soltar()
+  retenedor.release()
   await hasta(async () => victima.recibidos.length === 20)
 })

@@ -6,10 +6,10 @@ import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
 import { JOBS } from '../../server/startup/jobs.ts'
-import { usarEntorno } from '../entorno.ts'
+import { useEnvironment } from '../entorno.ts'
 
 /** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const COMERCIO = '00000000-0000-7000-8000-000000000000'
 let serie = 0
 const nueva = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serie}` })
@@ -41,25 +41,25 @@ async function proceso() {
   const perderRespuesta = (sentencia: string) => {
     perdida = sentencia
   }
-  const contando: Pick<Db, 'consultar'> = {
-    async consultar(sentencia, ...valores) {
+  const contando: Pick<Db, 'query'> = {
+    async query(sentencia, ...valores) {
       sentencias.push(sentencia.name!)
-      const filas = await entorno.db.consultar(sentencia, ...valores)
+      const filas = await entorno.db.query(sentencia, ...valores)
       if (perdida !== sentencia.name) return filas
       perdida = undefined
       throw new Error('the answer was lost')
     },
   }
   const arriendos = new Leases(boss, contando, processTimers, {
-    alTomar: (suyos) => void tomados.push(...suyos),
-    alPerder: ({ key }) => void perdidos.push(key.webhook),
-    alNoTomar: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),
+    onTaken: (suyos) => void tomados.push(...suyos),
+    onLost: ({ key }) => void perdidos.push(key.webhook),
+    onNotTaken: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),
   })
   const pedir = async (clave: ClaveDeWebhook, deOtro = false) => {
     arriendos.request(clave, deOtro)
     await arriendos.take()
   }
-  return { boss, arriendos, tomados, perdidos, ajenos, sentencias, perderRespuesta, pedir }
+  return { boss, arriendos, tomados, lost: perdidos, ajenos, sentencias, perderRespuesta, request: pedir }
 }
 
 /** As if nobody had looked for dead processes lately. */
@@ -85,14 +85,14 @@ describe('a lease of an endpoint', () => {
   it('is one process’s alone; who asks in vain says that there is work, once', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
-    await uno.pedir(clave)
-    await otro.pedir(clave)
+    await uno.request(clave)
+    await otro.request(clave)
     expect([nombres(uno.tomados), nombres(otro.tomados), otro.ajenos]).toEqual([[clave.webhook], [], [clave.webhook]])
     // What another process says needn't be said again.
-    await otro.pedir(clave, true)
+    await otro.request(clave, true)
     expect(otro.ajenos).toEqual([clave.webhook])
     await uno.arriendos.release(uno.arriendos.all())
-    await otro.pedir(clave)
+    await otro.request(clave)
     expect(nombres(otro.tomados)).toEqual([clave.webhook])
   })
 
@@ -100,9 +100,9 @@ describe('a lease of an endpoint', () => {
     const uno = await proceso()
     const clave = nueva()
     for (let vez = 1; vez <= 20; vez++) {
-      await uno.pedir(clave)
+      await uno.request(clave)
       const soltado = uno.arriendos.release(uno.arriendos.all())
-      await Promise.all([soltado, uno.pedir(clave)])
+      await Promise.all([soltado, uno.request(clave)])
       expect(nombres(uno.arriendos.all())).toEqual([clave.webhook])
       await uno.arriendos.release(uno.arriendos.all())
     }
@@ -111,13 +111,13 @@ describe('a lease of an endpoint', () => {
   it('lives by the signs of life of its process, and is lost when another process took it over', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     const [arriendo] = uno.tomados
     await uno.arriendos.beat(performance.now() + 5_000)
     expect([
-      uno.perdidos,
-      arriendo!.isValid(arriendo!.latido + 9_990),
-      arriendo!.isValid(arriendo!.latido + 10_010),
+      uno.lost,
+      arriendo!.isValid(arriendo!.heartbeatAt + 9_990),
+      arriendo!.isValid(arriendo!.heartbeatAt + 10_010),
     ]).toEqual([[], true, false])
     // Its job's own heartbeat may be as old as it likes, and the process's for as long as a lease lasts.
     await callarTrabajo(clave, 500)
@@ -125,15 +125,15 @@ describe('a lease of an endpoint', () => {
     expect(await rescatar(otro)).toBe(0)
     await callarTodas(26)
     expect(await rescatar(otro)).toBe(1)
-    await otro.pedir(clave)
+    await otro.request(clave)
     await otro.arriendos.beat(performance.now())
     expect(nombres(otro.tomados)).toEqual([clave.webhook])
     await uno.arriendos.beat(performance.now() + 10_000)
-    expect([uno.perdidos, uno.arriendos.all()]).toEqual([[clave.webhook], []])
+    expect([uno.lost, uno.arriendos.all()]).toEqual([[clave.webhook], []])
     // What the old holder gives up is not what the new one holds.
     await uno.arriendos.release([arriendo!])
     await otro.arriendos.beat(performance.now() + 20_000)
-    expect([otro.perdidos, nombres(otro.arriendos.all())]).toEqual([[], [clave.webhook]])
+    expect([otro.lost, nombres(otro.arriendos.all())]).toEqual([[], [clave.webhook]])
   })
 
   it('is as old as the instant at which its claim or its last heartbeat was sent, not answered', async () => {
@@ -144,29 +144,29 @@ describe('a lease of an endpoint', () => {
       enviada = performance.now()
       return fetch(...args)
     }) as typeof fetch
-    await uno.pedir(nueva())
+    await uno.request(nueva())
     const [arriendo] = uno.tomados
-    expect(arriendo!.latido).toBeLessThanOrEqual(enviada)
+    expect(arriendo!.heartbeatAt).toBeLessThanOrEqual(enviada)
     const inicio = Math.ceil(performance.now())
     await uno.arriendos.beat(inicio)
-    expect([arriendo!.anotado, arriendo!.latido]).toEqual([true, inicio])
+    expect([arriendo!.recorded, arriendo!.heartbeatAt]).toEqual([true, inicio])
     await uno.arriendos.beat(inicio + 5_000)
-    expect(arriendo!.latido).toBe(inicio + 5_000)
+    expect(arriendo!.heartbeatAt).toBe(inicio + 5_000)
   })
 
   it('is told from one that was taken over, though it is the same job', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     await uno.arriendos.beat(performance.now())
     const [{ jobId }] = uno.tomados as [Lease]
     await uno.boss.fail(LEASE_QUEUE, [jobId], { message: 'by somebody' })
-    await otro.pedir(clave)
+    await otro.request(clave)
     await otro.arriendos.beat(performance.now())
     expect(otro.tomados[0]!.jobId).toEqual({ id: jobId.id, retryCount: jobId.retryCount + 1 })
     await uno.arriendos.beat(performance.now() + 5_000)
     await otro.arriendos.beat(performance.now() + 5_000)
-    expect([uno.perdidos, otro.perdidos]).toEqual([[clave.webhook], []])
+    expect([uno.lost, otro.lost]).toEqual([[clave.webhook], []])
   })
 
   it('costs no statement of its own: of any number there is one every four seconds', async () => {
@@ -177,29 +177,29 @@ describe('a lease of an endpoint', () => {
     const inicio = Math.ceil(performance.now())
     for (let ms = 0; ms <= 20_000; ms += 500) await uno.arriendos.beat(inicio + ms)
     expect(uno.sentencias).toEqual(['bombas.latir', 'bombas.anotar', ...Array(5).fill('bombas.latir')])
-    expect([uno.perdidos, uno.arriendos.all().length]).toEqual([[], 500])
+    expect([uno.lost, uno.arriendos.all().length]).toEqual([[], 500])
     expect(uno.arriendos.all().every((uno) => uno.isValid(inicio + 29_000))).toBe(true)
   })
 
   it('that isn’t noted yet is given back when its process died right after it was taken', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     await callarTrabajo(clave, 24)
     expect(await rescatar(otro)).toBe(0)
     await callarTrabajo(clave, 26)
     expect(await rescatar(otro)).toBe(1)
     await uno.arriendos.beat(performance.now())
-    expect(uno.perdidos).toEqual([clave.webhook])
+    expect(uno.lost).toEqual([clave.webhook])
   })
 
   it('whose first sign of life is late is given up, since another process may have taken it by then', async () => {
     const uno = await proceso()
     const clave = nueva()
-    await uno.pedir(clave)
-    uno.tomados[0]!.latido -= 10_000
+    await uno.request(clave)
+    uno.tomados[0]!.heartbeatAt -= 10_000
     await uno.arriendos.beat(performance.now())
-    expect([uno.perdidos, uno.arriendos.all()]).toEqual([[clave.webhook], []])
+    expect([uno.lost, uno.arriendos.all()]).toEqual([[clave.webhook], []])
     const { rows } = await entorno.db.pool.query('select from pgboss.job where singleton_key = $1', [clave.webhook])
     expect(rows).toEqual([])
   })
@@ -207,21 +207,21 @@ describe('a lease of an endpoint', () => {
   it('is lost at the next sign of life when the queue was emptied, and can be had again', async () => {
     const uno = await proceso()
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     await uno.arriendos.beat(performance.now())
     await entorno.db.pool.query('delete from pgboss.job where singleton_key = $1', [clave.webhook])
     await uno.arriendos.beat(performance.now() + 5_000)
-    expect(uno.perdidos).toEqual([clave.webhook])
-    await uno.pedir(clave)
+    expect(uno.lost).toEqual([clave.webhook])
+    await uno.request(clave)
     await uno.arriendos.beat(performance.now() + 10_000)
-    expect([uno.perdidos.length, nombres(uno.arriendos.all())]).toEqual([1, [clave.webhook]])
+    expect([uno.lost.length, nombres(uno.arriendos.all())]).toEqual([1, [clave.webhook]])
   })
 
   it('whose job could not be deleted when it was given up is deleted at the next sign of life', async () => {
     const uno = await proceso()
     const [clave, otra] = [nueva(), nueva()]
-    await uno.pedir(clave)
-    await uno.pedir(otra)
+    await uno.request(clave)
+    await uno.request(otra)
     await uno.arriendos.beat(performance.now())
     const borrar = uno.boss.deleteJob
     uno.boss.deleteJob = () => Promise.reject(new Error('the database is away'))
@@ -235,12 +235,12 @@ describe('a lease of an endpoint', () => {
   it('whose noting nobody heard of is noted again', async () => {
     const uno = await proceso()
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     uno.perderRespuesta('bombas.anotar')
     await expect(uno.arriendos.beat(performance.now())).rejects.toThrow('lost')
     await uno.arriendos.beat(performance.now() + 5_000)
-    expect([uno.perdidos, nombres(uno.arriendos.all())]).toEqual([[], [clave.webhook]])
-    expect(uno.tomados[0]!.anotado).toBe(true)
+    expect([uno.lost, nombres(uno.arriendos.all())]).toEqual([[], [clave.webhook]])
+    expect(uno.tomados[0]!.recorded).toBe(true)
   })
 
   it('of a version that renews each by itself is left to it, and taken over when that stops', async () => {
@@ -257,7 +257,7 @@ describe('a lease of an endpoint', () => {
     expect(await rescatar(otro)).toBe(1)
     // A process of this version renews such a one in time, and its own rarely.
     await otro.arriendos.take()
-    await otro.pedir(nueva())
+    await otro.request(nueva())
     const tocados: number[] = []
     const touch = otro.boss.touch.bind(otro.boss)
     otro.boss.touch = (cola, trabajos) => {
@@ -267,7 +267,7 @@ describe('a lease of an endpoint', () => {
     const inicio = Math.ceil(performance.now())
     for (let s = 0; s <= 204; s += 4) await otro.arriendos.beat(inicio + s * 1_000)
     // The one every 12 s, the other after 200 s.
-    expect([tocados, otro.perdidos]).toEqual([Array(17 + 1).fill(1), []])
+    expect([tocados, otro.lost]).toEqual([Array(17 + 1).fill(1), []])
   })
 })
 
@@ -275,7 +275,7 @@ describe('a search for dead processes', () => {
   it('is done by one process at a time, every few seconds', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
-    await uno.pedir(clave)
+    await uno.request(clave)
     await callarTrabajo(clave, 26)
     await entorno.db.pool.query(`delete from webhook_bomba`)
     const halladas = await Promise.all([otro, uno, otro, uno].map(({ arriendos }) => arriendos.rescue()))
@@ -285,7 +285,7 @@ describe('a search for dead processes', () => {
 
   it('leaves nothing of them behind', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
-    await uno.pedir(nueva())
+    await uno.request(nueva())
     await uno.arriendos.beat(performance.now())
     await callarTodas(26)
     await rescatar(otro)

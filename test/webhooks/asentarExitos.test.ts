@@ -4,12 +4,12 @@ import { type Db, queryWith } from '../../server/data/db.ts'
 import { readDue } from '../../server/domain/webhooks/due.ts'
 import type { AttemptResult } from '../../server/domain/webhooks/settleAttempts.ts'
 import { settleSuccesses } from '../../server/domain/webhooks/settleSuccesses.ts'
-import { usarEntorno } from '../entorno.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
 import { nadie } from './webhooks.ts'
 
 /** A service that sends nothing. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('settling what went well', () => {
   it('reads its own deliveries alone, though it was planned when there were hardly any others', async () => {
@@ -36,12 +36,12 @@ describe('settling what went well', () => {
     }
     const asentar = async () => {
       await poner(webhook, 20)
-      const [leidas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 20, salvo: [] }], new Date())
+      const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 20, salvo: [] }], new Date())
       const resultados = leidas!.map(
-        ({ entrega }, n) =>
+        ({ aviso: entrega }, n) =>
           ({
             id: `${n}`,
-            entrega,
+            aviso: entrega,
             url: '',
             secretos: [1],
             iniciado_en: new Date(),
@@ -49,7 +49,7 @@ describe('settling what went well', () => {
           }) as never as AttemptResult,
       )
       const antes = await leidasHastaAhora()
-      expect(await settleSuccesses({ consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
+      expect(await settleSuccesses({ query: consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
       return (await leidasHastaAhora()) - antes
     }
     try {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { nextAttempt, RETRY_WAITS, readRetryAfter } from '../../server/domain/webhooks/schedule.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { limpiarAhora } from './limpiar.ts'
-import { contestarCon, type ReceptorDePrueba, usarReceptores } from './receptor.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { cleanUpNow } from './limpiar.ts'
+import { answerWith, type TestReceiver, useReceivers } from './receptor.ts'
 
 const SEGUNDO = 1_000
 const HORA = 3_600 * SEGUNDO
@@ -123,15 +123,15 @@ describe('the schedule', () => {
   })
 })
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 beforeAll(() => entorno.detenerReloj())
 
-const ahora = () => entorno.reloj().getTime()
-const adelantar = (ms: number) => entorno.adelantar(ms)
-const limpiar = () => limpiarAhora(entorno)
+const ahora = () => entorno.clock().getTime()
+const adelantar = (ms: number) => entorno.advance(ms)
+const limpiar = () => cleanUpNow(entorno)
 
-const crear = async (responder?: ReceptorDePrueba['responder'], comercio?: Comercio) => {
+const crear = async (responder?: TestReceiver['responder'], comercio?: Comercio) => {
   const suyo = comercio ?? (await entorno.nuevoComercio())
   const receptor = await nuevoReceptor(responder)
   const { webhook } = await suyo.api.webhooks.crear({ url: receptor.url })
@@ -139,7 +139,7 @@ const crear = async (responder?: ReceptorDePrueba['responder'], comercio?: Comer
 }
 type Creado = Awaited<ReturnType<typeof crear>>
 const entregaDe = ({ webhook }: Pick<Creado, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
-const nuevaGuia = async (creado: Creado) => entregaDe(creado, (await creado.api.guias.crear(unaGuia())).guia)
+const nuevaGuia = async (creado: Creado) => entregaDe(creado, (await creado.api.guias.crear(buildGuia())).guia)
 /** The delivery once that many attempts are settled. */
 const tras = ({ api, webhook }: Creado, aviso: string, intentos: number) =>
   hasta(async () => {
@@ -158,7 +158,7 @@ const fallarVeces = async (creado: Creado, aviso: string, veces: number) => {
 }
 describe('a delivery', () => {
   it('that always fails is attempted 11 times, each at its time, over 75.6 hours, and then no more', async () => {
-    const creado = await crear(contestarCon(500))
+    const creado = await crear(answerWith(500))
     const aviso = await nuevaGuia(creado)
     for (let n = 1; n <= 10; n++) {
       const leida = await tras(creado, aviso, n)
@@ -211,7 +211,7 @@ describe('a delivery', () => {
     ]
     await Promise.all(
       casos.map(async ([status, pedido, minimo, maximo]) => {
-        const creado = await crear(contestarCon(status, { 'Retry-After': pedido }))
+        const creado = await crear(answerWith(status, { 'Retry-After': pedido }))
         const leida = await tras(creado, await nuevaGuia(creado), 1)
         expect([pedido, leida.ultimo_estado_http, leida.estado]).toEqual([pedido, status, 'pendiente'])
         expect(esperaDe(leida), pedido).toBeGreaterThanOrEqual(minimo)
@@ -221,10 +221,10 @@ describe('a delivery', () => {
   })
 
   it('is held back by Retry-After until its time, and then goes', async () => {
-    const creado = await crear(contestarCon(429, { 'Retry-After': '3600' }))
+    const creado = await crear(answerWith(429, { 'Retry-After': '3600' }))
     const aviso = await nuevaGuia(creado)
     const { proximo_intento_en } = await tras(creado, aviso, 1)
-    creado.receptor.responder = contestarCon(204)
+    creado.receptor.responder = answerWith(204)
     adelantar(new Date(proximo_intento_en!).getTime() - ahora() - 1)
     await entorno.quietud()
     expect(creado.receptor.recibidos).toHaveLength(1)
@@ -236,13 +236,13 @@ describe('a delivery', () => {
     const otro = await nuevoReceptor()
     const creado = await crear()
     for (const [n, status] of [301, 302, 303, 307, 308].entries()) {
-      creado.receptor.responder = contestarCon(status, { Location: otro.url })
+      creado.receptor.responder = answerWith(status, { Location: otro.url })
       const leida = await tras(creado, await nuevaGuia(creado), 1)
       expect(leida).toMatchObject({ estado: 'pendiente', ultimo_estado_http: status, ultimo_error: 'redireccion' })
       expect(leida.historial[0]!.detalle).toContain('registre la dirección final')
       expect(creado.receptor.recibidos).toHaveLength(n + 1)
       // The brake would make the next one wait.
-      creado.receptor.responder = contestarCon(204)
+      creado.receptor.responder = answerWith(204)
       await creado.api.webhooks.cambiar(creado.webhook, { estado: 'activo' })
     }
     expect(otro.recibidos).toEqual([])
@@ -263,11 +263,11 @@ describe('an endpoint', () => {
     const dormido = await crear(undefined, comercio)
     await comercio.api.webhooks.cambiar(dormido.webhook, { estado: 'pausado' })
     const extrano = await crear()
-    const creado = await crear(contestarCon(500), comercio)
+    const creado = await crear(answerWith(500), comercio)
     const { api, webhook, receptor } = creado
     const pendiente = await nuevaGuia(creado)
     await tras(creado, pendiente, 1)
-    receptor.responder = contestarCon(410)
+    receptor.responder = answerWith(410)
     const aviso = await nuevaGuia(creado)
     expect(await tras(creado, aviso, 1)).toMatchObject({
       estado: 'fallido',
@@ -279,7 +279,7 @@ describe('an endpoint', () => {
     const deshabilitado = await api.webhooks.obtener(webhook)
     expect(deshabilitado).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410', fallas: { intentos: 2 } })
     expect(new Date(deshabilitado.estado_en).getTime()).toBe(ahora())
-    const avisosA = (r: ReceptorDePrueba) => r.recibidos.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
+    const avisosA = (r: TestReceiver) => r.recibidos.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
     await hasta(async () => avisosA(vecino.receptor).length === 1 && exacto.recibidos.length === 1)
     // Of its address only where: paths may hold secrets of their receiver.
     const url = `${new URL(deshabilitado.url).origin}/`
@@ -320,7 +320,7 @@ describe('an endpoint', () => {
     await api.webhooks.cambiar(dormido.webhook, { estado: 'activo' })
     await hasta(async () => avisosA(dormido.receptor).length === 1)
 
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
       estado: 'activo',
       motivo: null,
@@ -342,7 +342,7 @@ describe('an endpoint', () => {
   it('that only fails for 5 days is warned about at 50 and 90 %, then disabled, and comes back by PATCH', async () => {
     const comercio = await entorno.nuevoComercio()
     const vecino = await crear(undefined, comercio)
-    const creado = await crear(contestarCon(500), comercio)
+    const creado = await crear(answerWith(500), comercio)
     const { api, webhook } = creado
     const aviso = await nuevaGuia(creado)
     await tras(creado, aviso, 1)
@@ -401,7 +401,7 @@ describe('an endpoint', () => {
     await limpiar()
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).estado).toBe('fallido')
 
-    creado.receptor.responder = contestarCon(204)
+    creado.receptor.responder = answerWith(204)
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
       estado: 'activo',
       motivo: null,
@@ -411,7 +411,7 @@ describe('an endpoint', () => {
   })
 
   it('with fewer than 20 attempts in 5 days goes on', async () => {
-    const creado = await crear(contestarCon(500))
+    const creado = await crear(answerWith(500))
     const aviso = await nuevaGuia(creado)
     await tras(creado, aviso, 1)
     // The delivery's eleven are over: nothing falls due by itself.
@@ -434,18 +434,18 @@ describe('an endpoint', () => {
   })
 
   it('starts from nothing after one success', async () => {
-    const creado = await crear(contestarCon(500))
+    const creado = await crear(answerWith(500))
     const { api, webhook, receptor } = creado
     const aviso = await nuevaGuia(creado)
     await tras(creado, aviso, 1)
     await fallarVeces(creado, aviso, 20)
     adelantar(4 * DIA)
     await hasta(async () => (await api.webhooks.obtener(webhook)).fallas?.ventana === 50)
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, aviso)
     await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', fallas: null })
-    receptor.responder = contestarCon(500)
+    receptor.responder = answerWith(500)
     adelantar(2 * DIA)
     const otra = await nuevaGuia(creado)
     await tras(creado, otra, 1)

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon } from './receptor.ts'
-import { type Api, entregaDe, fallaDeApi, nadie, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith } from './receptor.ts'
+import { type Api, buildAvisoCode, fallaDeApi, nadie, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
+const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
@@ -30,17 +30,17 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
   })
 
   it('sends what waits to the new address, and by the new types from then on', async () => {
-    const { api, webhook, receptor } = await nuevo(contestarCon(500))
-    const { guia } = await api.guias.crear(unaGuia())
-    await trasIntentos(api, webhook, entregaDe(webhook, guia), 1)
+    const { api, webhook, receptor } = await nuevo(answerWith(500))
+    const { guia } = await api.guias.crear(buildGuia())
+    await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
     const otro = await nuevoReceptor()
     await api.webhooks.cambiar(webhook, { url: otro.url, tipos: ['guia.cancelado'] })
     adelantar(6_000)
-    const aviso = await terminada(api, webhook, entregaDe(webhook, guia), 2)
+    const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia), 2)
     expect(aviso.historial.map(({ url }) => url)).toEqual([otro.url, receptor.url])
-    const { guia: segunda } = await api.guias.crear(unaGuia())
+    const { guia: segunda } = await api.guias.crear(buildGuia())
     await api.guias.cancelar(segunda)
-    await terminada(api, webhook, entregaDe(webhook, segunda, 2))
+    await terminada(api, webhook, buildAvisoCode(webhook, segunda, 2))
     expect(otro.recibidos.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(receptor.recibidos).toHaveLength(1)
   })
@@ -51,7 +51,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       const { rows } = await entorno.db.pool.query('select freno_vence_en from webhook where webhook = $1', [webhook])
       return rows[0].freno_vence_en
     }
-    const vence = new Date(entorno.reloj().getTime() + 60_000)
+    const vence = new Date(entorno.clock().getTime() + 60_000)
     await entorno.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [vence, webhook])
     await api.webhooks.cambiar(webhook, { descripcion: 'Otra' })
     expect(await freno()).toEqual(vence)
@@ -107,18 +107,18 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const { comercio, api, webhook, receptor } = await nuevo()
     const pausado = await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
-    const [a, b] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+    const [a, b] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
     adelantar(60_000)
     // Pausing again is no news.
     expect((await api.webhooks.cambiar(webhook, { estado: 'pausado' })).estado_en).toBe(pausado.estado_en)
     const guias: string[] = [a.guia, b.guia]
     for (let n = 0; n < 150; n++) {
-      guias.push((await api.guias.crear(unaGuia())).guia)
+      guias.push((await api.guias.crear(buildGuia())).guia)
       adelantar(1)
     }
     await entorno.quietud(comercio)
     expect(receptor.recibidos).toEqual([])
-    const aviso = await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, a.guia))
+    const aviso = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, a.guia))
     expect(aviso).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
     const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
     expect(despierto.estado_en > pausado.estado_en).toBe(true)

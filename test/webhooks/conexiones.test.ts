@@ -3,9 +3,17 @@ import net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { conHttp, crudo, escucharReceptor, resolverLocal, responder, usarEnviador, VACIA } from './enviador.ts'
+import {
+  conHttp,
+  EMPTY_RESPONSE,
+  listenAsReceiver,
+  openRawReceiver,
+  resolverLocal,
+  responder,
+  useSender,
+} from './enviador.ts'
 
-const { enviar, plazos } = usarEnviador()
+const { send: enviar, deadlines: plazos } = useSender()
 
 describe('connections', () => {
   test('one is reused by its endpoint, and its phases are not told again', async () => {
@@ -20,18 +28,18 @@ describe('connections', () => {
         conexion_ms: null,
       })
     }
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 
   test('none is shared between endpoints, nor between origins of one endpoint', async () => {
     await using receptor = await conHttp(responder(204))
     await enviar(receptor.url, { canal: 'uno' })
     await enviar(receptor.url, { canal: 'dos' })
-    expect(receptor.conexiones()).toBe(2)
+    expect(receptor.connections()).toBe(2)
     await enviar(receptor.url.replace('127.0.0.1', 'localhost'), { canal: 'uno' })
-    expect(receptor.conexiones()).toBe(3)
+    expect(receptor.connections()).toBe(3)
     await enviar(receptor.url, { canal: 'dos' })
-    expect(receptor.conexiones()).toBe(3)
+    expect(receptor.connections()).toBe(3)
   })
 
   test('the address is judged at every exchange, reused connection or not', async () => {
@@ -54,7 +62,7 @@ describe('connections', () => {
       Array.from({ length: 64 }, (_, i) => enviar(receptor.url, { canal: canal(i) })),
     )
     expect(new Set(respuestas.map(({ status, cuerpo }) => `${status} ${cuerpo}`)).size).toBe(64)
-    expect(receptor.conexiones()).toBe(esperadas)
+    expect(receptor.connections()).toBe(esperadas)
   })
 
   test('a name with several addresses: the next one when the first does not answer', async () => {
@@ -66,7 +74,7 @@ describe('connections', () => {
       ],
     })
     const respuesta = await enviar(`http://localhost:${receptor.port}/`, {}, varios)
-    await varios.cerrar()
+    await varios.close()
     expect(respuesta).toMatchObject({ status: 204, ip: '127.0.0.1' })
   })
 
@@ -77,12 +85,12 @@ describe('connections', () => {
   })
 
   test('an idle one that the receiver closed is replaced unnoticed', async () => {
-    await using receptor = await crudo((socket) => socket.write(VACIA))
+    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
       const respuesta = await enviar(receptor.url)
       expect(respuesta).toMatchObject({ status: 204, error: null })
       expect(respuesta.conexion_ms).not.toBeNull()
-      expect(receptor.conexiones()).toBe(i)
+      expect(receptor.connections()).toBe(i)
       for (const socket of receptor.abiertas) socket.end()
       await expect.poll(() => receptor.abiertas.size).toBe(0)
     }
@@ -92,31 +100,31 @@ describe('connections', () => {
     ['closed', (socket) => socket.end()],
     ['reset', (socket) => socket.resetAndDestroy()],
   ])('a reused one %s as the request arrives: once more on a fresh one', async (_caso, cortar) => {
-    await using receptor = await crudo((socket, solicitudes) =>
-      solicitudes === 1 ? socket.write(VACIA) : cortar(socket),
+    await using receptor = await openRawReceiver((socket, solicitudes) =>
+      solicitudes === 1 ? socket.write(EMPTY_RESPONSE) : cortar(socket),
     )
     await enviar(receptor.url)
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: 204, error: null })
     expect(respuesta.conexion_ms).not.toBeNull()
-    expect(receptor.conexiones()).toBe(2)
+    expect(receptor.connections()).toBe(2)
   })
 
   test('but not a third time, nor once an answer has begun', async () => {
     let modo = 'bien'
-    await using receptor = await crudo((socket) => {
-      if (modo === 'bien') socket.write(VACIA)
+    await using receptor = await openRawReceiver((socket) => {
+      if (modo === 'bien') socket.write(EMPTY_RESPONSE)
       else socket.end(modo === 'a medias' ? 'HTTP/1.1 20' : '')
     })
     await enviar(receptor.url)
     modo = 'cierra'
     expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
-    expect(receptor.conexiones()).toBe(2)
+    expect(receptor.connections()).toBe(2)
     modo = 'bien'
     await enviar(receptor.url)
     modo = 'a medias'
     expect(await enviar(receptor.url)).toMatchObject({ status: null, error: 'conexion' })
-    expect(receptor.conexiones()).toBe(3)
+    expect(receptor.connections()).toBe(3)
   })
 
   test.each([
@@ -124,18 +132,18 @@ describe('connections', () => {
     ['a second answer', 'HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n'],
     ['half a second answer', 'HTTP/1.1 500 X\r\nContent-'],
   ])('%s after the answer does not reach the next exchange', async (_caso, sobra) => {
-    await using receptor = await crudo((socket) => socket.write(VACIA + sobra))
+    await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + sobra))
     for (let i = 1; i <= 3; i++) {
       expect(await enviar(receptor.url)).toMatchObject({ status: 204, error: null })
       await expect.poll(() => receptor.abiertas.size).toBe(0)
     }
-    await using tarde = await crudo((socket) => socket.write(VACIA))
+    await using tarde = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
       expect(await enviar(tarde.url)).toMatchObject({ status: 204, error: null })
       for (const socket of tarde.abiertas) socket.write(sobra)
       await expect.poll(() => tarde.abiertas.size).toBe(0)
     }
-    expect(tarde.conexiones()).toBe(3)
+    expect(tarde.connections()).toBe(3)
   })
 
   test('an idle one closes when the receiver says so, and nothing of it is kept', async () => {
@@ -143,8 +151,8 @@ describe('connections', () => {
     const servidor = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
     const callado = http.createServer(responder(204, '', { connection: 'keep-alive' }))
     for (const cual of [servidor, callado]) cual.keepAliveTimeout = 0
-    await using receptor = await escucharReceptor(servidor)
-    await using otro = await escucharReceptor(callado)
+    await using receptor = await listenAsReceiver(servidor)
+    await using otro = await listenAsReceiver(callado)
     await enviar(otro.url)
     const { connect } = net
     const huellas: WeakRef<net.Socket>[] = []
@@ -172,32 +180,32 @@ test('of the idle ones of many endpoints, the latest stay open; those in use all
     res.writeHead(204).end()
   })
   // As many as stay are few here: they would be closed for their age before thousands are made on a slow machine.
-  const paciente = createSender({ resolver: resolverLocal, ociosas: 20 })
+  const paciente = createSender({ resolver: resolverLocal, maxIdle: 20 })
   await enviar(receptor.url, { canal: 'lenta' }, paciente)
   const lenta = enviar(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
   const todas = Array.from({ length: 30 }, (_, i) => enviar(receptor.url, { canal: `c${i}` }, paciente))
   expect((await Promise.all(todas)).every(({ status }) => status === 204)).toBe(true)
   await expect.poll(() => receptor.abiertas.size).toBe(21)
-  expect(receptor.conexiones()).toBe(31)
+  expect(receptor.connections()).toBe(31)
   expect(await enviar(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
-  expect(receptor.conexiones()).toBe(31)
+  expect(receptor.connections()).toBe(31)
   await enviar(receptor.url, { canal: 'c0' }, paciente)
-  expect(receptor.conexiones()).toBe(32)
+  expect(receptor.connections()).toBe(32)
   sueltas.resolve()
   expect(await lenta).toMatchObject({ status: 204, conexion_ms: null })
-  await paciente.cerrar()
+  await paciente.close()
 })
 
 describe('closing', () => {
   test('what is under way ends, and no socket is left', async () => {
     const otro = createSender({ resolver: resolverLocal })
-    await using colgado = await crudo((socket) => socket.write('HTTP/1.1 '))
+    await using colgado = await openRawReceiver((socket) => socket.write('HTTP/1.1 '))
     await using rapido = await conHttp(responder(204))
     for (let i = 0; i < 20; i++) await enviar(rapido.url, { canal: `r${i}` }, otro)
     const colgados = Array.from({ length: 20 }, () => enviar(colgado.url, {}, otro))
     await expect.poll(() => colgado.abiertas.size).toBe(20)
     expect(rapido.abiertas.size).toBe(20)
-    await otro.cerrar()
+    await otro.close()
     for (const respuesta of await Promise.all(colgados)) {
       expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
       expect(respuesta.detalle).toContain('se repetirá')
@@ -210,13 +218,13 @@ describe('closing', () => {
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
     const otro = createSender({ resolver: () => promise })
     const pendiente = enviar(`http://localhost:${receptor.port}/`, {}, otro)
-    await otro.cerrar()
+    await otro.close()
     expect(await pendiente).toMatchObject({ status: null, error: 'conexion' })
     resolve(await resolverLocal('localhost'))
     expect(await enviar(receptor.url, {}, otro)).toMatchObject({ status: null, error: 'conexion', ip: null })
-    await otro.cerrar()
+    await otro.close()
     // Whatever had been on its way would have come before this one.
     await enviar(receptor.url)
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 })

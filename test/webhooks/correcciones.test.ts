@@ -1,44 +1,44 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { reencryptCorrections } from '../../server/domain/guias/reencrypt.ts'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { cargarContenido, cuerpoDeWebhook, exigirAvisoDeWebhook } from '../../server/domain/webhooks/entrega.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
+import { buildWebhookBody, loadContent, requireWebhookAviso } from '../../server/domain/webhooks/entrega.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { HORA } from '../duraciones.ts'
 import { MASTER_KEY } from '../entorno.ts'
-import { RECOGIDA, unaGuia } from '../fabricas.ts'
-import { corregir } from '../guias/corregir.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { type Api, entregaDe, terminada, usarWebhooks } from './webhooks.ts'
+import { buildGuia, RECOGIDA } from '../fabricas.ts'
+import { correctColumns } from '../guias/corregir.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { type Api, buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = usarWebhooks()
+const { entorno, nuevo } = useWebhooks()
 beforeAll(() => entorno.detenerReloj())
 
 const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: number) =>
-  (await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia, secuencia))).cuerpo
+  (await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))).cuerpo
 
 /** A guide of which the service sent two events before it was corrected twice. */
 async function corregida() {
   const { comercio, api, webhook, receptor } = await nuevo()
-  const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
-  await terminada(api, webhook, entregaDe(webhook, guia, 1))
-  await corregir(entorno.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
+  const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
+  await terminada(api, webhook, buildAvisoCode(webhook, guia, 1))
+  await correctColumns(entorno.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
   await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
-  await terminada(api, webhook, entregaDe(webhook, guia, 3))
-  await corregir(entorno.db, guia, {
+  await terminada(api, webhook, buildAvisoCode(webhook, guia, 3))
+  await correctColumns(entorno.db, guia, {
     telefono: '+50255550003',
     municipio: 'Mixco',
     indicaciones: null,
     recogida: { ...RECOGIDA, nombre: 'Bodega Norte', maps_url: null },
   })
   const enviados = receptor.recibidos.map(({ cuerpo }) => cuerpo)
-  return { id: comercio.id, api, webhook, receptor, guia, enviados }
+  return { id: comercio.id, api, webhook, receptor, guia, sent: enviados }
 }
 
 describe('a body of an event before corrections', () => {
   it('is the same byte for byte when it is sent again', async () => {
-    const { api, webhook, receptor, guia, enviados } = await corregida()
+    const { api, webhook, receptor, guia, sent: enviados } = await corregida()
     for (const [i, secuencia] of [1, 3].entries()) {
-      const entrega = entregaDe(webhook, guia, secuencia)
+      const entrega = buildAvisoCode(webhook, guia, secuencia)
       expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
       await api.webhooks.reenviar(webhook, entrega)
       await terminada(api, webhook, entrega, 2)
@@ -59,17 +59,17 @@ describe('a body of an event before corrections', () => {
   it('keeps nothing of the person after the erasure', async () => {
     const { api, webhook, guia } = await corregida()
     await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 24 * HORA)
-    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const reloj = () => new Date(entorno.clock().getTime() + 366 * 24 * HORA)
+    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
     const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1', [guia])
     expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])
     expect(await cuerpoDe(api, webhook, guia, 1)).not.toMatch(/\bAna\b|5025555/)
   })
 
   it('is the same with another master key, once its corrections are encrypted with it', async () => {
-    const { api, webhook, guia, enviados } = await corregida()
+    const { api, webhook, guia, sent: enviados } = await corregida()
     const [vieja, nueva] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
-    const deps = depsDeMensajes(entorno)
+    const deps = buildMensajeDeps(entorno)
     const recifrar = (...claves: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(claves) })
     const leer = async () =>
       (await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia])).rows
@@ -89,8 +89,8 @@ describe('a body of an event before corrections', () => {
     const log = { error: (que: object) => errores.push(que) } as never
     const deps = { db: entorno.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
     const ambito = { comercioId: id, modo: 'test' } as const
-    const entrega = await exigirAvisoDeWebhook(entorno.db, ambito, webhook, entregaDe(webhook, guia, 1))
-    const cuerpo = JSON.parse(cuerpoDeWebhook((await cargarContenido(deps, entrega))!))
+    const entrega = await requireWebhookAviso(entorno.db, ambito, webhook, buildAvisoCode(webhook, guia, 1))
+    const cuerpo = JSON.parse(buildWebhookBody((await loadContent(deps, entrega))!))
     expect(cuerpo.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
     expect(errores).toMatchObject([{ evento: `evt_${guia}_1` }])
   })

@@ -1,8 +1,8 @@
 import { ErrorConflicto, ErrorValidacion, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { codigoDeFalla, type DatosParaCrear, fallaDeApi, nadie, reunirCodigos, usarWebhooks } from './webhooks.ts'
+import { collectCodes, fallaDeApi, nadie, readFailureCode, useWebhooks, type WebhookCreationData } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, crear, secretos } = usarWebhooks()
+const { entorno, nuevoReceptor, create: crear, secretos } = useWebhooks()
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint for every type of event and shows its secret once', async () => {
@@ -30,13 +30,13 @@ describe('POST /api/v1/webhooks', () => {
       actualizado_en: resto.creado_en,
     })
     const ruta = cabeceras.get('location')!
-    expect((await entorno.pedir('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
+    expect((await entorno.request('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
     expect((await comercio.api.webhooks.listar()).datos).toEqual([resto])
   })
 
   it('keeps the types and the description, and the address in its normal form', async () => {
     const { api } = await entorno.nuevoComercio()
-    const tipos: NonNullable<DatosParaCrear['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
+    const tipos: NonNullable<WebhookCreationData['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
     const creado = await crear(
       { api },
       { url: 'HTTPS://Tienda.Ejemplo.COM:443/Guías?a=1' },
@@ -48,7 +48,7 @@ describe('POST /api/v1/webhooks', () => {
       descripcion: 'Tienda en línea ✓',
     })
     // The same address, written otherwise, is the same.
-    expect(await codigoDeFalla(api.webhooks.crear({ url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1' }))).toBe(
+    expect(await readFailureCode(api.webhooks.crear({ url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1' }))).toBe(
       'webhook_repetido',
     )
   })
@@ -66,7 +66,7 @@ describe('POST /api/v1/webhooks', () => {
     ])
     // Another merchant's, and another mode's, is another matter.
     await crear(await entorno.nuevoComercio(), destino)
-    expect(await reunirCodigos('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
+    expect(await collectCodes('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
   })
 
   it('takes exactly one of many equal ones at once', async () => {
@@ -84,7 +84,7 @@ describe('POST /api/v1/webhooks', () => {
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(1)
       expect(codigos.filter((codigo) => codigo === 'webhook_repetido')).toHaveLength(codigos.length - 1)
     }
-    expect(await reunirCodigos('webhook', api.webhooks.listar())).toHaveLength(5)
+    expect(await collectCodes('webhook', api.webhooks.listar())).toHaveLength(5)
   })
 
   it('takes twenty per mode, and another when one is gone', async () => {
@@ -95,10 +95,10 @@ describe('POST /api/v1/webhooks', () => {
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
     const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
-    const [primero] = await reunirCodigos('webhook', api.webhooks.listar())
+    const [primero] = await collectCodes('webhook', api.webhooks.listar())
     await api.webhooks.eliminar(primero!)
     await crear(comercio, nadie())
-    expect(await codigoDeFalla(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
+    expect(await readFailureCode(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
   })
 
   it('leaves twenty of thirty at once', async () => {
@@ -112,7 +112,7 @@ describe('POST /api/v1/webhooks', () => {
           ),
         ),
       )
-      expect((await reunirCodigos('webhook', api.webhooks.listar())).length).toBe(20)
+      expect((await collectCodes('webhook', api.webhooks.listar())).length).toBe(20)
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(20)
       expect(codigos.filter((codigo) => codigo === 'limite_de_webhooks')).toHaveLength(10)
     }

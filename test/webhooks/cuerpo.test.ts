@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
+import { markSent } from '../../server/domain/mensajeria/markSent.ts'
 import { HORA } from '../duraciones.ts'
-import { RECOGIDA_VISTA, sinDestino } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { entregaDe, usarWebhooks } from './webhooks.ts'
+import { buildGuiaWithoutDestino, RECOGIDA_VISTA } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { buildAvisoCode, useWebhooks } from './webhooks.ts'
 
-const { entorno } = usarWebhooks()
+const { entorno } = useWebhooks()
 beforeAll(() => entorno.detenerReloj())
 
 /** A live merchant's endpoint for everything, paused, so that its deliveries stay where they are. */
@@ -23,16 +23,16 @@ async function conEndpoint() {
 /** Puts a guide's message into the mailbox, as sent: versions without `sin_mensajeria` did so with live guides, too. */
 async function tragar(guia: string) {
   const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
-  await marcarEnviados(depsDeMensajes(entorno), 'buzon', ['pendiente'], rows)
+  await markSent(buildMensajeDeps(entorno), 'buzon', ['pendiente'], rows)
 }
 
 describe('the body of an event of a version without `sin_mensajeria`', () => {
   it.each(['pendiente', 'enviado'] as const)('is the same today, byte for byte (%s)', async (estado) => {
     const { api, webhook } = await conEndpoint()
-    const { guia, external_ref, telefono, creado_en } = await api.guias.crear(sinDestino())
+    const { guia, external_ref, telefono, creado_en } = await api.guias.crear(buildGuiaWithoutDestino())
     if (estado === 'enviado') await tragar(guia)
     await api.guias.cancelar(guia)
-    const vence_en = new Date(entorno.reloj().getTime() + 72 * HORA).toISOString()
+    const vence_en = new Date(entorno.clock().getTime() + 72 * HORA).toISOString()
 
     const { datos: eventos } = await api.guias.eventos(guia)
     expect(eventos).toHaveLength(estado === 'enviado' ? 3 : 2)
@@ -94,7 +94,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
           evento,
         },
       })
-      const entrega = await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia, secuencia))
+      const entrega = await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia, secuencia))
       expect(entrega.cuerpo).toBe(cuerpo)
     }
   })

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { unaGuia } from '../fabricas.ts'
-import { contestarCon } from './receptor.ts'
-import { codigoDeFalla, entregaDe, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
+import { buildGuia } from '../fabricas.ts'
+import { answerWith } from './receptor.ts'
+import { buildAvisoCode, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, adelantar, limpiar, crear, nuevo } = usarWebhooks()
+const { entorno, advance: adelantar, limpiar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
 describe('DELETE /api/v1/webhooks/{webhook}', () => {
   it('ends everything of it, and its address is free again', async () => {
-    const { comercio, api, webhook, url, receptor } = await nuevo(contestarCon(500))
-    const { guia } = await api.guias.crear(unaGuia())
-    await trasIntentos(api, webhook, entregaDe(webhook, guia), 1)
+    const { comercio, api, webhook, url, receptor } = await nuevo(answerWith(500))
+    const { guia } = await api.guias.crear(buildGuia())
+    await waitForIntentos(api, webhook, buildAvisoCode(webhook, guia), 1)
     expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
-    expect(await codigoDeFalla(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
+    expect(await readFailureCode(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
     const cuantas = async () => {
       const { rows } = await entorno.db.pool.query(
@@ -26,19 +26,19 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
       return rows[0]
     }
     expect(await cuantas()).toMatchObject({ secretos: 0 })
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     const nuevoId = (await crear(comercio, { url })).webhook
     expect(nuevoId).not.toBe(webhook)
     adelantar(6_000)
-    const { guia: otra } = await api.guias.crear(unaGuia())
-    await terminada(api, nuevoId, entregaDe(nuevoId, otra))
+    const { guia: otra } = await api.guias.crear(buildGuia())
+    await terminada(api, nuevoId, buildAvisoCode(nuevoId, otra))
     expect(receptor.recibidos.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
     await limpiar()
     expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
     adelantar(11 * 60_000)
     await limpiar()
     expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
-    expect((await api.webhooks.obtenerAviso(nuevoId, entregaDe(nuevoId, otra))).estado).toBe('entregado')
+    expect((await api.webhooks.obtenerAviso(nuevoId, buildAvisoCode(nuevoId, otra))).estado).toBe('entregado')
     expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })
   })
 })

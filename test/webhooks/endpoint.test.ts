@@ -5,28 +5,28 @@ import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webho
 import { Lease } from '../../server/domain/webhooks/leases.ts'
 import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
 import { FAILURES_TO_BRAKE } from '../../server/domain/webhooks/schedule.ts'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
 import { nadie } from './webhooks.ts'
 
 /** A service that sends nothing. */
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('what is due of an endpoint', () => {
   it('waits in memory only as long as its endpoint takes it; what somebody asked to be sent goes all the same', async () => {
     const { api, id } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())
-    for (let n = 0; n < 2; n++) await api.guias.crear(unaGuia())
+    for (let n = 0; n < 2; n++) await api.guias.crear(buildGuia())
     const prueba = await api.webhooks.probar(webhook)
     const clave = { comercio_id: id, modo: 'test', webhook } as const
-    const [leidas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 10, salvo: [] }], new Date())
+    const [leidas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 10, salvo: [] }], new Date())
     const cupos = new Admission<ReadyDelivery, Endpoint>()
-    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0)
+    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.open(id), 0)
     const admitidas = (receptor: Partial<Receptor>) => {
-      endpoint.conocer({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
+      endpoint.refresh({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
       const listas = leidas!.map((contenido) => toReady(contenido, 0))
-      return listas.filter((lista) => endpoint.admite(lista, new Date())).map(({ evento }) => evento)
+      return listas.filter((lista) => endpoint.accepts(lista, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
     expect(admitidas({ estado: 'activo', comprobado_en: null })).toEqual([prueba.evento])
@@ -34,7 +34,7 @@ describe('what is due of an endpoint', () => {
     // A pause far ahead was written before the clock stepped back, and does not count.
     for (const [minutos, eventos] of [
       [1, [prueba.evento]],
-      [3, leidas!.map(({ entrega }) => entrega.evento)],
+      [3, leidas!.map(({ aviso: entrega }) => entrega.evento)],
     ] as const) {
       const ahora = new Date()
       const freno_vence_en = new Date(ahora.getTime() + minutos * 60_000)
@@ -43,8 +43,8 @@ describe('what is due of an endpoint', () => {
         freno_vence_en,
         webhook,
       ])
-      const [pausadas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 10, salvo: [] }], ahora)
-      expect([minutos, pausadas!.map(({ entrega }) => entrega.evento)]).toEqual([minutos, eventos])
+      const [pausadas] = await readDue(buildMensajeDeps(entorno), [{ ...clave, count: 10, salvo: [] }], ahora)
+      expect([minutos, pausadas!.map(({ aviso: entrega }) => entrega.evento)]).toEqual([minutos, eventos])
     }
   })
 })
@@ -54,22 +54,22 @@ describe('an event that its own process has just committed', () => {
   const tomado = () =>
     new Endpoint(
       new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
-      new Admission<ReadyDelivery, Endpoint>().abrir(''),
+      new Admission<ReadyDelivery, Endpoint>().open(''),
       100,
     )
 
   it('is new to an endpoint that was held before it was written, and not read since', () => {
     const endpoint = tomado()
-    expect(endpoint.esNuevo(evento, 99)).toBe(false)
-    expect(endpoint.esNuevo(evento, 101)).toBe(true)
+    expect(endpoint.isNew(evento, 99)).toBe(false)
+    expect(endpoint.isNew(evento, 101)).toBe(true)
   })
 
   it('isn’t if a read brought it first: a commit is seen by others before its own process hears of it', () => {
     const endpoint = tomado()
     endpoint.startRead()
     endpoint.endRead([evento], 200)
-    expect(endpoint.esNuevo(evento, 150)).toBe(false)
-    expect(endpoint.esNuevo('evt_00000000000B_1', 150)).toBe(true)
+    expect(endpoint.isNew(evento, 150)).toBe(false)
+    expect(endpoint.isNew('evt_00000000000B_1', 150)).toBe(true)
   })
 
   it('isn’t where more than one read was over since, since the one before the last isn’t remembered', () => {
@@ -78,8 +78,8 @@ describe('an event that its own process has just committed', () => {
     endpoint.endRead([evento], 200)
     endpoint.startRead()
     endpoint.endRead([], 300)
-    expect(endpoint.esNuevo(evento, 150)).toBe(false)
-    expect(endpoint.esNuevo('evt_00000000000B_1', 250)).toBe(true)
+    expect(endpoint.isNew(evento, 150)).toBe(false)
+    expect(endpoint.isNew('evt_00000000000B_1', 250)).toBe(true)
   })
 })
 
@@ -87,7 +87,7 @@ describe('the modes of an endpoint', () => {
   const nuevo = () =>
     new Endpoint(
       new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
-      new Admission<ReadyDelivery, Endpoint>().abrir(''),
+      new Admission<ReadyDelivery, Endpoint>().open(''),
       0,
     )
 
@@ -113,19 +113,19 @@ describe('the modes of an endpoint', () => {
 
   it('sends one delivery at a time from the last failure that brakes until a success', () => {
     const endpoint = nuevo()
-    for (let n = 1; n < FAILURES_TO_BRAKE; n++) expect([n, endpoint.anotar(false)]).toEqual([n, false])
+    for (let n = 1; n < FAILURES_TO_BRAKE; n++) expect([n, endpoint.record(false)]).toEqual([n, false])
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
-    expect(endpoint.anotar(false)).toBe(true)
+    expect(endpoint.record(false)).toBe(true)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
-    expect(endpoint.anotar(true)).toBe(false)
+    expect(endpoint.record(true)).toBe(false)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
   })
 
   it('keeps probing while its row counts the failures that brake', () => {
     const endpoint = nuevo()
-    endpoint.conocer({ fallas: FAILURES_TO_BRAKE } as Receptor, 0)
+    endpoint.refresh({ fallas: FAILURES_TO_BRAKE } as Receptor, 0)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
-    endpoint.conocer({ fallas: FAILURES_TO_BRAKE - 1 } as Receptor, 0)
+    endpoint.refresh({ fallas: FAILURES_TO_BRAKE - 1 } as Receptor, 0)
     expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
   })
 })

@@ -23,13 +23,13 @@ beforeEach(() => {
   ahora = performance.now()
   const boss = { insert: async () => [], fetch: async () => libres.splice(0), deleteJob: async () => {} }
   const deps = {
-    dbSinEspera: {
-      consultar: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
-        sentencia.name === 'bombas.latir' ? [{ viva, perdidos: null }] : trabajos!.map((trabajo) => ({ trabajo })),
+    noWaitDb: {
+      query: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
+        sentencia.name === 'bombas.latir' ? [{ viva, lost: null }] : trabajos!.map((trabajo) => ({ trabajo })),
     },
     timers: processTimers,
-    hayTrabajo: () => {},
-    senalar: () => {},
+    announceWork: () => {},
+    signalWebhooks: () => {},
   }
   const alFallar = (error: unknown) => {
     throw error
@@ -38,22 +38,22 @@ beforeEach(() => {
     boss as unknown as ConstructorParameters<typeof Endpoints>[0],
     deps as unknown as ConstructorParameters<typeof Endpoints>[1],
     new Admission<ReadyDelivery, Endpoint>(),
-    { alTomar: () => {}, alConocer: () => {}, alDejar: () => {}, alFallar },
+    { onTaken: () => {}, onRefreshed: () => {}, onReleased: () => {}, onError: alFallar },
   )
 })
 
 /** Sends the next heartbeat. */
 function cuidar(): void {
   ahora += 5_000
-  endpoints.cuidar(ahora)
+  endpoints.maintain(ahora)
 }
 
 async function tomar(): Promise<Endpoint> {
   libres.push({ id: `job ${++tomas}`, retryCount: 0, data: CLAVE })
-  endpoints.tomar()
+  endpoints.take()
   const endpoint = await hasta(async () => endpoints.de(CLAVE.webhook))
   cuidar()
-  await hasta(async () => endpoint.arriendo.anotado)
+  await hasta(async () => endpoint.lease.recorded)
   return endpoint
 }
 
@@ -66,16 +66,16 @@ async function perder(): Promise<void> {
 
 describe('an endpoint whose lease was lost and is taken again', () => {
   it('has in memory the deliveries that are still being sent', async () => {
-    ;(await tomar()).enMemoria.add('evt_1')
+    ;(await tomar()).inMemory.add('evt_1')
     await perder()
-    expect([...(await tomar()).enMemoria]).toEqual(['evt_1'])
+    expect([...(await tomar()).inMemory]).toEqual(['evt_1'])
   })
 
   it('has none of the deliveries that were settled meanwhile', async () => {
     const antes = await tomar()
-    for (const evento of ['evt_1', 'evt_2']) antes.enMemoria.add(evento)
+    for (const evento of ['evt_1', 'evt_2']) antes.inMemory.add(evento)
     await perder()
-    endpoints.olvidar(CLAVE.webhook, 'evt_1')
-    expect([...(await tomar()).enMemoria]).toEqual(['evt_2'])
+    endpoints.forget(CLAVE.webhook, 'evt_1')
+    expect([...(await tomar()).inMemory]).toEqual(['evt_2'])
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
 import { createSender, type Sender, type SendRequest } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { usarPlazos } from '../plazos.ts'
+import { useDeadlines } from '../plazos.ts'
 
 export const resolverLocal: HostResolver = async () => [{ address: '127.0.0.1', family: 4 }]
 
@@ -13,10 +13,10 @@ interface Receptor extends AsyncDisposable {
   url: string
   port: number
   /** Connections so far. */
-  conexiones(): number
+  connections(): number
   abiertas: Set<net.Socket>
 }
-export async function escucharReceptor(servidor: net.Server): Promise<Receptor> {
+export async function listenAsReceiver(servidor: net.Server): Promise<Receptor> {
   const abiertas = new Set<net.Socket>()
   let conexiones = 0
   servidor.on('connection', (socket) => {
@@ -29,7 +29,7 @@ export async function escucharReceptor(servidor: net.Server): Promise<Receptor> 
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     port,
-    conexiones: () => conexiones,
+    connections: () => conexiones,
     abiertas,
     async [Symbol.asyncDispose]() {
       const cerrado = once(servidor, 'close')
@@ -40,21 +40,21 @@ export async function escucharReceptor(servidor: net.Server): Promise<Receptor> 
   }
 }
 /** A receiver that does what it likes with the socket at every request (each fits in one segment), counted from 1. */
-export const crudo = (atender: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
-  escucharReceptor(
+export const openRawReceiver = (atender: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
+  listenAsReceiver(
     net.createServer((socket) => {
       let solicitudes = 0
       socket.on('data', () => atender(socket, ++solicitudes))
     }),
   )
 export const conHttp = (atender: http.RequestListener): Promise<Receptor> =>
-  escucharReceptor(http.createServer(atender))
+  listenAsReceiver(http.createServer(atender))
 export const responder =
   (status: number, cuerpo: string | Buffer = '', cabeceras: http.OutgoingHttpHeaders = {}): http.RequestListener =>
   (_req, res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
 /** @param alCaer called at every drop, with how many there were */
-export function goteo(socket: net.Socket, texto: string, inicio: string, alCaer: (gotas: number) => void): void {
+export function dripText(socket: net.Socket, texto: string, inicio: string, alCaer: (gotas: number) => void): void {
   if (inicio) socket.write(inicio)
   let gotas = 0
   const reloj = setInterval(() => {
@@ -63,14 +63,14 @@ export function goteo(socket: net.Socket, texto: string, inicio: string, alCaer:
   }, 5)
   socket.on('close', () => clearInterval(reloj))
 }
-export const VACIA = 'HTTP/1.1 204 No Content\r\n\r\n'
+export const EMPTY_RESPONSE = 'HTTP/1.1 204 No Content\r\n\r\n'
 
 /** The deadline that a sender gives an exchange unless it is told, in ms. */
 const PLAZO = 15_000
 
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
-export function usarEnviador() {
-  const { puestos: plazos, vencer } = usarPlazos(PLAZO)
+export function useSender() {
+  const { puestos: plazos, vencer } = useDeadlines(PLAZO)
   let enviador: Sender
   beforeEach(() => {
     enviador = createSender({ resolver: resolverLocal })
@@ -78,9 +78,9 @@ export function usarEnviador() {
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
-    await enviador.cerrar()
+    await enviador.close()
   })
   const enviar = (url: string, cambios: Partial<SendRequest> = {}, por = enviador): Promise<ExchangeResult> =>
-    por.enviar({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
-  return { enviar, plazos, vencer }
+    por.send({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
+  return { send: enviar, deadlines: plazos, vencer }
 }

@@ -2,9 +2,9 @@ import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
-import { conHttp, crudo, goteo, responder, usarEnviador, VACIA } from './enviador.ts'
+import { conHttp, dripText, EMPTY_RESPONSE, openRawReceiver, responder, useSender } from './enviador.ts'
 
-const { enviar, plazos, vencer } = usarEnviador()
+const { send: enviar, deadlines: plazos, vencer } = useSender()
 
 test('the request arrives as it was signed, byte by byte', async () => {
   const recibido: unknown[] = []
@@ -42,7 +42,7 @@ describe('bounded in time', () => {
   const gotear =
     (texto: string, inicio = '') =>
     (socket: net.Socket) =>
-      goteo(socket, texto, inicio, (gotas) => gotas === 6 && vencer())
+      dripText(socket, texto, inicio, (gotas) => gotas === 6 && vencer())
   /** Drops of nothing. */
   const callar = (inicio = '') => gotear('', inicio)
 
@@ -57,13 +57,13 @@ describe('bounded in time', () => {
     ['1xx and then nothing', callar('HTTP/1.1 102 Processing\r\n\r\n')],
     ['100 and then nothing', callar('HTTP/1.1 100 Continue\r\n\r\n')],
   ])('%s', async (_caso, atender) => {
-    await using receptor = await crudo(atender)
+    await using receptor = await openRawReceiver(atender)
     const respuesta = await enviar(receptor.url)
     agotado(respuesta)
     expect(respuesta.ip).toBe('127.0.0.1')
     expect(respuesta.detalle).toContain('respuesta')
     await expect.poll(() => receptor.abiertas.size).toBe(0)
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 
   test('a name that takes too long', async () => {
@@ -73,11 +73,11 @@ describe('bounded in time', () => {
     const respuesta = await pendiente
     agotado(respuesta)
     expect(respuesta.detalle).toContain('nombre')
-    await lento.cerrar()
+    await lento.close()
   })
 
   test('a body that drips: what came counts', async () => {
-    await using receptor = await crudo(gotear('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
+    await using receptor = await openRawReceiver(gotear('a', 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: 200, error: null, detalle: null, cuerpo_truncado: true })
     expect(respuesta.cuerpo).toMatch(/^a{3,100}$/)
@@ -87,7 +87,7 @@ describe('bounded in time', () => {
   })
 
   test('a body that stops, with an error status', async () => {
-    await using receptor = await crudo(callar('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
+    await using receptor = await openRawReceiver(callar('HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nfal'))
     expect(await enviar(receptor.url)).toMatchObject({
       status: 500,
       error: 'http',
@@ -97,22 +97,22 @@ describe('bounded in time', () => {
   })
 
   test('a second try has no deadline of its own', async () => {
-    await using receptor = await crudo((socket, solicitudes) => {
-      if (receptor.conexiones() > 1) return
-      if (solicitudes === 1) socket.write(VACIA)
+    await using receptor = await openRawReceiver((socket, solicitudes) => {
+      if (receptor.connections() > 1) return
+      if (solicitudes === 1) socket.write(EMPTY_RESPONSE)
       else socket.destroy()
     })
     expect((await enviar(receptor.url)).status).toBe(204)
     const pendiente = enviar(receptor.url)
-    await expect.poll(() => receptor.conexiones()).toBe(2)
+    await expect.poll(() => receptor.connections()).toBe(2)
     expect(plazos()).toBe(1)
     vencer()
     agotado(await pendiente)
-    expect(receptor.conexiones()).toBe(2)
+    expect(receptor.connections()).toBe(2)
   })
 
   test('fifty that hang delay no other', async () => {
-    await using colgado = await crudo(() => {})
+    await using colgado = await openRawReceiver(() => {})
     await using rapido = await conHttp(responder(204))
     const colgados = Array.from({ length: 50 }, (_, i) => enviar(colgado.url, { canal: `c${i}` }))
     const rapidos = await Promise.all(Array.from({ length: 20 }, (_, i) => enviar(rapido.url, { canal: `r${i}` })))
@@ -137,15 +137,17 @@ describe('the network fails', () => {
     ['resets', (socket) => socket.resetAndDestroy()],
     ['closes in the middle of its headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-')],
   ])('%s: one try on a fresh connection', async (_caso, atender) => {
-    await using receptor = await crudo(atender)
+    await using receptor = await openRawReceiver(atender)
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: null, error: 'conexion', ip: '127.0.0.1', cuerpo: null })
     expect(respuesta.detalle).toContain('cerró la conexión')
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 
   test('closes in the middle of its body: the status decides', async () => {
-    await using receptor = await crudo((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhola'))
+    await using receptor = await openRawReceiver((socket) =>
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhola'),
+    )
     expect(await enviar(receptor.url)).toMatchObject({
       status: 200,
       error: null,
@@ -173,17 +175,17 @@ describe('what is no HTTP/1.1 answer', () => {
     ['endless 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), '1xx'],
     ['100 with a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'HTTP/1.1'],
   ])('%s', async (_caso, bytes, detalle) => {
-    await using receptor = await crudo((socket) => socket.write(bytes, 'latin1'))
+    await using receptor = await openRawReceiver((socket) => socket.write(bytes, 'latin1'))
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
     expect(respuesta.detalle).toContain(detalle)
     await expect.poll(() => receptor.abiertas.size).toBe(0)
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 
   test('a few 1xx before the answer are fine', async () => {
-    await using receptor = await crudo((socket) =>
-      socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 X\r\n\r\n${VACIA}`),
+    await using receptor = await openRawReceiver((socket) =>
+      socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 X\r\n\r\n${EMPTY_RESPONSE}`),
     )
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: 204, error: null })
@@ -203,7 +205,7 @@ describe('what is no HTTP/1.1 answer', () => {
     async (_caso, antes) => {
       const BODY = 'HTTP/1.1 100 Continue\r\n\r\n'
       const bytes = `${antes}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
-      await using receptor = await crudo((socket, solicitudes) => {
+      await using receptor = await openRawReceiver((socket, solicitudes) => {
         if (solicitudes === 1) socket.write(bytes)
         else for (const byte of bytes) socket.write(byte)
       })
@@ -214,7 +216,7 @@ describe('what is no HTTP/1.1 answer', () => {
           cuerpo: BODY,
           cuerpo_truncado: false,
         })
-      expect(receptor.conexiones()).toBe(1)
+      expect(receptor.connections()).toBe(1)
     },
   )
 })

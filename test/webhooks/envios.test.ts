@@ -5,12 +5,12 @@ import { Webhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
 import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, lecturaDe, lote100, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestarCon, type ReceptorDePrueba, type Recibido, usarReceptores } from './receptor.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino, hasta, lote100 } from '../fabricas.ts'
+import { answerWith, type ReceivedWebhook, type TestReceiver, useReceivers } from './receptor.ts'
 
-const entorno = usarEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment()
+const nuevoReceptor = useReceivers()
 
 type Nodo = { [clave: string]: unknown }
 const esNodo = (valor: unknown): valor is Nodo => valor !== null && typeof valor === 'object' && !Array.isArray(valor)
@@ -41,7 +41,7 @@ const validar = (esquema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
 }
 
 type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
-const registrar = ({ api }: Comercio, { url }: Pick<ReceptorDePrueba, 'url'>, mas: Datos = {}) =>
+const registrar = ({ api }: Comercio, { url }: Pick<TestReceiver, 'url'>, mas: Datos = {}) =>
   api.webhooks.crear({ url, ...mas })
 const escanear = async (guia: string, cuerpo: object) => {
   const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
@@ -60,7 +60,7 @@ describe('a webhook', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     const { secreto } = await registrar(comercio, receptor)
-    const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(unaGuia())
+    const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(buildGuia())
     const recibido = await hasta(async () => receptor.recibidos[0])
     expect(recibido.json).toMatchObject({
       id: `evt_${guia.guia}_1`,
@@ -72,19 +72,19 @@ describe('a webhook', () => {
     expect(new Svix(secreto).verify(recibido.cuerpo, cabeceras)).toEqual(recibido.json)
     expect(() => new Webhook(secreto).verify(`${recibido.cuerpo} `, cabeceras)).toThrow()
     await hasta(async () =>
-      (await unleasedDeliveries({ db: entorno.db, reloj: () => new Date() })) === 0 ? true : undefined,
+      (await unleasedDeliveries({ db: entorno.db, clock: () => new Date() })) === 0 ? true : undefined,
     )
   })
 
   it('is tried again until it is taken, with the same id and body', async () => {
     const comercio = await entorno.nuevoComercio()
-    const receptor = await nuevoReceptor(contestarCon(500, {}, 'ay'))
+    const receptor = await nuevoReceptor(answerWith(500, {}, 'ay'))
     const { webhook } = await registrar(comercio, receptor)
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercio.api.guias.crear(buildGuia())
     const clave = `avi_${webhook.slice(3)}_${guia}_1`
     await hasta(async () => (await comercio.api.webhooks.obtenerAviso(webhook, clave)).intentos === 1)
-    receptor.responder = contestarCon(204)
-    entorno.adelantar(8_000)
+    receptor.responder = answerWith(204)
+    entorno.advance(8_000)
     await hasta(async () => receptor.recibidos[1])
     expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
     const entrega = await hasta(async () => {
@@ -111,7 +111,7 @@ class Diario {
   constructor(comercio: Comercio) {
     this.#comercio = comercio
   }
-  async anotar(guia: string) {
+  async record(guia: string) {
     // A webhook has nothing that depends on the service's settings.
     const leida = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
     const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = leida
@@ -128,7 +128,7 @@ class Diario {
     this.fotos.set(ultimo.id, { tipo: ultimo.tipo, guia: foto, evento: ultimo })
     this.#decisiones.set(guia, foto.decision)
   }
-  comprobar(recibidos: readonly Recibido[]) {
+  check(recibidos: readonly ReceivedWebhook[]) {
     for (const { id, json } of recibidos) {
       validar('AvisoDeGuia', json)
       const { tipo, guia, evento } = this.fotos.get(id)!
@@ -147,14 +147,14 @@ async function vivir(comercio: Comercio, diario: Diario) {
   const { api } = comercio
   const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
   const nueva = async () => {
-    const { guia } = await api.guias.crear(unaGuia())
-    await diario.anotar(guia)
+    const { guia } = await api.guias.crear(buildGuia())
+    await diario.record(guia)
     return guia
   }
   const pasos = async (guia: string, ...cuerpos: object[]) => {
     for (const cuerpo of cuerpos) {
       await escanear(guia, cuerpo)
-      await diario.anotar(guia)
+      await diario.record(guia)
     }
   }
   const a = await nueva()
@@ -172,17 +172,17 @@ async function vivir(comercio: Comercio, diario: Diario) {
     { estado: 'en_devolucion' },
     { estado: 'devuelto' },
   )
-  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, lecturaDe('entregado'))
+  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, buildEstadoReport('entregado'))
   await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'extraviado' })
   const d = await nueva()
   await api.guias.cancelar(d)
-  await diario.anotar(d)
+  await diario.record(d)
   // Its request for the place follows by itself: what was between is what creation answered.
-  const { guia: e, url_rastreo: _, zona_horaria: __, ...resto } = await api.guias.crear(sinDestino())
+  const { guia: e, url_rastreo: _, zona_horaria: __, ...resto } = await api.guias.crear(buildGuiaWithoutDestino())
   await hasta(async () => (await api.guias.obtener(e)).secuencia === 2)
   const { datos } = await api.guias.eventos(e)
   diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...resto }, evento: datos[0] })
-  await diario.anotar(e)
+  await diario.record(e)
 }
 
 const TIPOS = [
@@ -216,7 +216,7 @@ describe('every event', () => {
     await quieto()
     await entorno.quietud()
     expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.comprobar(receptor.recibidos)
+    diario.check(receptor.recibidos)
     for (const { id, json, cabeceras } of receptor.recibidos) {
       expect([cabeceras['webhook-id'], json.datos.evento.id]).toEqual([id, id])
       expect([cabeceras['content-type'], cabeceras['transfer-encoding']]).toEqual(['application/json', undefined])
@@ -225,7 +225,7 @@ describe('every event', () => {
 
   it('that is tried again later tells of its guide as it was then, all the same', async () => {
     const comercio = await entorno.nuevoComercio()
-    const receptor = await nuevoReceptor(contestarCon(500))
+    const receptor = await nuevoReceptor(answerWith(500))
     const { webhook } = await registrar(comercio, receptor)
     const diario = new Diario(comercio)
     await vivir(comercio, diario)
@@ -234,14 +234,14 @@ describe('every event', () => {
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await entorno.quietud()
     const fallidos = receptor.recibidos.splice(0)
-    receptor.responder = contestarCon(204)
-    entorno.adelantar(10 * 60_000)
+    receptor.responder = answerWith(204)
+    entorno.advance(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
     await quieto()
     await entorno.quietud()
     expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
-    diario.comprobar([...fallidos, ...receptor.recibidos])
+    diario.check([...fallidos, ...receptor.recibidos])
     for (const { id: evento, cuerpo } of fallidos)
       expect(receptor.recibidos.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
   })
@@ -255,7 +255,7 @@ describe('every event', () => {
     await quieto()
     await entorno.quietud()
     expect(receptor.recibidos).toHaveLength(1)
-    const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [Recibido]
+    const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [ReceivedWebhook]
     validar('AvisoDePrueba', json)
     expect(json).toMatchObject({ id: evento, tipo: 'webhook.prueba' })
     expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(webhook))
@@ -302,7 +302,7 @@ describe('batches', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await registrar(comercio, receptor)
-    const guia = unaGuia()
+    const guia = buildGuia()
     const creadas = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
     const codigo = creadas[0]!.guia
     const recoger = () => entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')

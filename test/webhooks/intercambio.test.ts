@@ -15,24 +15,22 @@ const CONTESTADA = {
 /** Sends a test event to the address and returns the part of the answer that is stored. */
 async function guardada(url: string, respuesta: ExchangeResult) {
   const deps = {
-    reloj: () => new Date(),
-    nuevoId: () => ({ id: 'x', creado_en: new Date() }),
-    destinos: { loopback: true },
-    enviador: { enviar: async () => respuesta },
+    clock: () => new Date(),
+    newId: () => ({ id: 'x', creado_en: new Date() }),
+    destinations: { loopback: true },
+    sender: { send: async () => respuesta },
   } as unknown as Parameters<typeof exchange>[0]
   const receptor = {
     webhook: 'wh_X',
     modo: 'test',
     url,
     direccion: new URL(url),
-    versiones: [1],
-    vencen_en: [null],
+    versions: [1],
+    expirations: [null],
     claves: [createSecretKey(Buffer.alloc(32))],
   } as unknown as Receptor
-  const entrega = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
-  const { respuesta: visible } = await exchange(deps, receptor, { entrega } as unknown as Parameters<
-    typeof exchange
-  >[2])
+  const aviso = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
+  const { respuesta: visible } = await exchange(deps, receptor, { aviso } as unknown as Parameters<typeof exchange>[2])
   return visible
 }
 

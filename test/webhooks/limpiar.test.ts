@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { limpiarAhora } from './limpiar.ts'
-import { contestarCon, usarReceptores } from './receptor.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { cleanUpNow } from './limpiar.ts'
+import { answerWith, useReceivers } from './receptor.ts'
 
 // Its own housekeeping does nothing meanwhile.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const nuevoReceptor = usarReceptores()
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
+const nuevoReceptor = useReceivers()
 
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
   const { api, comercio } = await entorno.nuevoComercio()
-  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
+  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
   const poner = (dias: number, cuantas: number, terminadas = dias) =>
     entorno.db.pool.query(
       `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
@@ -31,7 +31,7 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
     return rows[0].n
   }
   const vistas = []
-  for (let vez = 0; vez < 3; vez++) vistas.push([await limpiarAhora(entorno), await quedan()])
+  for (let vez = 0; vez < 3; vez++) vistas.push([await cleanUpNow(entorno), await quedan()])
   expect(vistas).toEqual([
     [true, 2_107],
     [true, 107],
@@ -41,13 +41,13 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
 
 it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither its tests nor its resends', async () => {
   const { api } = await entorno.nuevoComercio()
-  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
-  const [espera, pedida] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(answerWith(204))).url })
+  const [espera, pedida] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
   const entregaDe = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
   await api.webhooks.reenviar(webhook, entregaDe(pedida))
   const { aviso: prueba } = await api.webhooks.probar(webhook)
   await entorno.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
-  await limpiarAhora(entorno)
+  await cleanUpNow(entorno)
   const estados = await Promise.all(
     [entregaDe(espera), entregaDe(pedida), prueba].map((una) => api.webhooks.obtenerAviso(webhook, una)),
   )

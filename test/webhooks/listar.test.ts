@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { codigoDeFalla, nadie, usarWebhooks } from './webhooks.ts'
+import { nadie, readFailureCode, useWebhooks } from './webhooks.ts'
 
-const { entorno, crear } = usarWebhooks()
+const { entorno, create: crear } = useWebhooks()
 
 describe('GET /api/v1/webhooks', () => {
   it('pages oldest first, without doubles or gaps while some are made and deleted', async () => {
@@ -23,7 +23,7 @@ describe('GET /api/v1/webhooks', () => {
     // Neither another merchant's cursor nor another operation's.
     const otro = await entorno.nuevoComercio()
     const { cursor_siguiente } = await api.webhooks.listar({ limite: 1 })
-    expect(await codigoDeFalla(otro.api.webhooks.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
-    expect(await codigoDeFalla(api.guias.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await readFailureCode(otro.api.webhooks.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await readFailureCode(api.guias.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
   })
 })

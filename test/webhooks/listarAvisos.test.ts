@@ -1,43 +1,43 @@
 import { type AvisoDeWebhook, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { unaGuia } from '../fabricas.ts'
-import { contestarCon } from './receptor.ts'
+import { buildGuia } from '../fabricas.ts'
+import { answerWith } from './receptor.ts'
 import {
   type Api,
-  entregaDe,
+  buildAvisoCode,
+  collectCodes,
   fallaDeApi,
   nadie,
-  reunirCodigos,
   terminada,
-  trasIntentos,
-  usarWebhooks,
+  useWebhooks,
+  waitForIntentos,
 } from './webhooks.ts'
 
-const { entorno, adelantar, crear, nuevo } = usarWebhooks()
+const { entorno, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
 describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
   it('filters by state, type, guide and time, which add up', async () => {
     const { api, webhook, receptor } = await nuevo()
-    const { guia: a } = await api.guias.crear(unaGuia())
-    await terminada(api, webhook, entregaDe(webhook, a))
+    const { guia: a } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, a))
     adelantar(5)
-    receptor.responder = contestarCon(500)
-    const { guia: b } = await api.guias.crear(unaGuia())
-    await trasIntentos(api, webhook, entregaDe(webhook, b), 1)
+    receptor.responder = answerWith(500)
+    const { guia: b } = await api.guias.crear(buildGuia())
+    await waitForIntentos(api, webhook, buildAvisoCode(webhook, b), 1)
     adelantar(5)
     const { aviso: prueba } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     adelantar(5)
     await api.guias.cancelar(a)
-    const cancelada = entregaDe(webhook, a, 2)
+    const cancelada = buildAvisoCode(webhook, a, 2)
     await terminada(api, webhook, cancelada)
-    const [deA, deB] = [entregaDe(webhook, a), entregaDe(webhook, b)]
+    const [deA, deB] = [buildAvisoCode(webhook, a), buildAvisoCode(webhook, b)]
     const de = (filtros: Parameters<Api['webhooks']['avisos']>[1]) =>
-      reunirCodigos('aviso', api.webhooks.avisos(webhook, filtros))
+      collectCodes('aviso', api.webhooks.avisos(webhook, filtros))
     expect(await de({})).toEqual([cancelada, prueba, deB, deA])
     expect(await de({ estado: 'entregado' })).toEqual([cancelada, deA])
     expect(await de({ estado: 'pendiente' })).toEqual([deB])
@@ -66,8 +66,8 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
 
   it('pages neither double nor lose while more are made, and bind their cursor to the filters', async () => {
     const { comercio, api, webhook } = await nuevo()
-    await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => unaGuia()) })
-    const creadas = await reunirCodigos('aviso', api.webhooks.avisos(webhook))
+    await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => buildGuia()) })
+    const creadas = await collectCodes('aviso', api.webhooks.avisos(webhook))
     expect(new Set(creadas).size).toBe(23)
     const leidas: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -78,7 +78,7 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
       })
       leidas.push(...pagina.datos.map(({ aviso }) => aviso))
       cursor = pagina.cursor_siguiente
-      await api.guias.crear(unaGuia())
+      await api.guias.crear(buildGuia())
     }
     expect(leidas).toEqual(creadas)
     const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 2, tipo: 'guia.aceptado' })

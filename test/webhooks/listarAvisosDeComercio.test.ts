@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { entregaDe, nadie } from './webhooks.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { buildAvisoCode, nadie } from './webhooks.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const listar = (comercio: string, webhook: string, consulta = '') =>
   entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos${consulta}`)
@@ -12,9 +12,9 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos', (
   it('lists the deliveries of an endpoint in pages, also by guide', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())
-    const [una, otra] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+    const [una, otra] = [await api.guias.crear(buildGuia()), await api.guias.crear(buildGuia())]
     const primera = (await listar(comercio, webhook, '?limite=1')).cuerpo
-    expect(primera.datos).toMatchObject([{ aviso: entregaDe(webhook, otra.guia), webhook, guia: otra.guia }])
+    expect(primera.datos).toMatchObject([{ aviso: buildAvisoCode(webhook, otra.guia), webhook, guia: otra.guia }])
     const segunda = (await listar(comercio, webhook, `?limite=1&cursor=${primera.cursor_siguiente}`)).cuerpo
     expect(segunda.datos).toMatchObject([{ guia: una.guia }])
     expect((await listar(comercio, webhook, `?guia=${una.guia}`)).cuerpo.datos).toHaveLength(1)

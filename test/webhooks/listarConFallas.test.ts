@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
 import { nadie } from './webhooks.ts'
 
-const entorno = usarEntorno()
+const entorno = useEnvironment()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -18,7 +18,7 @@ const nombres = ({ datos }: { datos: Vista[] }) => datos.map(({ webhook }) => we
 /** An endpoint where nobody listens, once it has failed. */
 async function conFalla(): Promise<string> {
   const { webhook } = await comercio.api.webhooks.crear(nadie())
-  await comercio.api.guias.crear(unaGuia())
+  await comercio.api.guias.crear(buildGuia())
   await hasta(async () => (await comercio.api.webhooks.obtener(webhook)).fallas)
   return webhook
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { shareEnvironment } from '../entorno.ts'
 import { nadie } from './webhooks.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 const listar = (comercio: string, consulta = '') => entorno.operar('GET', `/comercios/${comercio}/webhooks${consulta}`)
 
 describe('GET /operaciones/v1/comercios/{comercio}/webhooks', () => {

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DESDE } from '../../server/domain/eventos/forma.ts'
-import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { MEMBERS_SINCE } from '../../server/domain/eventos/forma.ts'
+import { eraseOldPersonas } from '../../server/domain/personas/olvidar.ts'
 import { HORA } from '../duraciones.ts'
-import { unaGuia } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
+import { buildGuia } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
+import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = usarWebhooks()
+const { entorno, nuevo } = useWebhooks()
 beforeAll(() => entorno.detenerReloj())
 
 /** Neither the order of the keys nor that of jsonb, which puts short keys first. */
@@ -15,16 +15,16 @@ const METADATOS = { tienda: 'Miraflores', z: '1', canal: 'web', campaña: 'Noche
 /** A guide whose first event was sent, and the body of that delivery now. */
 async function enviada() {
   const { api, webhook, receptor } = await nuevo()
-  const { guia } = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
-  const entrega = entregaDe(webhook, guia)
+  const { guia } = await api.guias.crear(buildGuia({ metadatos: METADATOS }))
+  const entrega = buildAvisoCode(webhook, guia)
   await terminada(api, webhook, entrega)
   const cuerpo = async () => (await api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
-  return { api, webhook, receptor, guia, entrega, cuerpo }
+  return { api, webhook, receptor, guia, aviso: entrega, cuerpo }
 }
 
 describe('metadata in the body of a webhook', () => {
   it('are the same byte for byte when it is sent again, and it has no URL of the tracking page', async () => {
-    const { api, webhook, receptor, entrega, cuerpo } = await enviada()
+    const { api, webhook, receptor, aviso: entrega, cuerpo } = await enviada()
     const [primero] = receptor.recibidos
     const { guia } = JSON.parse(primero!.cuerpo).datos
     expect(guia).toMatchObject({ metadatos: METADATOS })
@@ -42,7 +42,7 @@ describe('metadata in the body of a webhook', () => {
     const withMetadata = async () =>
       (await Promise.all([first.cuerpo(), second.cuerpo()])).map((body) => body.includes('metadatos'))
     expect(await withMetadata()).toEqual([true, true])
-    const versions = DESDE as Record<string, number>
+    const versions = MEMBERS_SINCE as Record<string, number>
     versions['guia.metadatos'] = 2
     onTestFinished(() => {
       delete versions['guia.metadatos']
@@ -53,8 +53,8 @@ describe('metadata in the body of a webhook', () => {
   it('are gone after the erasure', async () => {
     const { guia, cuerpo } = await enviada()
     await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
-    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 24 * HORA)
-    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const reloj = () => new Date(entorno.clock().getTime() + 366 * 24 * HORA)
+    await eraseOldPersonas({ ...buildMensajeDeps(entorno), clock: reloj })
     expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { codigoDeFalla, nadie, usarWebhooks } from './webhooks.ts'
+import { nadie, readFailureCode, useWebhooks } from './webhooks.ts'
 
-const { entorno, crear } = usarWebhooks()
+const { entorno, create: crear } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}', () => {
   it('tells what its creation told, without the secret, and what became of it since', async () => {
@@ -13,6 +13,6 @@ describe('GET /api/v1/webhooks/{webhook}', () => {
     const { datos, status } = await api.webhooks.obtener(creado.webhook).conRespuesta()
     expect([status, datos]).toEqual([200, pausado])
     await api.webhooks.eliminar(creado.webhook)
-    expect(await codigoDeFalla(api.webhooks.obtener(creado.webhook))).toBe('webhook_desconocido')
+    expect(await readFailureCode(api.webhooks.obtener(creado.webhook))).toBe('webhook_desconocido')
   })
 })

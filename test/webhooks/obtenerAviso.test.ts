@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { unaGuia } from '../fabricas.ts'
-import { contestarCon } from './receptor.ts'
-import { codigoDeFalla, entregaDe, NOMBRES_DE_DNS, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
+import { buildGuia } from '../fabricas.ts'
+import { answerWith } from './receptor.ts'
+import { buildAvisoCode, DNS_NAMES, readFailureCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
+const { entorno, nuevoReceptor, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
@@ -22,10 +22,10 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
       })
       res.end(largo)
     })
-    const { guia } = await api.guias.crear(unaGuia({ external_ref: 'Ñuño «Ó» 1' }))
-    const clave = entregaDe(webhook, guia)
-    await trasIntentos(api, webhook, clave, 1)
-    receptor.responder = contestarCon(200, {}, 'ok')
+    const { guia } = await api.guias.crear(buildGuia({ external_ref: 'Ñuño «Ó» 1' }))
+    const clave = buildAvisoCode(webhook, guia)
+    await waitForIntentos(api, webhook, clave, 1)
+    receptor.responder = answerWith(200, {}, 'ok')
     adelantar(6_000)
     const aviso = await terminada(api, webhook, clave, 2)
     const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
@@ -87,14 +87,14 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
 
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
     const trampa = await nuevoReceptor()
-    NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['8.8.8.8']
+    DNS_NAMES['cambia.ejemplo.com'] = ['8.8.8.8']
     const comercio = await entorno.nuevoComercio('live')
     const { port } = new URL(trampa.url)
     const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
     await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
-    NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['127.0.0.1']
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const aviso = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
+    DNS_NAMES['cambia.ejemplo.com'] = ['127.0.0.1']
+    const { guia } = await comercio.api.guias.crear(buildGuia())
+    const aviso = await waitForIntentos(comercio.api, webhook, buildAvisoCode(webhook, guia), 1)
     expect(aviso).toMatchObject({
       estado: 'pendiente',
       ultimo_estado_http: null,
@@ -103,9 +103,9 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
     expect(aviso.historial).toMatchObject([
       { ip: null, estado_http: null, respuesta: null, error: 'destino_no_permitido' },
     ])
-    delete NOMBRES_DE_DNS['cambia.ejemplo.com']
-    await comercio.api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
-    expect((await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 2)).ultimo_error).toBe('dns')
+    delete DNS_NAMES['cambia.ejemplo.com']
+    await comercio.api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
+    expect((await waitForIntentos(comercio.api, webhook, buildAvisoCode(webhook, guia), 2)).ultimo_error).toBe('dns')
     expect(trampa.recibidos).toEqual([])
     await comercio.api.webhooks.eliminar(webhook)
   })
@@ -114,10 +114,10 @@ describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
 describe('its name', () => {
   it('names a delivery in one way alone', async () => {
     const { api, webhook } = await nuevo()
-    const { guia } = await api.guias.crear(unaGuia())
-    await terminada(api, webhook, entregaDe(webhook, guia))
+    const { guia } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, guia))
     expect(
-      await codigoDeFalla(api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01'))),
+      await readFailureCode(api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, guia).replace(/_1$/, '_01'))),
     ).toBe('aviso_desconocido')
   })
 })

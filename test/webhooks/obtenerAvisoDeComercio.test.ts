@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
-import { entregaDe, nadie } from './webhooks.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia } from '../fabricas.ts'
+import { buildAvisoCode, nadie } from './webhooks.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 const obtener = (comercio: string, webhook: string, aviso: string) =>
   entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
@@ -12,15 +12,15 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
   it('gives what the merchant gets, and the merchant sees in its record that it was looked at', async () => {
     const { api, comercio, llave } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ ...nadie(), tipos: ['guia.cancelado'] })
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.guias.cancelar(guia)
-    const aviso = entregaDe(webhook, guia, 2)
+    const aviso = buildAvisoCode(webhook, guia, 2)
     const { status, cuerpo } = await obtener(comercio, webhook, aviso)
     expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerAviso(webhook, aviso)])
     expect(JSON.parse(cuerpo.cuerpo).datos.guia.guia).toBe(guia)
     const lineas = async () =>
-      (await entorno.pedir('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
+      (await entorno.request('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
         ({ accion, sobre }: { accion: string; sobre: { identificador: string } | null }) => [
           accion,
           sobre?.identificador,
@@ -32,9 +32,9 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
   it('returns 404 for an unknown delivery, and for another merchant’s', async () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
     const { webhook } = await uno.api.webhooks.crear(nadie())
-    const { guia } = await uno.api.guias.crear(unaGuia())
-    const ninguna = await obtener(uno.comercio, webhook, entregaDe(webhook, guia, 9))
+    const { guia } = await uno.api.guias.crear(buildGuia())
+    const ninguna = await obtener(uno.comercio, webhook, buildAvisoCode(webhook, guia, 9))
     expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'aviso_desconocido'])
-    expect((await obtener(otro.comercio, webhook, entregaDe(webhook, guia))).status).toBe(404)
+    expect((await obtener(otro.comercio, webhook, buildAvisoCode(webhook, guia))).status).toBe(404)
   })
 })

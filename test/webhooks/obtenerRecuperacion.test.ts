@@ -1,11 +1,11 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { COMPLETO, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon } from './receptor.ts'
-import { entregaDe, recuperada, terminada, usarWebhooks, visibles } from './webhooks.ts'
+import { buildGuia, EN_POSTGRES, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { answerWith } from './receptor.ts'
+import { buildAvisoCode, terminada, useWebhooks, waitForRecovery, waitUntilVisible } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
+const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
   it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
@@ -16,13 +16,13 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
     try {
       await abierta.query('begin')
       await abierta.query('select pg_current_xact_id()')
-      const { guia } = await api.guias.crear(unaGuia())
-      await terminada(api, webhook, entregaDe(webhook, guia))
+      const { guia } = await api.guias.crear(buildGuia())
+      await terminada(api, webhook, buildAvisoCode(webhook, guia))
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
-      receptor.responder = contestarCon(410)
-      await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+      receptor.responder = answerWith(410)
+      await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
       await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
-      expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
+      expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({
         estado: 'cancelada',
         eventos: 0,
         avisos: 0,
@@ -33,15 +33,15 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
       abierta.release()
     }
     // The next one may begin.
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, avisos: 1 })
+    expect(await waitForRecovery(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, avisos: 1 })
   })
 })
 
 describe('a recovery', () => {
-  it('goes on after a restart in its middle, and loses and doubles nothing', COMPLETO, async () => {
+  it('goes on after a restart in its middle, and loses and doubles nothing', FULL_RUN_ONLY, async () => {
     const comercio = await entorno.nuevoComercio()
     const desde = new Date(ahora() - 1_000).toISOString()
     const TANDAS = 32
@@ -50,7 +50,7 @@ describe('a recovery', () => {
       Array.from({ length: 4 }, async () => {
         for (let n = 0; n < TANDAS / 4; n++) {
           const { resultados } = await comercio.api.guias.crearLote({
-            guias: Array.from({ length: 100 }, () => unaGuia()),
+            guias: Array.from({ length: 100 }, () => buildGuia()),
           })
           guias.push(...resultados.map((resultado) => ('guia' in resultado ? String(resultado.guia) : '')))
         }
@@ -59,7 +59,7 @@ describe('a recovery', () => {
     const receptor = await nuevoReceptor()
     const { webhook } = await crear(comercio, receptor)
     const total = TANDAS * 100
-    await visibles(comercio.api, webhook, desde, total)
+    await waitUntilVisible(comercio.api, webhook, desde, total)
     expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: total,
       avisos: total,
@@ -70,11 +70,11 @@ describe('a recovery', () => {
       const leida = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
       return leida.eventos > 0 && leida
     })
-    await entorno.reiniciar()
+    await entorno.reset()
     expect(antes.estado).toBe('en_curso')
     expect(antes.eventos).toBeLessThan(total)
     const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
-    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
+    expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: total,
       avisos: total,

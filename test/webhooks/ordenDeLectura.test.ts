@@ -2,21 +2,21 @@
 // between parts, too.
 
 import { expect, it } from 'vitest'
-import { reintentarGuiaDe } from '../../server/domain/decisiones/decidir.ts'
-import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
+import { retryGuiaOf } from '../../server/domain/decisiones/decidir.ts'
+import { sendToMailbox } from '../../server/domain/mensajeria/mailbox.ts'
 import { readDue } from '../../server/domain/webhooks/due.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
-import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
+import { buildEstadoReport, buildGuia, buildGuiaWithoutDestino } from '../fabricas.ts'
+import { buildMensajeDeps } from '../mensajeria/canal.ts'
 import { nadie } from './webhooks.ts'
 
 // No process sends the deliveries, so that the tests read them.
-const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 const deps = (reloj: () => Date) => ({
-  ...depsDeMensajes(entorno),
-  reloj,
-  nuevoId: createIdGenerator(reloj),
+  ...buildMensajeDeps(entorno),
+  clock: reloj,
+  newId: createIdGenerator(reloj),
   canalDe: () => 'buzon' as const,
 })
 
@@ -33,24 +33,24 @@ async function leerUnaPorUna({ id, modo }: Comercio, webhook: string): Promise<s
   const leidas: { evento: string; tipo: string }[] = []
   for (;;) {
     const salvo = leidas.map(({ evento }) => evento)
-    const pedido = { comercio_id: id, modo, webhook, cuantas: 1, salvo }
-    const [[una] = []] = await readDue(deps(entorno.reloj), [pedido], entorno.reloj())
+    const pedido = { comercio_id: id, modo, webhook, count: 1, salvo }
+    const [[una] = []] = await readDue(deps(entorno.clock), [pedido], entorno.clock())
     if (!una) return leidas.map(({ tipo }) => tipo)
-    leidas.push(una.entrega)
+    leidas.push(una.aviso)
   }
 }
 
 it('is that of the events if a decision corrects fields first', async () => {
   const { comercio, api, webhook } = await conEndpoint()
-  const { guia } = await api.guias.crear(unaGuia())
+  const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'])
-    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe(estado))
-  entorno.adelantar(5_000)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, buildEstadoReport(estado))
+  entorno.advance(5_000)
   // Each reading of the clock is later than the one before, and none is in the future.
   let lecturas = 0
-  const reloj = () => new Date(entorno.reloj().getTime() - 1_000 + ++lecturas)
+  const reloj = () => new Date(entorno.clock().getTime() - 1_000 + ++lecturas)
   const quien = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
-  await reintentarGuiaDe(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
+  await retryGuiaOf(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
   expect(await leerUnaPorUna(comercio, webhook)).toEqual([
     'guia.aceptado',
     'guia.recolectado',
@@ -64,11 +64,11 @@ it('is that of the events if a decision corrects fields first', async () => {
 
 it('is that of the events if a statement waited for the guide after it read the clock', async () => {
   const { comercio, api, webhook } = await conEndpoint()
-  const { guia } = await api.guias.crear(sinDestino())
+  const { guia } = await api.guias.crear(buildGuiaWithoutDestino())
   await api.guias.corregir(guia, { contenido: 'Dos cajas' })
   const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where guia = $1', [guia])
-  await enviarAlBuzon(
-    deps(() => new Date(entorno.reloj().getTime() - 5_000)),
+  await sendToMailbox(
+    deps(() => new Date(entorno.clock().getTime() - 5_000)),
     rows,
   )
   expect(await leerUnaPorUna(comercio, webhook)).toEqual(['guia.aceptado', 'guia.corregida', 'ubicacion.solicitada'])

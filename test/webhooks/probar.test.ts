@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon, retener } from './receptor.ts'
-import { entregaDe, nadie, reunirCodigos, terminada, usarWebhooks } from './webhooks.ts'
+import { useEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith, holdAnswers } from './receptor.ts'
+import { buildAvisoCode, collectCodes, nadie, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, adelantar, crear, nuevo } = usarWebhooks()
+const { entorno, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 /** A service that sends nothing. */
-const sinWorkers = usarEntorno({}, () => ({ WORKERS: '0' }))
+const sinWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
 
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test whatever the state, once, and counts no failure', async () => {
@@ -40,7 +40,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     })
 
     // It may fail as often as it wants.
-    receptor.responder = contestarCon(500)
+    receptor.responder = answerWith(500)
     for (let n = 0; n < 5; n++) {
       expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
         estado: 'fallido',
@@ -49,7 +49,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
         ultimo_estado_http: 500,
       })
     }
-    receptor.responder = contestarCon(410)
+    receptor.responder = answerWith(410)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
@@ -57,10 +57,10 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     expect(receptor.recibidos).toHaveLength(8)
 
     await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
-    const { guia } = await api.guias.crear(unaGuia())
-    await terminada(api, webhook, entregaDe(webhook, guia))
+    const { guia } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, guia))
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
       estado: 'entregado',
     })
@@ -69,16 +69,16 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   })
 
   it('arrives before a backlog', async () => {
-    const retenedor = retener()
+    const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => buildGuia()) })
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length > 0)
     const { evento } = await api.webhooks.probar(webhook)
     // What is read next begins with it, after what is in memory already.
     const antes = receptor.recibidos.length
-    retenedor.soltar()
+    retenedor.release()
     await hasta(async () => receptor.recibidos.length >= 301)
     expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * READ_WINDOW)
   })
@@ -89,7 +89,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const pruebas = [await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]
     for (let vez = 0; vez < 10; vez++)
       expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
-    expect(await reunirCodigos('aviso', api.webhooks.avisos(uno.webhook))).toEqual([pruebas[0]!.aviso])
+    expect(await collectCodes('aviso', api.webhooks.avisos(uno.webhook))).toEqual([pruebas[0]!.aviso])
   })
 
   it('is no delay in the metrics while it waits to be sent', async () => {
@@ -97,7 +97,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const { webhook } = await crear({ api }, nadie())
     expect((await api.webhooks.probar(webhook)).estado).toBe('pendiente')
     const metricas = createMetrics()
-    metricas.observar(sinWorkers)
-    expect(await metricas.exponer()).toMatch(/^guias_webhook_avisos_atraso_segundos 0$/m)
+    metricas.observe(sinWorkers)
+    expect(await metricas.expose()).toMatch(/^guias_webhook_avisos_atraso_segundos 0$/m)
   })
 })

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
 import { play, type Story } from './queueModel.ts'
 
 // Without bias: a story of one guide and no incident shows nothing.
@@ -40,7 +40,7 @@ describe('the webhooks of a guide', () => {
     await fc.assert(property, { numRuns: 50, endOnFailure: true })
   })
 
-  it('go out in order and one at a time in 1,000 stories', COMPLETO, async () => {
+  it('go out in order and one at a time in 1,000 stories', FULL_RUN_ONLY, async () => {
     await fc.assert(property, { numRuns: 1_000 })
   })
 

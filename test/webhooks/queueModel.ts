@@ -2,7 +2,7 @@
 // is the service's own. Each answer of the database may be slow, so reads overlap with everything else.
 
 import type { PgBoss } from 'pg-boss'
-import type { EventoRecien } from '../../server/domain/eventos/evento.ts'
+import type { RecentEvento } from '../../server/domain/eventos/evento.ts'
 import { Pump } from '../../server/domain/webhooks/pump.ts'
 import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
@@ -11,7 +11,7 @@ import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
 import type { SendRequest } from '../../server/domain/webhooks/sender.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { azarDe } from '../azar.ts'
+import { createRandom } from '../azar.ts'
 import { VirtualTime } from './virtualTime.ts'
 
 const MERCHANT = '00000000-0000-7000-8000-000000000001'
@@ -105,7 +105,7 @@ class QueueModel {
 
   constructor(story: Story) {
     this.#story = story
-    this.#random = azarDe(story.seed)
+    this.#random = createRandom(story.seed)
   }
 
   async play(): Promise<Outcome> {
@@ -215,19 +215,19 @@ class QueueModel {
     const log = { info: silent, warn: silent, debug: silent, error: this.#fail }
     const deps = {
       db,
-      dbSinEspera: db,
+      noWaitDb: db,
       log,
-      reloj: this.#clock,
+      clock: this.#clock,
       timers: this.#time.timers,
-      nuevoId: this.#ids,
-      azar: this.#random,
+      newId: this.#ids,
+      random: this.#random,
       secretos: this.#secrets,
-      despertar: silent,
-      hayTrabajo: silent,
-      destinos: { loopback: { live: true, test: true }, resolver: undefined },
-      metricas: { intento: silent, aviso: silent },
-      enviador: { enviar: (request: SendRequest) => this.#exchange(request), cerrar: async () => {} },
-      senalar: (keys: Parameters<Pump['look']>[0]) => {
+      wake: silent,
+      announceWork: silent,
+      destinations: { loopback: { live: true, test: true }, resolver: undefined },
+      metrics: { intento: silent, aviso: silent },
+      sender: { send: (request: SendRequest) => this.#exchange(request), close: async () => {} },
+      signalWebhooks: (keys: Parameters<Pump['look']>[0]) => {
         this.#time.after(1, () => {
           for (const [other, pump] of this.#pumps.entries()) if (other !== n) pump?.look(keys, true)
         })
@@ -301,7 +301,7 @@ class QueueModel {
       call: (_scope: unknown, config: unknown) => config,
     }
     const pool = { atPlace: (_place: unknown, act: (there: unknown) => unknown) => act(connections) }
-    const db = { consultar, pool, partes: () => [db] }
+    const db = { query: consultar, pool, shards: () => [db] }
     return db
   }
 
@@ -315,11 +315,11 @@ class QueueModel {
       case 'webhookEntregas.hallar':
         return [...this.#endpoints.keys()]
           .filter((webhook) => this.#pending(webhook).length > 0)
-          .map((webhook, i) => ({ ...KEY, webhook, n: i + 1, vencidas: this.#due({ ...ANY, webhook }).length > 0 }))
+          .map((webhook, i) => ({ ...KEY, webhook, n: i + 1, due: this.#due({ ...ANY, webhook }).length > 0 }))
       case 'webhookEntregas.proximas':
         return first().flatMap(({ webhook }: EndpointRow) => this.#next(webhook))
       case 'bombas.latir':
-        return [{ viva: true, perdidos: this.#forgetLost(values.bomba as string) }]
+        return [{ viva: true, lost: this.#forgetLost(values.bomba as string) }]
       case 'bombas.anotar':
         return this.#record(values as unknown as Records)
       case 'webhookEntregas.asentarExitos':
@@ -339,7 +339,7 @@ class QueueModel {
   }
 
   /** Plays the statement `webhookEntregas.leer` for one endpoint. */
-  #due({ n, webhook, cuantas, salvo }: Asked) {
+  #due({ n, webhook, count: cuantas, salvo }: Asked) {
     const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
     const { now } = this.#time
     const until = state === 'activo' && (pausedUntil === null || pausedUntil <= now) ? now : ON_REQUEST
@@ -385,16 +385,16 @@ class QueueModel {
       comprobado_en: new Date(START),
       fallas: failures,
       freno_vence_en: pausedUntil === null ? null : new Date(START + pausedUntil),
-      versiones: [1],
-      cifrados: [cifrado],
-      vencen_en: [null],
+      versions: [1],
+      ciphertexts: [cifrado],
+      expirations: [null],
     }
   }
 
-  #settleSuccesses({ webhooks, cuales, guias, secuencias, turnos }: Successes) {
+  #settleSuccesses({ webhooks, indexes, guias, secuencias, turns: turnos }: Successes) {
     return guias.flatMap((guide, i) => {
       const delivery = this.#deliveries.get(
-        keyOf({ webhook: webhooks[cuales[i]! - 1]!, guide, sequence: secuencias[i]! }),
+        keyOf({ webhook: webhooks[indexes[i]! - 1]!, guide, sequence: secuencias[i]! }),
       )!
       if (delivery.state !== 'pendiente' || delivery.turn !== turnos[i] || delivery.attempts > 0) return [{ n: i + 1 }]
       this.#end(delivery, 'entregado')
@@ -402,7 +402,7 @@ class QueueModel {
     })
   }
 
-  #settle({ webhook, guia_id, secuencia, turno, desenlace, proximo_en }: Settled): boolean {
+  #settle({ webhook, guia_id, secuencia, turno, outcome: desenlace, proximo_en }: Settled): boolean {
     const delivery = this.#deliveries.get(keyOf({ webhook, guide: guia_id, sequence: secuencia }))!
     if (delivery.state !== 'pendiente') return true
     if (delivery.turn !== turno && (desenlace !== 'entregado' || delivery.cause === 'manual')) return true
@@ -417,7 +417,7 @@ class QueueModel {
     delivery.attempts++
   }
 
-  #setHealth({ webhook, buena, nuevas }: Health): void {
+  #setHealth({ webhook, succeeded: buena, new_failures: nuevas }: Health): void {
     const endpoint = this.#endpoints.get(webhook)!
     endpoint.failures = buena ? 0 : endpoint.failures + nuevas
     endpoint.pausedUntil = endpoint.failures >= FAILURES_TO_BRAKE ? this.#time.now + MIN_BRAKE : null
@@ -478,7 +478,7 @@ class BrokenExchange extends Error {}
 interface Asked {
   n: number
   webhook: string
-  cuantas: number
+  count: number
   salvo: readonly string[]
 }
 
@@ -490,10 +490,10 @@ interface Records {
 
 interface Successes {
   webhooks: string[]
-  cuales: number[]
+  indexes: number[]
   guias: string[]
   secuencias: number[]
-  turnos: number[]
+  turns: number[]
 }
 
 interface Settled {
@@ -501,20 +501,20 @@ interface Settled {
   guia_id: string
   secuencia: number
   turno: number
-  desenlace: Delivery['state']
+  outcome: Delivery['state']
   proximo_en: string | null
 }
 
 interface Health {
   webhook: string
-  buena: boolean
-  nuevas: number
+  succeeded: boolean
+  new_failures: number
 }
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const KEY = { comercio_id: MERCHANT, modo: 'test' } as const
-const ANY = { n: 0, cuantas: 1, salvo: [] }
+const ANY = { n: 0, count: 1, salvo: [] }
 /** Due time of what is sent on request: the epoch, in milliseconds of the model's time. */
 const ON_REQUEST = -START
 
@@ -540,7 +540,7 @@ function rowOf({ guide, sequence, cause, turn, attempts, due, written }: Deliver
   }
 }
 
-function recentEvent(guide: string, sequence: number, webhooks: string[], now: Date, begun: number): EventoRecien {
+function recentEvent(guide: string, sequence: number, webhooks: string[], now: Date, begun: number): RecentEvento {
   const both = {
     ...KEY,
     guia: guide,
@@ -562,5 +562,5 @@ function recentEvent(guide: string, sequence: number, webhooks: string[], now: D
     intentos: 0,
   }
   const event = { ...both, guia_id: guide, tipo: 'guia.corregida', ocurrido_en: now, registrado_en: now, datos: null }
-  return { guia: row, evento: event, webhooks, desde: begun } as unknown as EventoRecien
+  return { guia: row, evento: event, webhooks, desde: begun } as unknown as RecentEvento
 }

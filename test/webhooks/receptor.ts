@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll } from 'vitest'
 
 /** One request that a merchant's server got. */
-export interface Recibido {
+export interface ReceivedWebhook {
   id: string
   cabeceras: IncomingHttpHeaders
   cuerpo: string
@@ -13,12 +13,12 @@ export interface Recibido {
 }
 
 /** A merchant's server: a real one, that keeps a ledger and answers as it is told. */
-export interface ReceptorDePrueba {
+export interface TestReceiver {
   url: string
-  recibidos: Recibido[]
+  recibidos: ReceivedWebhook[]
   /** The status to answer with, or a whole answer; called after the body was read. */
-  responder: (recibido: Recibido, res: ServerResponse, req: IncomingMessage) => void
-  cerrar(): Promise<void>
+  responder: (recibido: ReceivedWebhook, res: ServerResponse, req: IncomingMessage) => void
+  close(): Promise<void>
 }
 
 const cuerpoDe = async (req: IncomingMessage) => {
@@ -27,13 +27,13 @@ const cuerpoDe = async (req: IncomingMessage) => {
   return Buffer.concat(trozos).toString()
 }
 
-export const contestarCon = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
+export const answerWith = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
   ((_recibido, res) => {
     res.writeHead(status, cabeceras).end(cuerpo)
-  }) satisfies ReceptorDePrueba['responder']
+  }) satisfies TestReceiver['responder']
 
 /** Answers of a receiver that takes everything and answers nothing until it is let go. */
-export function retener() {
+export function holdAnswers() {
   const retenidas: ServerResponse[] = []
   let status: number | undefined
   const retenedor = {
@@ -45,8 +45,8 @@ export function retener() {
       res.once('close', () => {
         if (!res.writableEnded) retenedor.abandonadas++
       })
-    }) satisfies ReceptorDePrueba['responder'],
-    soltar(con = 204) {
+    }) satisfies TestReceiver['responder'],
+    release(con = 204) {
       status = con
       for (const res of retenidas.splice(0)) res.writeHead(con).end()
     },
@@ -54,14 +54,12 @@ export function retener() {
   return retenedor
 }
 
-export async function abrirReceptor(
-  responder: ReceptorDePrueba['responder'] = contestarCon(204),
-): Promise<ReceptorDePrueba> {
-  const receptor = { recibidos: [], responder } as unknown as ReceptorDePrueba
+export async function openReceiver(responder: TestReceiver['responder'] = answerWith(204)): Promise<TestReceiver> {
+  const receptor = { recibidos: [], responder } as unknown as TestReceiver
   const servidor = createServer(async (req, res) => {
     try {
       const cuerpo = await cuerpoDe(req)
-      const recibido: Recibido = {
+      const recibido: ReceivedWebhook = {
         id: String(req.headers['webhook-id']),
         cabeceras: req.headers,
         cuerpo,
@@ -76,7 +74,7 @@ export async function abrirReceptor(
   })
   await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
   receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
-  receptor.cerrar = () => {
+  receptor.close = () => {
     servidor.closeAllConnections()
     return new Promise((resolve) => void servidor.close(() => resolve()))
   }
@@ -84,13 +82,13 @@ export async function abrirReceptor(
 }
 
 /** Receivers that close with their test file. */
-export function usarReceptores() {
-  const abiertos: ReceptorDePrueba[] = []
+export function useReceivers() {
+  const abiertos: TestReceiver[] = []
   afterAll(async () => {
-    await Promise.all(abiertos.map((receptor) => receptor.cerrar()))
+    await Promise.all(abiertos.map((receptor) => receptor.close()))
   })
-  return async (responder?: ReceptorDePrueba['responder']) => {
-    const receptor = await abrirReceptor(responder)
+  return async (responder?: TestReceiver['responder']) => {
+    const receptor = await openReceiver(responder)
     abiertos.push(receptor)
     return receptor
   }

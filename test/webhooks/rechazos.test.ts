@@ -1,21 +1,21 @@
 import { ErrorNoEncontrado, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Api, codigoDeFalla, fallaDeApi, nadie, reunirCodigos, terminada, usarWebhooks } from './webhooks.ts'
+import { type Api, collectCodes, fallaDeApi, nadie, readFailureCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, crear, nuevo } = usarWebhooks()
+const { entorno, create: crear, nuevo } = useWebhooks()
 
 describe('what cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
     const { comercio, api, webhook } = await nuevo()
     const antes = await api.webhooks.obtener(webhook)
-    const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/probar`, {
+    const { cuerpo: prueba } = await entorno.request('POST', `/api/v1/webhooks/${webhook}/probar`, {
       llave: comercio.llave,
     })
     await terminada(api, webhook, prueba.aviso)
     const pedir = async (metodo: string, ruta: string, crudo?: string) => {
-      const { status, cuerpo } = await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, {
+      const { status, cuerpo } = await entorno.request(metodo, `/api/v1/webhooks${ruta}`, {
         llave: comercio.llave,
-        ...(crudo === undefined ? {} : { crudo, cabeceras: { 'Content-Type': 'application/json' } }),
+        ...(crudo === undefined ? {} : { raw: crudo, cabeceras: { 'Content-Type': 'application/json' } }),
       })
       expect([metodo, ruta, status]).toEqual([metodo, ruta, 400])
       return cuerpo.codigo
@@ -50,7 +50,7 @@ describe('what cannot be read', () => {
       for (const ruta of ['', `/${webhook}/avisos`])
         expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
     expect(await api.webhooks.obtener(webhook)).toEqual(antes)
-    expect(await reunirCodigos('aviso', api.webhooks.avisos(webhook))).toEqual([prueba.aviso])
+    expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([prueba.aviso])
   })
 })
 
@@ -106,9 +106,9 @@ describe('what is unknown', () => {
     }
     // A delivery is its endpoint's alone.
     const vecino = await crear({ api }, nadie())
-    expect(await codigoDeFalla(api.webhooks.obtenerAviso(vecino.webhook, suya))).toBe('aviso_desconocido')
-    expect(await codigoDeFalla(api.webhooks.reenviar(vecino.webhook, suya))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.obtenerAviso(vecino.webhook, suya))).toBe('aviso_desconocido')
+    expect(await readFailureCode(api.webhooks.reenviar(vecino.webhook, suya))).toBe('aviso_desconocido')
     for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('avi_', 'evt_')])
-      expect(await codigoDeFalla(api.webhooks.obtenerAviso(propio, torcida))).toBe('aviso_desconocido')
+      expect(await readFailureCode(api.webhooks.obtenerAviso(propio, torcida))).toBe('aviso_desconocido')
   })
 })

@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { conTransaccionAbierta } from '../postgres.ts'
-import { contestarCon } from './receptor.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
+import { withOpenTransaction } from '../postgres.ts'
+import { answerWith } from './receptor.ts'
 import {
-  codigoDeFalla,
-  type DatosParaCrear,
-  entregaDe,
+  buildAvisoCode,
   fallaDeApi,
   nadie,
-  recuperada,
+  readFailureCode,
   terminada,
-  trasIntentos,
-  usarWebhooks,
-  visibles,
+  useWebhooks,
+  type WebhookCreationData,
+  waitForIntentos,
+  waitForRecovery,
+  waitUntilVisible,
 } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, adelantar, crear, nuevo } = usarWebhooks()
+const { entorno, nuevoReceptor, ahora, advance: adelantar, create: crear, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 /** What happens in the same instant isn't before it. */
@@ -28,11 +28,11 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const { api } = comercio
     const desde = new Date(ahora() - 1_000).toISOString()
     const guias: string[] = []
-    for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(unaGuia())).guia)
+    for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(buildGuia())).guia)
     pasaUnInstante()
     const receptor = await nuevoReceptor()
     const { webhook } = await crear(comercio, receptor)
-    await visibles(api, webhook, desde, 5)
+    await waitUntilVisible(api, webhook, desde, 5)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: 5,
       avisos: 5,
@@ -57,7 +57,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       avisos: 0,
       terminado_en: null,
     })
-    expect(await recuperada(api, webhook, pedida.recuperacion)).toMatchObject({
+    expect(await waitForRecovery(api, webhook, pedida.recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: 5,
       avisos: 5,
@@ -73,14 +73,14 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     // Once received, only with «todas».
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, avisos: 0 })
     const nada = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, avisos: 0 })
+    expect(await waitForRecovery(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, avisos: 0 })
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({
       eventos: 5,
       avisos: 5,
     })
     const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
     expect(todas.todas).toBe(true)
-    expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
+    expect(await waitForRecovery(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
     await hasta(async () => receptor.recibidos.length >= 10)
     await entorno.quietud(comercio)
     expect(receptor.recibidos).toHaveLength(10)
@@ -88,34 +88,34 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
-    const { api, webhook, receptor } = await nuevo(contestarCon(410))
+    const { api, webhook, receptor } = await nuevo(answerWith(410))
     const desde = new Date(ahora() - 1_000).toISOString()
-    const { guia: fallida } = await api.guias.crear(unaGuia())
-    await terminada(api, webhook, entregaDe(webhook, fallida))
-    const { guia: perdida } = await api.guias.crear(unaGuia())
+    const { guia: fallida } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, fallida))
+    const { guia: perdida } = await api.guias.crear(buildGuia())
     pasaUnInstante()
-    expect(await codigoDeFalla(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
-    await visibles(api, webhook, desde, 2)
+    await waitUntilVisible(api, webhook, desde, 2)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, avisos: 2 })
-    receptor.responder = contestarCon(500)
+    receptor.responder = answerWith(500)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
-    const { guia: espera } = await api.guias.crear(unaGuia())
-    await trasIntentos(api, webhook, entregaDe(webhook, espera), 1)
+    const { guia: espera } = await api.guias.crear(buildGuia())
+    await waitForIntentos(api, webhook, buildAvisoCode(webhook, espera), 1)
     pasaUnInstante()
-    receptor.responder = contestarCon(204)
-    await visibles(api, webhook, desde, 3)
+    receptor.responder = answerWith(204)
+    await waitUntilVisible(api, webhook, desde, 3)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, avisos: 2 })
     const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, avisos: 2 })
-    expect(await terminada(api, webhook, entregaDe(webhook, fallida), 2)).toMatchObject({
+    expect(await waitForRecovery(api, webhook, recuperacion)).toMatchObject({ eventos: 3, avisos: 2 })
+    expect(await terminada(api, webhook, buildAvisoCode(webhook, fallida), 2)).toMatchObject({
       estado: 'entregado',
       causa: 'recuperacion',
     })
     await hasta(
       async () => (await api.webhooks.avisos(webhook, { guia: perdida, estado: 'entregado' })).datos.length === 1,
     )
-    expect(await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, espera))).toMatchObject({
+    expect(await api.webhooks.obtenerAviso(webhook, buildAvisoCode(webhook, espera))).toMatchObject({
       causa: 'automatica',
     })
   })
@@ -123,19 +123,19 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const a = await api.guias.crear(unaGuia())
+    const a = await api.guias.crear(buildGuia())
     adelantar(5)
-    const b = await api.guias.crear(sinDestino())
+    const b = await api.guias.crear(buildGuiaWithoutDestino())
     await hasta(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
     adelantar(5)
-    const c = await api.guias.crear(unaGuia())
+    const c = await api.guias.crear(buildGuia())
     adelantar(5)
     await api.guias.cancelar(a.guia)
     adelantar(5)
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
     const { webhook } = await crear(comercio, nadie())
-    await visibles(api, webhook, tA, 5)
+    await waitUntilVisible(api, webhook, tA, 5)
     const eventos = async (cual: string, desde: string, fin?: string) =>
       (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
     const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
@@ -158,12 +158,15 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [['guia.entregado'], 0],
       [['webhook.*'], 0],
       [['guia.*', '*'], 5],
-    ] as [NonNullable<DatosParaCrear['tipos']>, number][]) {
+    ] as [NonNullable<WebhookCreationData['tipos']>, number][]) {
       const receptor = await nuevoReceptor()
       const suyo = await crear(comercio, receptor, { tipos })
       expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
       const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
-      expect(await recuperada(api, suyo.webhook, recuperacion)).toMatchObject({ eventos: cuantos, avisos: cuantos })
+      expect(await waitForRecovery(api, suyo.webhook, recuperacion)).toMatchObject({
+        eventos: cuantos,
+        avisos: cuantos,
+      })
       await hasta(async () => receptor.recibidos.length === cuantos)
     }
   })
@@ -179,10 +182,10 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const { api, webhook } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    expect(await codigoDeFalla(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    expect(await readFailureCode(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     // None ends before all were asked for.
-    const respuestas = await conTransaccionAbierta(() =>
+    const respuestas = await withOpenTransaction(() =>
       Promise.all(
         Array.from({ length: 4 }, () =>
           api.webhooks.recuperar(webhook, { desde }).then(
@@ -194,10 +197,10 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     )
     const [primera, ...demas] = respuestas.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
     expect(demas).toEqual(Array.from({ length: 3 }, () => 'recuperacion_en_curso'))
-    expect(await recuperada(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
+    expect(await waitForRecovery(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
     // When it is over there may be another.
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
-    await recuperada(api, webhook, otra)
+    await waitForRecovery(api, webhook, otra)
     const futuro = new Date(ahora() + HORA).toISOString()
     for (const [cuerpo, campo] of [
       [{}, '/desde'],

@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon, retener } from './receptor.ts'
-import { entregaDe, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith, holdAnswers } from './receptor.ts'
+import { buildAvisoCode, terminada, useWebhooks, waitForIntentos } from './webhooks.ts'
 
-const { entorno, nuevo } = usarWebhooks()
+const { entorno, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
 describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
     const { api, webhook, receptor } = await nuevo()
-    const { guia } = await api.guias.crear(unaGuia())
-    const clave = entregaDe(webhook, guia)
+    const { guia } = await api.guias.crear(buildGuia())
+    const clave = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, clave)
     // Delivered, and the guide has gone on since.
     await api.guias.cancelar(guia)
-    await terminada(api, webhook, entregaDe(webhook, guia, 2))
+    await terminada(api, webhook, buildAvisoCode(webhook, guia, 2))
     const { datos, status } = await api.webhooks.reenviar(webhook, clave).conRespuesta()
     expect(status).toBe(202)
     expect(datos).toMatchObject({ aviso: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
@@ -32,13 +32,13 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
 
     // Failed: it begins anew, with the schedule of always.
-    receptor.responder = contestarCon(500)
+    receptor.responder = answerWith(500)
     const { aviso: prueba, evento } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     await api.webhooks.reenviar(webhook, prueba)
-    expect(await trasIntentos(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
+    expect(await waitForIntentos(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
     // Waiting: now.
-    receptor.responder = contestarCon(204)
+    receptor.responder = answerWith(204)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
     expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
@@ -46,8 +46,8 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.webhooks.reenviar(webhook, clave)
     expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
-    const guias = await api.guias.crear(unaGuia())
-    const parada = entregaDe(webhook, guias.guia)
+    const guias = await api.guias.crear(buildGuia())
+    const parada = buildAvisoCode(webhook, guias.guia)
     expect(await api.webhooks.obtenerAviso(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
     await api.webhooks.reenviar(webhook, parada)
     expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregado', intentos: 1 })
@@ -55,8 +55,8 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
-    const { guia } = await api.guias.crear(unaGuia())
-    const clave = entregaDe(webhook, guia)
+    const { guia } = await api.guias.crear(buildGuia())
+    const clave = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, clave)
     await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
     const { intentos } = await terminada(api, webhook, clave, 2)
@@ -67,15 +67,15 @@ describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   })
 
   it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
-    const retenedor = retener()
+    const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await hasta(async () => receptor.recibidos.length === 1)
-    receptor.responder = contestarCon(204)
-    await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
-    retenedor.soltar(status)
+    receptor.responder = answerWith(204)
+    await api.webhooks.reenviar(webhook, buildAvisoCode(webhook, guia))
+    retenedor.release(status)
     await hasta(async () => receptor.recibidos.length === 2)
-    expect(await terminada(api, webhook, entregaDe(webhook, guia))).toMatchObject({
+    expect(await terminada(api, webhook, buildAvisoCode(webhook, guia))).toMatchObject({
       estado: 'entregado',
       causa: 'manual',
     })

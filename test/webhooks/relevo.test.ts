@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { Leases } from '../../server/domain/webhooks/leases.ts'
 import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import { processTimers } from '../../server/platform/time/timers.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { retener } from './receptor.ts'
-import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
+import { holdAnswers } from './receptor.ts'
+import { buildAvisoCode, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, nuevo } = usarWebhooks()
+const { entorno, nuevo } = useWebhooks()
 
-describe('a service that loses its lease in the middle of an exchange', COMPLETO, () => {
+describe('a service that loses its lease in the middle of an exchange', FULL_RUN_ONLY, () => {
   it('takes it again and sends nothing twice', async () => {
-    const retenedor = retener()
+    const retenedor = holdAnswers()
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await hasta(async () => receptor.recibidos.length === 1)
     const { pool } = entorno.db
     const arriendos = async () =>
@@ -21,15 +21,15 @@ describe('a service that loses its lease in the middle of an exchange', COMPLETO
     const [antes] = await arriendos()
     await pool.query('delete from pgboss.job')
     await hasta(async () => (await arriendos()).some(({ id }) => id !== antes!.id))
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     await hasta(async () => receptor.recibidos.length === 2)
-    retenedor.soltar()
-    const aviso = await terminada(api, webhook, entregaDe(webhook, guia))
+    retenedor.release()
+    const aviso = await terminada(api, webhook, buildAvisoCode(webhook, guia))
     expect([aviso.estado, aviso.intentos, receptor.recibidos.length]).toEqual(['entregado', 1, 2])
   })
 })
 
-describe('a service beside another process that holds an endpoint', COMPLETO, () => {
+describe('a service beside another process that holds an endpoint', FULL_RUN_ONLY, () => {
   it('sends nothing there while that one lives, and everything once it died', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
     const { pool } = entorno.db
@@ -39,14 +39,14 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
       supervise: false,
     })
     await boss.start()
-    const otro = new Leases(boss, entorno.db, processTimers, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+    const otro = new Leases(boss, entorno.db, processTimers, { onTaken() {}, onLost() {}, onNotTaken() {} })
     otro.request({ comercio_id: comercio.id, modo: 'test', webhook }, false)
     await hasta(async () => {
       await otro.take()
       return otro.all().length === 1
     })
     const latidos = setInterval(() => void otro.beat(performance.now()), 500)
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     // Its job has been silent for long; the process hasn't.
     await pool.query(`update pgboss.job set heartbeat_on = now() - interval '500 seconds' where name = $1`, [
       LEASE_QUEUE,
@@ -62,7 +62,7 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
     expect(receptor.recibidos).toEqual([])
     clearInterval(latidos)
     await pool.query(`update webhook_bomba set latido_en = now() - interval '26 seconds'`)
-    await terminada(api, webhook, entregaDe(webhook, guia))
+    await terminada(api, webhook, buildAvisoCode(webhook, guia))
     expect(entorno.log.some((linea) => linea.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(true)
     await otro.beat(performance.now() + 5_000)
     expect(otro.all()).toEqual([])

@@ -1,12 +1,12 @@
 // The faults of `npm run test:resistencia -- webhooks`, in a size that fits here: real processes, a PostgreSQL for each.
 
 import { describe, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
-import { ESCENARIOS } from '../resistencia/webhooks.ts'
+import { FULL_RUN_ONLY } from '../fabricas.ts'
+import { SCENARIOS } from '../resistencia/webhooks.ts'
 
 // A dead worker's claims take 40 s to lapse, and half of the scenarios do little but wait for that.
-describe.concurrent('the sender survives', COMPLETO, () => {
-  for (const { titulo, correr, ci } of ESCENARIOS) {
+describe.concurrent('the sender survives', FULL_RUN_ONLY, () => {
+  for (const { titulo, correr, ci } of SCENARIOS) {
     it(titulo, async ({ expect: suyo }) => {
       const { perdido, fallas } = await correr(ci)
       suyo({ perdido, fallas }).toEqual({ perdido: 0, fallas: [] })

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { conHttp, crudo, responder, usarEnviador } from './enviador.ts'
+import { conHttp, openRawReceiver, responder, useSender } from './enviador.ts'
 
-const { enviar } = usarEnviador()
+const { send: enviar } = useSender()
 
 describe('the status decides', () => {
   test('204: success, with its measures', async () => {
@@ -44,7 +44,7 @@ describe('the status decides', () => {
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status, error: 'redireccion', cuerpo: 'allá', cabeceras: { location: otro.url } })
     expect(respuesta.detalle).toContain('registre la dirección final')
-    expect(otro.conexiones()).toBe(0)
+    expect(otro.connections()).toBe(0)
   })
 
   test.each([
@@ -68,7 +68,7 @@ describe('the status decides', () => {
     ['-1', '-1'],
     ['mañana', 'ma\u00c3\u00b1ana'],
   ])('Retry-After as it came: %s', async (escrita, leida) => {
-    await using receptor = await crudo((socket) =>
+    await using receptor = await openRawReceiver((socket) =>
       socket.end(`HTTP/1.1 429 X\r\nRetry-After: ${escrita}\r\nContent-Length: 0\r\n\r\n`),
     )
     expect(await enviar(receptor.url)).toMatchObject({ status: 429, retry_after: leida })
@@ -84,7 +84,7 @@ describe('the status decides', () => {
     ['until it closes', '\r\nhola'],
     ['of a known length', 'Content-Length: 4\r\n\r\nhola'],
   ])('a body %s', async (_caso, resto) => {
-    await using receptor = await crudo((socket) => socket.end(`HTTP/1.1 200 OK\r\n${resto}`))
+    await using receptor = await openRawReceiver((socket) => socket.end(`HTTP/1.1 200 OK\r\n${resto}`))
     expect(await enviar(receptor.url)).toMatchObject({ status: 200, cuerpo: 'hola', cuerpo_truncado: false })
   })
 })
@@ -146,7 +146,7 @@ describe('what is kept of the answer', () => {
   })
 
   test('headers: secrets hidden, lower case, repeated ones joined', async () => {
-    await using receptor = await crudo((socket) =>
+    await using receptor = await openRawReceiver((socket) =>
       socket.end(
         [
           'HTTP/1.1 200 OK',

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import type { ReceptorDePrueba, Recibido } from './receptor.ts'
-import { type Api, fallaDeApi, firmaDe, firmas, terminada, usarWebhooks } from './webhooks.ts'
+import type { ReceivedWebhook, TestReceiver } from './receptor.ts'
+import { type Api, fallaDeApi, firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, ahora, adelantar, limpiar, rotar, nuevo } = usarWebhooks()
+const { entorno, ahora, advance: adelantar, limpiar, rotar, nuevo } = useWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 /** The library's own judgement; it looks at the clock, so the time is made the present. */
-const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
+const segunLaBiblioteca = (secreto: string, recibido: ReceivedWebhook) => {
   const hace = Number(recibido.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
   const reloj = Date.now
   Date.now = () => reloj() + hace
@@ -21,7 +21,7 @@ const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
 }
 
 describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
-  const probar = async (api: Api, webhook: string, receptor: ReceptorDePrueba) => {
+  const probar = async (api: Api, webhook: string, receptor: TestReceiver) => {
     const { aviso, evento } = await api.webhooks.probar(webhook)
     const { historial } = await terminada(api, webhook, aviso)
     const recibido = receptor.recibidos.find((uno) => uno.id === evento)!

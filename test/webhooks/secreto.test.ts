@@ -1,10 +1,10 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../entorno.ts'
-import { limpiarAhora } from './limpiar.ts'
-import { firmaDe, firmas, terminada, usarWebhooks } from './webhooks.ts'
+import { cleanUpNow } from './limpiar.ts'
+import { firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, rotar, nuevo, sinSecretos } = usarWebhooks()
+const { entorno, rotar, nuevo, sinSecretos } = useWebhooks()
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {
@@ -17,9 +17,9 @@ describe('secrets', () => {
     const { comercio, receptor, webhook, secreto } = await nuevo()
     const nueva = Buffer.alloc(32, 9).toString('base64')
     const claves = [nueva, MASTER_KEY]
-    await entorno.reiniciar({ MASTER_KEYS: claves.join() })
-    await limpiarAhora(entorno, claves)
-    await entorno.reiniciar({ MASTER_KEYS: nueva })
+    await entorno.reset({ MASTER_KEYS: claves.join() })
+    await cleanUpNow(entorno, claves)
+    await entorno.reset({ MASTER_KEYS: nueva })
     const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
     const { aviso } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, aviso)

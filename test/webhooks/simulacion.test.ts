@@ -2,7 +2,7 @@
 // story of its own, and the same each time.
 
 import { describe, expect, it } from 'vitest'
-import { azarDe } from '../azar.ts'
+import { createRandom } from '../azar.ts'
 import type { Comportamiento } from './simulation/pump.ts'
 import { type Caso, cuelga, simular, tras } from './simulation/simulate.ts'
 
@@ -12,33 +12,33 @@ const SEGUNDO = 1_000
 const con = (mas: Partial<Caso>): Caso => ({
   semilla: 1,
   nucleos: 2,
-  procesos: 1,
+  processes: 1,
   endpoints: 20,
   comercios: 20,
-  costos: COSTOS,
+  costs: COSTOS,
   responder: () => tras(5),
   ...mas,
 })
 
 /** Receivers of all kinds, two of ten ill, and processes that are killed at any moment. */
 function historia(semilla: number): Caso {
-  const azar = azarDe(semilla)
+  const azar = createRandom(semilla)
   const entre = (desde: number, hasta: number) => desde + Math.floor(azar() * (hasta - desde + 1))
   const procesos = entre(1, 4)
   const males: Comportamiento[] = [
     cuelga,
     tras(2_000),
-    () => ({ ms: 5, buena: false }),
-    (azar) => ({ ms: 5, buena: azar() < 0.5 }),
-    (_azar, ahora) => ({ ms: 5, buena: ahora > 20 * SEGUNDO }),
+    () => ({ ms: 5, succeeded: false }),
+    (azar) => ({ ms: 5, succeeded: azar() < 0.5 }),
+    (_azar, ahora) => ({ ms: 5, succeeded: ahora > 20 * SEGUNDO }),
   ]
   return con({
     semilla,
-    procesos,
+    processes: procesos,
     endpoints: entre(10, 60),
     comercios: entre(1, 10),
     enCola: entre(0, 500),
-    porSegundo: entre(50, 400),
+    perSecond: entre(50, 400),
     durante: 10 * SEGUNDO,
     responder: (endpoint) => (endpoint % 10 < 2 ? males[(endpoint + semilla) % males.length]! : tras(entre(1, 200))),
     muertes: Array.from({ length: entre(0, 3) }, () => ({
@@ -59,7 +59,7 @@ describe('the simulation of what is sent', () => {
     ['and one merchant half of them', { comercios: 1 }, 32],
     ['and one endpoint four', { comercios: 1, endpoints: 1 }, 4],
   ])('keeps under way %s', (_que, mas, aLaVez) => {
-    const { porSegundo } = simular(con({ ...mas, eventos: 1, enCola: 4_000, responder: () => tras(100) }))
+    const { perSecond: porSegundo } = simular(con({ ...mas, eventos: 1, enCola: 4_000, responder: () => tras(100) }))
     expect(porSegundo).toBeGreaterThan(0.9 * aLaVez * 10)
     expect(porSegundo).toBeLessThan(1.05 * aLaVez * 10)
   })
@@ -78,8 +78,8 @@ describe('the simulation of what is sent', () => {
   })
 
   it('makes nobody wait for those that hang', () => {
-    const mitad = con({ porSegundo: 400, durante: 60 * SEGUNDO, endpoints: 100, comercios: 100 })
-    const { esperas } = simular({ ...mitad, responder: (endpoint) => (endpoint % 2 === 0 ? cuelga : tras(20)) })
+    const mitad = con({ perSecond: 400, durante: 60 * SEGUNDO, endpoints: 100, comercios: 100 })
+    const { delays: esperas } = simular({ ...mitad, responder: (endpoint) => (endpoint % 2 === 0 ? cuelga : tras(20)) })
     expect(Math.max(...esperas.filter((_, endpoint) => endpoint % 2 === 1))).toBeLessThan(2 * SEGUNDO)
   })
 })

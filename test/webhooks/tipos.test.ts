@@ -1,24 +1,24 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import {
-  codigoDeFalla,
-  type DatosParaCrear,
-  entregaDe,
-  reunirCodigos,
+  buildAvisoCode,
+  collectCodes,
+  readFailureCode,
   terminada,
-  usarWebhooks,
-  visibles,
+  useWebhooks,
+  type WebhookCreationData,
+  waitUntilVisible,
 } from './webhooks.ts'
 
-const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
+const { entorno, nuevoReceptor, ahora, create: crear, nuevo } = useWebhooks()
 
 describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const filtros: NonNullable<DatosParaCrear['tipos']>[] = [
+    const filtros: NonNullable<WebhookCreationData['tipos']>[] = [
       ['*'],
       ['guia.*'],
       ['ubicacion.*'],
@@ -33,8 +33,8 @@ describe('types and modes', () => {
         return { tipos, receptor, webhook: (await crear(comercio, receptor, { tipos })).webhook }
       }),
     )
-    const { guia: a } = await api.guias.crear(unaGuia())
-    const { guia: b } = await api.guias.crear(sinDestino())
+    const { guia: a } = await api.guias.crear(buildGuia())
+    const { guia: b } = await api.guias.crear(buildGuiaWithoutDestino())
     await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
     for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${a}/eventos`, { estado })
     await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
@@ -54,26 +54,26 @@ describe('types and modes', () => {
     const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
     await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
-    const { guia: deVerdad } = await viva.guias.crear(unaGuia())
-    const { guia: deMentira } = await api.guias.crear(unaGuia())
-    await terminada(api, webhook, entregaDe(webhook, deMentira))
+    const { guia: deVerdad } = await viva.guias.crear(buildGuia())
+    const { guia: deMentira } = await api.guias.crear(buildGuia())
+    await terminada(api, webhook, buildAvisoCode(webhook, deMentira))
     const suyas = (await viva.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
-    expect(suyas.map(({ aviso }) => aviso)).toEqual([entregaDe(vivo.webhook, deVerdad)])
-    expect(await reunirCodigos('aviso', api.webhooks.avisos(webhook))).toEqual([entregaDe(webhook, deMentira)])
+    expect(suyas.map(({ aviso }) => aviso)).toEqual([buildAvisoCode(vivo.webhook, deVerdad)])
+    expect(await collectCodes('aviso', api.webhooks.avisos(webhook))).toEqual([buildAvisoCode(webhook, deMentira)])
     expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
-    expect(await reunirCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
-    expect(await reunirCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
+    expect(await collectCodes('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(await collectCodes('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HORA).toISOString()
-    await visibles(api, webhook, desde, 1)
+    await waitUntilVisible(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
-    expect(await codigoDeFalla(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
-    expect(await codigoDeFalla(api.webhooks.obtenerAviso(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
+    expect(await readFailureCode(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
+    expect(await readFailureCode(api.webhooks.obtenerAviso(vivo.webhook, buildAvisoCode(vivo.webhook, deVerdad)))).toBe(
       'aviso_desconocido',
     )
     // A cursor of one mode is none of the other's.
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 1 })
-    expect(await codigoDeFalla(viva.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+    expect(await readFailureCode(viva.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
       'cursor_invalido',
     )
     await viva.webhooks.eliminar(vivo.webhook)

@@ -4,14 +4,14 @@ import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { certificado, type Par, paraIp, paraNombre } from '../certificado.ts'
-import { crudo, escucharReceptor, responder, usarEnviador, VACIA } from './enviador.ts'
+import { createCertificate, encodeDnsName, type Par, paraIp } from '../certificado.ts'
+import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './enviador.ts'
 
-const { enviar, vencer } = usarEnviador()
+const { send: enviar, vencer } = useSender()
 
 describe('TLS', () => {
   const NOMBRE = 'recibe.ejemplo.com'
-  const bueno = certificado([paraNombre(NOMBRE), paraIp(8, 8, 8, 8)])
+  const bueno = createCertificate([encodeDnsName(NOMBRE), paraIp(8, 8, 8, 8)])
 
   /** Public addresses are all that https may go to, so the way there is bent here, at the last step, and nothing else. */
   function desviar(port: number, alAbrir = (_socket: tls.TLSSocket): unknown => null) {
@@ -38,16 +38,28 @@ describe('TLS', () => {
       res.writeHead(204).end()
     })
     servidor.on('tlsClientError', () => {})
-    await using receptor = await escucharReceptor(servidor)
+    await using receptor = await listenAsReceiver(servidor)
     const destinos = desviar(receptor.port)
     const seguro = createSender({ resolver: publico, ca })
     const respuestas = [await enviar(url, { loopback: false }, seguro), await enviar(url, { loopback: false }, seguro)]
-    await seguro.cerrar()
-    return { respuesta: respuestas[0]!, segunda: respuestas[1]!, vistos, destinos, conexiones: receptor.conexiones() }
+    await seguro.close()
+    return {
+      respuesta: respuestas[0]!,
+      second: respuestas[1]!,
+      seen: vistos,
+      destinations: destinos,
+      connections: receptor.connections(),
+    }
   }
 
   test('a good certificate, to the address that was checked', async () => {
-    const { respuesta, segunda, vistos, destinos, conexiones } = await probar(bueno)
+    const {
+      respuesta,
+      second: segunda,
+      seen: vistos,
+      destinations: destinos,
+      connections: conexiones,
+    } = await probar(bueno)
     expect(respuesta).toMatchObject({ status: 204, error: null, ip: '127.0.0.1' })
     expect(respuesta.tls_ms).toBeGreaterThan(0)
     expect(segunda).toMatchObject({ status: 204, tls_ms: null })
@@ -59,16 +71,16 @@ describe('TLS', () => {
   test('a name with its final dot and a port, and a literal with its own certificate', async () => {
     const punto = await probar(bueno, { url: `https://${NOMBRE}.:8443/` })
     expect(punto.respuesta.status).toBe(204)
-    expect(punto.vistos[0]).toEqual([NOMBRE, `${NOMBRE}:8443`, '/'])
+    expect(punto.seen[0]).toEqual([NOMBRE, `${NOMBRE}:8443`, '/'])
     const literal = await probar(bueno, { url: 'https://8.8.8.8/' })
     expect(literal.respuesta.status).toBe(204)
-    expect(literal.vistos[0]).toEqual([false, '8.8.8.8', '/'])
+    expect(literal.seen[0]).toEqual([false, '8.8.8.8', '/'])
   })
 
-  const ajeno = certificado([paraNombre(NOMBRE)])
-  const otroNombre = certificado([paraNombre('otro.ejemplo.com')])
-  const vencido = certificado([paraNombre(NOMBRE)], ['2020', '2021'])
-  const otraIp = certificado([paraIp(1, 1, 1, 1), paraNombre('8.8.8.8')])
+  const ajeno = createCertificate([encodeDnsName(NOMBRE)])
+  const otroNombre = createCertificate([encodeDnsName('otro.ejemplo.com')])
+  const vencido = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
+  const otraIp = createCertificate([paraIp(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
   test.each<[string, Par, { url?: string; ca?: string }, string]>([
     ['that nobody vouches for', ajeno, {}, 'autofirmado'],
     ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
@@ -77,7 +89,7 @@ describe('TLS', () => {
   ])('a certificate %s', async (_caso, par, opciones, detalle) => {
     // Not even the usual way to turn verification off may do so here.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-    const { respuesta, vistos } = await probar(par, opciones)
+    const { respuesta, seen: vistos } = await probar(par, opciones)
     expect(respuesta).toMatchObject({ status: null, error: 'tls', cuerpo: null, tls_ms: null })
     expect(respuesta.detalle).toContain(detalle)
     expect(vistos).toEqual([])
@@ -85,27 +97,27 @@ describe('TLS', () => {
 
   test('without a `ca`, the well-known authorities alone are trusted', async () => {
     const seguro = createSender({ resolver: publico })
-    await using receptor = await escucharReceptor(
+    await using receptor = await listenAsReceiver(
       https.createServer(bueno, responder(204)).on('tlsClientError', () => {}),
     )
     desviar(receptor.port)
     expect((await enviar(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
-    await seguro.cerrar()
+    await seguro.close()
   })
 
   test.each([
     ['talks', '220 listo\r\n'],
-    ['answers', VACIA],
+    ['answers', EMPTY_RESPONSE],
   ])('who %s before there is a request gets one connection and no request', async (_caso, bytes) => {
     const servidor = tls.createServer(bueno, (socket) => socket.on('error', () => {}).resume())
-    await using receptor = await escucharReceptor(servidor)
+    await using receptor = await listenAsReceiver(servidor)
     // As if it had come together with the end of the handshake.
     desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
     const seguro = createSender({ resolver: publico, ca: bueno.cert })
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
-    await seguro.cerrar()
+    await seguro.close()
     expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida' })
-    expect(receptor.conexiones()).toBe(1)
+    expect(receptor.connections()).toBe(1)
   })
 
   test('a receiver that wants a certificate of ours, which TLS 1.3 tells after the handshake', async () => {
@@ -115,13 +127,13 @@ describe('TLS', () => {
     const servidor = tls.createServer(bueno, (socket) =>
       socket.on('error', () => {}).once('data', () => suyo!.destroy(alerta)),
     )
-    await using receptor = await escucharReceptor(servidor)
+    await using receptor = await listenAsReceiver(servidor)
     desviar(receptor.port, (socket) => {
       suyo = socket
     })
     const seguro = createSender({ resolver: publico, ca: bueno.cert })
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
-    await seguro.cerrar()
+    await seguro.close()
     expect(respuesta).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
   })
 
@@ -131,12 +143,12 @@ describe('TLS', () => {
     ['hanging in the handshake', () => vencer(), 'tiempo_agotado'],
   ])('%s on a port of https', async (_caso, atender, error) => {
     const seguro = createSender({ resolver: publico })
-    await using receptor = await crudo(atender)
+    await using receptor = await openRawReceiver(atender)
     desviar(receptor.port)
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
     expect(respuesta).toMatchObject({ status: null, error, tls_ms: null })
     expect(respuesta.detalle).toContain('TLS')
     await expect.poll(() => receptor.abiertas.size).toBe(0)
-    await seguro.cerrar()
+    await seguro.close()
   })
 })

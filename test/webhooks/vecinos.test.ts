@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestarCon, retener, usarReceptores } from './receptor.ts'
+import { shareEnvironment } from '../entorno.ts'
+import { buildGuia, hasta } from '../fabricas.ts'
+import { answerWith, holdAnswers, useReceivers } from './receptor.ts'
 import { terminada } from './webhooks.ts'
 
-const entorno = compartirEntorno()
-const nuevoReceptor = usarReceptores()
+const entorno = shareEnvironment()
+const nuevoReceptor = useReceivers()
 
 /** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
 async function pesado() {
   const comercio = await entorno.nuevoComercio()
-  const retenedor = retener()
+  const retenedor = holdAnswers()
   const receptor = await nuevoReceptor()
   const webhooks: string[] = []
   for (let i = 0; i < 20; i++)
@@ -28,17 +28,17 @@ async function llegan(cuantas: number, { retenedor }: Pick<Awaited<ReturnType<ty
   const receptor = await nuevoReceptor()
   await vecino.api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= cuantas; i++) {
-    await vecino.api.guias.crear(unaGuia())
+    await vecino.api.guias.crear(buildGuia())
     await hasta(async () => receptor.recibidos.length === i)
   }
   expect(retenedor.abandonadas).toBe(0)
-  retenedor.soltar()
+  retenedor.release()
 }
 
 describe('one merchant', () => {
   it('with 20 slow endpoints and a backlog for each holds up nobody else', async () => {
     const lleno = await pesado()
-    await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(unaGuia())))
+    await Promise.all(Array.from({ length: 60 }, () => lleno.comercio.api.guias.crear(buildGuia())))
     await hasta(async () => lleno.receptor.recibidos.length >= 20)
     await llegan(10, lleno)
   })
@@ -57,19 +57,19 @@ describe('one merchant', () => {
 describe('an endpoint that moved', () => {
   it('isn’t judged by what its old address answers afterwards', async () => {
     const { api } = await entorno.nuevoComercio()
-    const retenedor = retener()
+    const retenedor = holdAnswers()
     const viejo = await nuevoReceptor(retenedor.responder)
-    const nuevo = await nuevoReceptor(contestarCon(204))
+    const nuevo = await nuevoReceptor(answerWith(204))
     const { webhook } = await api.webhooks.crear({ url: viejo.url })
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     await hasta(async () => viejo.recibidos[0])
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
-    retenedor.soltar(410)
+    retenedor.release(410)
     await hasta(async () =>
       (await api.webhooks.avisos(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
     )
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     await hasta(async () => nuevo.recibidos[0])
   })
 })
@@ -79,7 +79,7 @@ describe('a resend', () => {
     const { api } = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     const { webhook } = await api.webhooks.crear({ url: receptor.url })
-    await api.guias.crear(unaGuia())
+    await api.guias.crear(buildGuia())
     const { aviso } = await hasta(async () =>
       (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.find(() => true),
     )

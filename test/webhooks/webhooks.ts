@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect } from 'vitest'
 import { type Address, type HostResolver, systemResolver } from '../../server/platform/outbound/destination.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { limpiarAhora } from './limpiar.ts'
-import { type ReceptorDePrueba, type Recibido, usarReceptores } from './receptor.ts'
+import { cleanUpNow } from './limpiar.ts'
+import { type ReceivedWebhook, type TestReceiver, useReceivers } from './receptor.ts'
 
 /** Names that these tests' services resolve; what isn't here doesn't. */
-export const NOMBRES_DE_DNS: Record<string, string[]> = {
+export const DNS_NAMES: Record<string, string[]> = {
   'tienda.ejemplo.com': ['8.8.8.8', '2606:4700:4700::1111'],
   'interno.ejemplo.com': ['10.0.0.7'],
   'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
@@ -15,17 +15,17 @@ export const NOMBRES_DE_DNS: Record<string, string[]> = {
 }
 const resolver: HostResolver = async (nombre) => {
   if (nombre === 'localhost') return systemResolver(nombre)
-  if (!NOMBRES_DE_DNS[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
-  return NOMBRES_DE_DNS[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
+  if (!DNS_NAMES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+  return DNS_NAMES[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 export type Api = Comercio['api']
-export type DatosParaCrear = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
+export type WebhookCreationData = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
 /** An address where nobody listens, and nothing is ever sent to. */
 let serie = 0
 export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
-export const entregaDe = (webhook: string, guia: string, secuencia = 1) =>
+export const buildAvisoCode = (webhook: string, guia: string, secuencia = 1) =>
   `avi_${webhook.slice(3)}_${guia}_${secuencia}`
-export const reunirCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
+export const collectCodes = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
   const leidos: string[] = []
   for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
   return leidos
@@ -35,7 +35,7 @@ export const terminada = (api: Api, webhook: string, aviso: string, intentos = 1
     const leida = await api.webhooks.obtenerAviso(webhook, aviso)
     return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
   })
-export const trasIntentos = (api: Api, webhook: string, aviso: string, intentos: number) =>
+export const waitForIntentos = (api: Api, webhook: string, aviso: string, intentos: number) =>
   hasta(async () => {
     const leida = await api.webhooks.obtenerAviso(webhook, aviso)
     return leida.intentos >= intentos && leida
@@ -47,14 +47,14 @@ export const fallaDeApi = (promesa: PromiseLike<unknown>) =>
     },
     (error) => error,
   )
-export const codigoDeFalla = async (promesa: PromiseLike<unknown>) => (await fallaDeApi(promesa)).codigo
-export const firmas = (recibido: Recibido) => String(recibido.cabeceras['webhook-signature']).split(' ')
+export const readFailureCode = async (promesa: PromiseLike<unknown>) => (await fallaDeApi(promesa)).codigo
+export const firmas = (recibido: ReceivedWebhook) => String(recibido.cabeceras['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
-export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: Recibido) =>
+export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
   `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
     .update(`${id}.${cabeceras['webhook-timestamp']}.${cuerpo}`)
     .digest('base64')}`
-export const recuperada = (api: Api, webhook: string, recuperacion: string) =>
+export const waitForRecovery = (api: Api, webhook: string, recuperacion: string) =>
   hasta(async () => {
     const leida = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
     return leida.estado !== 'en_curso' && leida
@@ -63,22 +63,22 @@ export const recuperada = (api: Api, webhook: string, recuperacion: string) =>
  * Waits until a recovery would see so many events: a transaction of anybody's, on the whole server, hides what came after it
  * as long as it is open; what was seen once stays seen.
  */
-export const visibles = (api: Api, webhook: string, desde: string, cuantos: number) =>
+export const waitUntilVisible = (api: Api, webhook: string, desde: string, cuantos: number) =>
   hasta(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === cuantos)
 
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
-export function usarWebhooks() {
-  const entorno = usarEntorno({ resolver })
-  const nuevoReceptor = usarReceptores()
-  const ahora = () => entorno.reloj().getTime()
-  const adelantar = (ms: number) => entorno.adelantar(ms)
-  const limpiar = () => limpiarAhora(entorno)
+export function useWebhooks() {
+  const entorno = useEnvironment({ resolver })
+  const nuevoReceptor = useReceivers()
+  const ahora = () => entorno.clock().getTime()
+  const adelantar = (ms: number) => entorno.advance(ms)
+  const limpiar = () => cleanUpNow(entorno)
   /** Every secret that was shown. */
   const secretos: string[] = []
   const crear = async (
     { api }: Pick<Comercio, 'api'>,
-    { url }: Pick<ReceptorDePrueba, 'url'>,
-    datos: DatosParaCrear = {},
+    { url }: Pick<TestReceiver, 'url'>,
+    datos: WebhookCreationData = {},
   ) => {
     const creado = await api.webhooks.crear({ url, ...datos })
     secretos.push(creado.secreto)
@@ -93,7 +93,7 @@ export function usarWebhooks() {
     return rotado
   }
   /** A merchant with an endpoint. */
-  const nuevo = async (responder?: ReceptorDePrueba['responder'], datos?: DatosParaCrear) => {
+  const nuevo = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor(responder)
     return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
@@ -123,5 +123,16 @@ export function usarWebhooks() {
   }
   afterAll(sinSecretos)
 
-  return { entorno, nuevoReceptor, ahora, adelantar, limpiar, crear, rotar, nuevo, secretos, sinSecretos }
+  return {
+    entorno,
+    nuevoReceptor,
+    ahora,
+    advance: adelantar,
+    limpiar,
+    create: crear,
+    rotar,
+    nuevo,
+    secretos,
+    sinSecretos,
+  }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /** Settings of the program, from its arguments and the environment. */
-export interface Opciones {
+export interface BridgeOptions {
   llave: string
   /** Address of the service, without `/mcp`. */
   url: string
@@ -14,7 +14,7 @@ export interface Opciones {
 export class ErrorDeUso extends Error {}
 
 /** Help text with all options. */
-export const AYUDA = `guias-mcp: las operaciones de la API de guías, como herramientas para un asistente (MCP por stdio).
+export const HELP_TEXT = `guias-mcp: las operaciones de la API de guías, como herramientas para un asistente (MCP por stdio).
 
   --escribir              ofrece también las herramientas que cambian algo
   --url <dirección>       la del servicio, sin /api/v1; si falta, la de GUIAS_URL
@@ -28,14 +28,14 @@ El asistente lo arranca por usted. En su configuración:
 `
 
 /** Default address: a service on this machine. Only test keys may use it. */
-const AQUI = 'http://127.0.0.1:3000'
+const LOCAL_URL = 'http://127.0.0.1:3000'
 
 /**
  * Reads the settings. Returns undefined if the user only asked for help.
  * @throws ErrorDeUso
  */
-export function leerOpciones(args: readonly string[], env: NodeJS.ProcessEnv): Opciones | undefined {
-  const { escribir, url, ayuda, 'llave-archivo': archivo } = leerArgumentos(args)
+export function readBridgeOptions(args: readonly string[], env: NodeJS.ProcessEnv): BridgeOptions | undefined {
+  const { escribir, url, ayuda, 'llave-archivo': archivo } = parseArguments(args)
   if (ayuda) return undefined
   const llave = archivo === undefined ? env.GUIAS_LLAVE?.trim() : leerArchivo(archivo)
   if (!llave)
@@ -44,10 +44,10 @@ export function leerOpciones(args: readonly string[], env: NodeJS.ProcessEnv): O
   // A live key must not go to an unknown program that listens on this machine.
   if (!dada && !llave.startsWith('guia_test_'))
     throw new ErrorDeUso('Falta la dirección del servicio: póngala en --url o en la variable GUIAS_URL.')
-  return { llave, url: (dada || AQUI).replace(/\/$/, ''), escribir }
+  return { llave, url: (dada || LOCAL_URL).replace(/\/$/, ''), escribir }
 }
 
-function leerArgumentos(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -64,10 +64,10 @@ function leerArgumentos(args: readonly string[]) {
   }
 }
 
-function leerArchivo(ruta: string): string {
+function leerArchivo(path: string): string {
   try {
-    return readFileSync(ruta, 'utf8').trim()
+    return readFileSync(path, 'utf8').trim()
   } catch {
-    throw new ErrorDeUso(`No se pudo leer la llave de ${ruta}.`)
+    throw new ErrorDeUso(`No se pudo leer la llave de ${path}.`)
   }
 }

@@ -1,24 +1,26 @@
 import { ErrorGuias, Guias } from '@guias/sdk'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import paquete from '../package.json' with { type: 'json' }
-import { AYUDA, ErrorDeUso, leerOpciones } from './opciones.ts'
-import { conectar, crearPuente } from './puente.ts'
+import { ErrorDeUso, HELP_TEXT, readBridgeOptions } from './opciones.ts'
+import { connectToService, createMcpBridge } from './puente.ts'
 
 /** Writes a message for the person to standard error, because standard output carries the protocol. */
-const decir = (texto: string) => process.stderr.write(`guias-mcp: ${texto}\n`)
+const printMessage = (texto: string) => process.stderr.write(`guias-mcp: ${texto}\n`)
 
 try {
-  const opciones = leerOpciones(process.argv.slice(2), process.env)
-  if (!opciones) process.stdout.write(AYUDA)
+  const opciones = readBridgeOptions(process.argv.slice(2), process.env)
+  if (!opciones) process.stdout.write(HELP_TEXT)
   else {
     const { llave, url, escribir } = opciones
     const { nombre, modo } = await new Guias({ llave, baseUrl: url }).cuenta.obtener()
     const { version } = paquete
-    const servicio = await conectar(opciones, version)
-    serveStdio(() => crearPuente(servicio, version), { onerror: ({ message }) => decir(message) })
-    decir(`${nombre}, ${modo === 'test' ? 'llave de prueba' : 'llave real'}, ${escribir ? 'escribe' : 'solo lee'}`)
+    const service = await connectToService(opciones, version)
+    serveStdio(() => createMcpBridge(service, version), { onerror: ({ message }) => printMessage(message) })
+    printMessage(
+      `${nombre}, ${modo === 'test' ? 'llave de prueba' : 'llave real'}, ${escribir ? 'escribe' : 'solo lee'}`,
+    )
   }
 } catch (error) {
-  decir(error instanceof ErrorDeUso || error instanceof ErrorGuias ? error.message : String(error))
+  printMessage(error instanceof ErrorDeUso || error instanceof ErrorGuias ? error.message : String(error))
   process.exitCode = error instanceof ErrorDeUso ? 2 : 1
 }

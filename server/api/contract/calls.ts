@@ -45,7 +45,7 @@ export type CallOperation = <O extends OperationId>(
 type Prepared = (req: Request, res: Response) => Promise<unknown>
 
 /** Creates the function with which pages call operations, within this process and without a network connection. */
-export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'testigo'>): CallOperation {
+export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'witness'>): CallOperation {
   const byId = new Map(binding.operaciones.map((operacion) => [operacion.id, operacion]))
   const prepared = new Map<OperationId, Prepared>()
   const depsOf = createDepsOf(binding.deps)
@@ -60,7 +60,7 @@ export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'tes
     try {
       return (await call(own, req.res!)) as never
     } finally {
-      own.solicitud.admision?.terminar()
+      own.solicitud.admission?.finish()
     }
   }
 }
@@ -68,15 +68,15 @@ export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'tes
 /** Returns a request like the browser's, but with the path, query, body and key of the operation. */
 function requestFor(
   req: Request,
-  { metodo, ruta }: Operation,
+  { method: verb, path: template }: Operation,
   { path, query = {}, body, key }: Pick<CallParts<OperationId>, 'query' | 'body' | 'key'> & { path?: unknown },
 ): Request {
   const params = (path ?? {}) as Readonly<Record<string, string>>
-  const url = ruta.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''))
+  const url = template.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, one)
   const full = search.size === 0 ? url : `${url}?${search}`
-  const method = metodo.toUpperCase()
+  const method = verb.toUpperCase()
   const { id } = req.solicitud
   return Object.create(req, {
     method: { value: method },
@@ -93,14 +93,14 @@ function requestFor(
 }
 
 function prepare<D extends BinderDeps>(
-  { autenticadores, comprobar, deps, handlers }: Omit<Binding<D>, 'testigo'>,
+  { authenticators, check, deps, handlers }: Omit<Binding<D>, 'witness'>,
   operacion: Operation,
   depsOf: ReturnType<typeof createDepsOf<D>>,
 ): Prepared {
   const before = [
-    ...requireCaller(operacion, autenticadores, deps),
+    ...requireCaller(operacion, authenticators, deps),
     correctCost(operacion),
-    ...requireValid(operacion, comprobar, deps.validacion),
+    ...requireValid(operacion, check, deps.validacion),
   ]
   const explain = explainRefusal(operacion, deps.validacion)
   const handler = handlers[operacion.id] as unknown as AnyHandler<D>
@@ -110,7 +110,7 @@ function prepare<D extends BinderDeps>(
     } catch (error) {
       throw await explained(explain, error, req, res)
     }
-    return handler(inputOf(req, res), depsOf(req.solicitud.identidad))
+    return handler(inputOf(req, res), depsOf(req.solicitud.identity))
   }
 }
 

@@ -14,7 +14,7 @@ export interface ContractParameter {
   required?: boolean
   schema: JsonSchema
 }
-interface OperacionDelDocumento {
+interface DocumentOperation {
   operationId: OperationId
   parameters?: readonly (ContractParameter | { $ref: string })[]
   requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: JsonSchema }>> }
@@ -31,7 +31,7 @@ interface OperacionDelDocumento {
 }
 export interface OpenApiDocument {
   openapi: string
-  paths: Readonly<Record<string, Readonly<Record<string, OperacionDelDocumento>>>>
+  paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
   components: Readonly<
     Record<'schemas' | 'parameters' | 'headers' | 'responses' | 'securitySchemes', Readonly<Record<string, JsonSchema>>>
   >
@@ -40,35 +40,35 @@ export interface OpenApiDocument {
 /** Operation of the contract, with the properties that the server needs. */
 export interface Operation {
   id: OperationId
-  metodo: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Path as in the contract: `/api/v1/guias/{guia}`. */
-  ruta: string
-  seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
+  path: string
+  security: { scheme: string; alcances: readonly string[]; enCookie: boolean } | undefined
   /** True if the operation also accepts a person's session in place of a key. */
-  conSesion: boolean
+  acceptsSesion: boolean
   /** True if a person's session must have proved the person's presence within {@link PRESENCE_MS}. */
-  presencia: boolean
+  needsPresence: boolean
   /** True if the operation also accepts a session that still lacks its second factor. */
   sinSegundoFactor: boolean
   /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
-  mismoOrigen: boolean
-  parametros: readonly ContractParameter[]
+  sameOrigin: boolean
+  parameters: readonly ContractParameter[]
   /** Declared media types of the body; empty if the operation takes no body. */
   tipos: readonly string[]
-  cuerpoObligatorio: boolean
+  bodyRequired: boolean
   /** Maximum size of the body, in bytes. */
   limite: number
   /**
    * Rate limit that a request counts against besides `solicitudes` (requests). The cost is 1, or the length of the list
-   * that `ritmoPor` names.
+   * that `rateBy` names.
    */
-  ritmo: RateClass | undefined
+  rate: RateClass | undefined
   /** Name of the list in the body whose length is the cost. */
-  ritmoPor: string | undefined
+  rateBy: string | undefined
   /** True if the operation takes the raw bytes of the body, because a signature covers them. */
-  crudo: boolean
+  raw: boolean
   /** True if the operation reads the body itself, as a stream of bytes of any type. */
-  enFlujo: boolean
+  streamed: boolean
   /** Problem code for every invalid parameter, if the answer must not reveal what was invalid. */
   rechazo: ProblemCode | undefined
   /** HTTP statuses of the declared answers. */
@@ -77,7 +77,7 @@ export interface Operation {
    * True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. An operation that also
    * answers with other types compares their entity tags itself.
    */
-  condicional: boolean
+  conditional: boolean
 }
 
 /** Time in which a proof of presence allows a session to change keys and persons, in milliseconds. */
@@ -86,7 +86,7 @@ export const PRESENCE_MS = 5 * 60_000
 /** Default of the maximum size of a body, in bytes. */
 export const MAX_JSON_BYTES = 256 * 1024
 
-const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** Reports whether an answer has only one form, which is JSON. */
 const onlyJson = (content: object = {}) => Object.keys(content).join() === 'application/json'
@@ -100,51 +100,51 @@ export const readDocument = (texto = readContractText()): OpenApiDocument => JSO
 
 /** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
 export function readOperations(documento: OpenApiDocument): Operation[] {
-  const esquema = (dado: JsonSchema): JsonSchema => {
-    if (typeof dado.$ref === 'string') return esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
-    const { items, anyOf, ...resto } = dado as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
-    return { ...resto, ...(items && { items: esquema(items) }), ...(anyOf && { anyOf: anyOf.map(esquema) }) }
+  const scheme = (dado: JsonSchema): JsonSchema => {
+    if (typeof dado.$ref === 'string') return scheme(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
+    const { items, anyOf, ...rest } = dado as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
+    return { ...rest, ...(items && { items: scheme(items) }), ...(anyOf && { anyOf: anyOf.map(scheme) }) }
   }
   const resolver = (dado: ContractParameter | { $ref: string }): ContractParameter => {
-    const parametro =
+    const parameter =
       '$ref' in dado
         ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as ContractParameter)
         : dado
-    return { ...parametro, schema: esquema(parametro.schema) }
+    return { ...parameter, schema: scheme(parameter.schema) }
   }
-  return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
-    METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {
-      const operacion = porMetodo[metodo]!
+  return Object.entries(documento.paths).flatMap(([path, operationsByMethod]) =>
+    METHODS.filter((method) => method in operationsByMethod).map((method) => {
+      const operacion = operationsByMethod[method]!
       // Only bearer keys and cookies identify the caller. The operation itself checks a signature over the body.
-      const [seguridad] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([esquema, alcances]) => {
-        const { type, in: donde } = documento.components.securitySchemes[esquema] ?? {}
-        return type === 'http' || donde === 'cookie' ? [{ esquema, alcances, enCookie: donde === 'cookie' }] : []
+      const [security] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([scheme, alcances]) => {
+        const { type, in: donde } = documento.components.securitySchemes[scheme] ?? {}
+        return type === 'http' || donde === 'cookie' ? [{ scheme, alcances, enCookie: donde === 'cookie' }] : []
       })
       // The merchants' contract is published and does not mention sessions of persons. All of its operations accept
       // one.
-      const conSesion =
-        seguridad?.esquema === 'llaveDeComercio' ||
-        (operacion.security ?? []).slice(1).some((esquemas) => 'sesionDePersona' in esquemas)
+      const acceptsSesion =
+        security?.scheme === 'llaveDeComercio' ||
+        (operacion.security ?? []).slice(1).some((schemes) => 'sesionDePersona' in schemes)
       return {
         id: operacion.operationId,
-        metodo,
-        ruta,
-        seguridad,
-        conSesion,
-        presencia: operacion['x-presencia'] ?? false,
+        method,
+        path,
+        security,
+        acceptsSesion,
+        needsPresence: operacion['x-presencia'] ?? false,
         sinSegundoFactor: operacion['x-sin-segundo-factor'] ?? false,
-        mismoOrigen: operacion['x-mismo-origen'] ?? (metodo !== 'get' && seguridad?.enCookie === true),
-        parametros: (operacion.parameters ?? []).map(resolver),
+        sameOrigin: operacion['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
+        parameters: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
-        cuerpoObligatorio: operacion.requestBody?.required ?? false,
+        bodyRequired: operacion.requestBody?.required ?? false,
         limite: operacion['x-limite-bytes'] ?? MAX_JSON_BYTES,
-        ritmo: operacion['x-ritmo']?.clase,
-        ritmoPor: operacion['x-ritmo']?.por,
-        crudo: operacion['x-cuerpo-crudo'] ?? false,
-        enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
+        rate: operacion['x-ritmo']?.clase,
+        rateBy: operacion['x-ritmo']?.por,
+        raw: operacion['x-cuerpo-crudo'] ?? false,
+        streamed: operacion['x-cuerpo-en-flujo'] ?? false,
         rechazo: operacion['x-rechazo'],
         estados: Object.keys(operacion.responses).map(Number),
-        condicional: '304' in operacion.responses && onlyJson(operacion.responses[200]?.content),
+        conditional: '304' in operacion.responses && onlyJson(operacion.responses[200]?.content),
       }
     }),
   )

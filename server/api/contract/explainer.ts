@@ -14,45 +14,47 @@ import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
 const LARGO = 101
 
 /** Adds the names of all members that a part of the contract declares. */
-function agregarMiembros(parte: unknown, nombres: Set<string>): void {
+function addMembers(parte: unknown, names: Set<string>): void {
   if (parte === null || typeof parte !== 'object') return
   const { properties } = parte as { properties?: unknown }
   if (properties !== null && typeof properties === 'object' && !Array.isArray(properties))
-    for (const nombre of Object.keys(properties)) nombres.add(nombre)
-  for (const dentro of Object.values(parte)) agregarMiembros(dentro, nombres)
+    for (const nombre of Object.keys(properties)) names.add(nombre)
+  for (const child of Object.values(parte)) addMembers(child, names)
 }
 
-function admitirFormatos(ajv: Ajv2020): void {
+function registerFormats(ajv: Ajv2020): void {
   addFormats.default(ajv)
   for (const [nombre, { validate }] of Object.entries(FORMATS)) ajv.addFormat(nombre, validate)
 }
 
 /** Explains the faults of a refused request, with Ajv instances that report all faults instead of the first. */
 export class Explainer {
-  readonly #documento: () => OpenApiDocument
+  readonly #document: () => OpenApiDocument
   /** Created at the first fault, because loading the contract takes a fortieth of a second. */
-  #deCuerpos: Ajv2020 | undefined
-  /** Created at the first refused body, like {@link #deCuerpos}. */
+  #bodyAjv: Ajv2020 | undefined
+  /** Created at the first refused body, like {@link #bodyAjv}. */
   #removeNulls: ReturnType<typeof createNullRemover> | undefined
   /** Names of all members in the contract, created at the first fault. */
-  #miembros: Set<string> | undefined
-  readonly #deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
+  #members: Set<string> | undefined
+  readonly #parameterAjv = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
 
   /** @param documento returns the contract with which requests are validated */
   constructor(documento: () => OpenApiDocument) {
-    this.#documento = documento
-    admitirFormatos(this.#deParametros)
+    this.#document = documento
+    registerFormats(this.#parameterAjv)
   }
 
   /**
    * Returns the faults of a value, by the schema at that place in the contract; no faults if the value is valid.
    * @param ref JSON pointer to the schema
-   * @param maximo maximum number of reported faults
+   * @param maximum maximum number of reported faults
    */
-  faults(ref: string, valor: unknown, maximo: number, remitente: PhoneContext | undefined): Faults {
-    const validar = this.#compilado(ref)
-    const corto = this.#acortar(valor)
-    return validar.call(remitente, corto) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo, corto)
+  faults(ref: string, valor: unknown, maximum: number, remitente: PhoneContext | undefined): Faults {
+    const validate = this.#compiled(ref)
+    const shortened = this.#shorten(valor)
+    return validate.call(remitente, shortened)
+      ? NO_FAULTS
+      : explainErrors(validate.errors as ErrorObject[], maximum, shortened)
   }
 
   /**
@@ -60,13 +62,13 @@ export class Explainer {
    * @param ref JSON pointer to the schema
    */
   withoutNulls(ref: string, value: unknown): WithoutNulls {
-    this.#removeNulls ??= createNullRemover(this.#documento())
+    this.#removeNulls ??= createNullRemover(this.#document())
     return this.#removeNulls(ref, value)
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */
   admits({ schema }: ContractParameter, valor: unknown): boolean {
-    return this.#deParametros.validate(schema, valor)
+    return this.#parameterAjv.validate(schema, valor)
   }
 
   /**
@@ -74,28 +76,30 @@ export class Explainer {
    * contract does not know. A list of 20,000 wrong items, or as many unknown members, would otherwise block the process
    * for a second. The validator would make a fault of each, and look at each pair of items for `uniqueItems`.
    */
-  #acortar(valor: unknown): unknown {
-    if (Array.isArray(valor)) return valor.slice(0, LARGO).map((elemento) => this.#acortar(elemento))
+  #shorten(valor: unknown): unknown {
+    if (Array.isArray(valor)) return valor.slice(0, LARGO).map((element) => this.#shorten(element))
     if (valor === null || typeof valor !== 'object') return valor
-    let ajenos = 0
-    const quedan = Object.entries(valor).filter(([clave]) => this.#conocidos().has(clave) || ++ajenos <= LARGO)
-    return Object.fromEntries(quedan.map(([clave, dentro]) => [clave, this.#acortar(dentro)]))
+    let unknownCount = 0
+    const keptEntries = Object.entries(valor).filter(
+      ([clave]) => this.#knownMembers().has(clave) || ++unknownCount <= LARGO,
+    )
+    return Object.fromEntries(keptEntries.map(([clave, child]) => [clave, this.#shorten(child)]))
   }
 
-  #conocidos(): Set<string> {
-    if (this.#miembros) return this.#miembros
-    this.#miembros = new Set()
-    agregarMiembros(this.#documento(), this.#miembros)
-    return this.#miembros
+  #knownMembers(): Set<string> {
+    if (this.#members) return this.#members
+    this.#members = new Set()
+    addMembers(this.#document(), this.#members)
+    return this.#members
   }
 
-  #compilado(ref: string): ValidateFunction {
+  #compiled(ref: string): ValidateFunction {
     const id = `contrato#${ref}`
-    this.#deCuerpos ??= this.#nuevo()
-    return this.#deCuerpos.getSchema(id) ?? this.#deCuerpos.compile({ $ref: id })
+    this.#bodyAjv ??= this.#newAjv()
+    return this.#bodyAjv.getSchema(id) ?? this.#bodyAjv.compile({ $ref: id })
   }
 
-  #nuevo(): Ajv2020 {
+  #newAjv(): Ajv2020 {
     const ajv = new Ajv2020({
       strict: false,
       allErrors: true,
@@ -106,7 +110,7 @@ export class Explainer {
       passContext: true,
     })
     addTelephoneKeyword(ajv)
-    admitirFormatos(ajv)
-    return ajv.addSchema(this.#documento(), 'contrato')
+    registerFormats(ajv)
+    return ajv.addSchema(this.#document(), 'contrato')
   }
 }

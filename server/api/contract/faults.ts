@@ -7,7 +7,7 @@ import type { ContractParameter } from './contract.ts'
 import { FORMATS } from './formats.ts'
 import { findMeant, otherWayThan } from './otherNames.ts'
 
-type Esquema = Record<string, unknown> & {
+type FaultSchema = Record<string, unknown> & {
   properties?: Record<string, unknown>
   'x-mensaje'?: string
   'x-mensajes-requeridos'?: Record<string, string>
@@ -17,7 +17,7 @@ type Esquema = Record<string, unknown> & {
   'x-invertible'?: boolean
 }
 
-const TIPOS: Record<string, string> = {
+const TYPE_NAMES: Record<string, string> = {
   string: 'texto',
   number: 'un número',
   integer: 'un número entero',
@@ -27,7 +27,7 @@ const TIPOS: Record<string, string> = {
   null: 'null',
 }
 
-const CODIGOS: Record<string, Falla['codigo']> = {
+const FAULT_CODES: Record<string, Falla['codigo']> = {
   required: 'requerido',
   additionalProperties: 'desconocido',
   unevaluatedProperties: 'desconocido',
@@ -46,64 +46,65 @@ const CODIGOS: Record<string, Falla['codigo']> = {
   oneOf: 'incompatible',
 }
 
-const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
+const truncate = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
-/** Faults of a value: the reported faults (`dichas`), and the number of errors left out (`omitidas`). */
+/** Faults of a value: the reported faults (`listedFaults`), and the number of errors left out (`omittedCount`). */
 export interface Faults {
-  dichas: Falla[]
-  omitidas: number
+  listedFaults: Falla[]
+  omittedCount: number
 }
 
-export const NO_FAULTS: Faults = { dichas: [], omitidas: 0 }
+export const NO_FAULTS: Faults = { listedFaults: [], omittedCount: 0 }
 
 /**
  * Translates Ajv's errors to faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` takes
  * precedence over a generated text.
- * @param maximo maximum number of reported faults; later errors are only counted, because the client controls their
+ * @param maximum maximum number of reported faults; later errors are only counted, because the client controls their
  * number
  * @param valor value that the errors are about
  */
-export function explainErrors(errores: readonly ErrorObject[], maximo: number, valor?: unknown): Faults {
+export function explainErrors(errores: readonly ErrorObject[], maximum: number, valor?: unknown): Faults {
   // If an `anyOf` or `oneOf` has an `x-mensaje` of its own, that text replaces the errors of its branches.
-  const mudas = errores
+  const silentErrors = errores
     .filter(
-      ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
+      ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as FaultSchema)['x-mensaje'],
     )
     .flatMap(({ schema, schemaPath, instancePath }) => {
-      const referidas = (schema as { $ref?: string }[]).flatMap(({ $ref }) => $ref ?? [])
-      return [schemaPath, ...referidas].map((rama) => ({ rama: `${rama}/`, lugar: instancePath }))
+      const references = (schema as { $ref?: string }[]).flatMap(({ $ref }) => $ref ?? [])
+      return [schemaPath, ...references].map((rama) => ({ rama: `${rama}/`, lugar: instancePath }))
     })
   const vistas = new Set<string>()
-  const dichas: Falla[] = []
-  let revisados = 0
+  const listedFaults: Falla[] = []
+  let checkedCount = 0
   for (const error of errores) {
-    if (dichas.length === maximo) break
-    revisados++
+    if (listedFaults.length === maximum) break
+    checkedCount++
     // Ajv reports a wrong key twice: by the rule that it breaks, and as a summary without a text.
     if (error.keyword === 'propertyNames') continue
-    if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
-    const falla = explicarUno(error, valor)
+    if (silentErrors.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar))
+      continue
+    const falla = explainError(error, valor)
     // The parts of an `allOf` report the wrong type of a value once each, and only the first has a message for it.
     const keys = [falla.mensaje, ...(error.keyword === 'type' ? ['type'] : [])].map((key) => `${falla.campo}\n${key}`)
-    if (!keys.some((key) => vistas.has(key))) dichas.push(falla)
+    if (!keys.some((key) => vistas.has(key))) listedFaults.push(falla)
     for (const key of keys) vistas.add(key)
   }
-  return { dichas, omitidas: errores.length - revisados }
+  return { listedFaults, omittedCount: errores.length - checkedCount }
 }
 
-function explicarUno(error: ErrorObject, valor: unknown): Falla {
+function explainError(error: ErrorObject, valor: unknown): Falla {
   const { keyword, params, data } = error
-  const esquema = (error.parentSchema ?? {}) as Esquema
+  const schema = (error.parentSchema ?? {}) as FaultSchema
   const falla = (campo: string, mensaje: string): Falla => ({
-    campo: recortar(campo, 300),
-    codigo: CODIGOS[keyword] ?? 'valor_no_admitido',
-    mensaje: recortar(mensaje, 500),
+    campo: truncate(campo, 300),
+    codigo: FAULT_CODES[keyword] ?? 'valor_no_admitido',
+    mensaje: truncate(mensaje, 500),
   })
   switch (keyword) {
     case 'required': {
       const clave = params.missingProperty as string
-      const propio = esquema['x-mensajes-requeridos']?.[clave]
-      return falla(`${error.instancePath}/${escapeToken(clave)}`, propio ?? 'falta; es obligatorio')
+      const ownMessage = schema['x-mensajes-requeridos']?.[clave]
+      return falla(`${error.instancePath}/${escapeToken(clave)}`, ownMessage ?? 'falta; es obligatorio')
     }
     case 'dependentRequired':
       return falla(
@@ -115,23 +116,23 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
       const clave = (params.additionalProperty ?? params.unevaluatedProperty) as string
       return falla(
         `${error.instancePath}/${escapeToken(clave)}`,
-        desconocido(clave, Object.keys(esquema.properties ?? {})),
+        desconocido(clave, Object.keys(schema.properties ?? {})),
       )
     }
     case 'type':
       if (data === null)
         return falla(
           error.instancePath,
-          `no puede ser null; ${esquema['x-telefono'] ? esquema['x-mensaje'] : 'si no tiene valor, omita el campo'}`,
+          `no puede ser null; ${schema['x-telefono'] ? schema['x-mensaje'] : 'si no tiene valor, omita el campo'}`,
         )
       return falla(
         error.instancePath,
-        explicarTexto([params.type].flat(), data, esquema['x-mensaje']) ??
-          explainList([params.type].flat(), data, esquema) ??
-          esquema['x-mensaje'] ??
+        explainText([params.type].flat(), data, schema['x-mensaje']) ??
+          explainList([params.type].flat(), data, schema) ??
+          schema['x-mensaje'] ??
           `debe ser ${[params.type]
             .flat()
-            .map((t: string) => TIPOS[t] ?? t)
+            .map((t: string) => TYPE_NAMES[t] ?? t)
             .join(' o ')}`,
       )
     case 'x-telefono':
@@ -140,41 +141,41 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
       const formato = FORMATS[params.format as string]
       return falla(
         error.instancePath,
-        (typeof data === 'string' ? formato?.explicar(data) : undefined) ??
-          esquema['x-mensaje'] ??
+        (typeof data === 'string' ? formato?.explain(data) : undefined) ??
+          schema['x-mensaje'] ??
           'no tiene la forma esperada',
       )
     }
     default: {
       const { propertyName: clave } = error
       const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapeToken(clave)}`
-      const dicha = falla(lugar, esquema['x-mensaje'] ?? generico(error, esquema))
-      return esquema['x-invertible'] ? conInvertido(dicha, alrededor(valor, lugar)) : dicha
+      const statedFault = falla(lugar, schema['x-mensaje'] ?? genericMessage(error, schema))
+      return schema['x-invertible'] ? withInverted(statedFault, parentOf(valor, lugar)) : statedFault
     }
   }
 }
 
 /** Explains a text where a number belongs, with the number that the text holds; undefined for any other value. */
-function explicarTexto(tipos: readonly string[], data: unknown, suyo: string | undefined): string | undefined {
+function explainText(tipos: readonly string[], data: unknown, customMessage: string | undefined): string | undefined {
   const numero = tipos.find((tipo) => tipo === 'number' || tipo === 'integer')
   if (numero === undefined || typeof data !== 'string') return undefined
-  const escrito = data.trim().replace(',', '.')
-  return /^-?\d{1,15}(\.\d{1,15})?$/.test(escrito)
-    ? `es un texto y debe ser ${TIPOS[numero]}: escríbalo sin comillas, ${Number(escrito)}`
-    : `es un texto y ${suyo ?? `debe ser ${TIPOS[numero]}, sin comillas`}`
+  const writtenNumber = data.trim().replace(',', '.')
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(writtenNumber)
+    ? `es un texto y debe ser ${TYPE_NAMES[numero]}: escríbalo sin comillas, ${Number(writtenNumber)}`
+    : `es un texto y ${customMessage ?? `debe ser ${TYPE_NAMES[numero]}, sin comillas`}`
 }
 
 /**
  * Explains a list in the place of an object that has one required list, or a message for lists. Undefined for any other
  * value.
  */
-function explainList(types: readonly string[], data: unknown, esquema: Esquema): string | undefined {
+function explainList(types: readonly string[], data: unknown, schema: FaultSchema): string | undefined {
   if (!Array.isArray(data) || !types.includes('object')) return undefined
-  const lists = ((esquema.required ?? []) as string[]).filter(
-    (name) => (esquema.properties?.[name] as Esquema | undefined)?.type === 'array',
+  const lists = ((schema.required ?? []) as string[]).filter(
+    (name) => (schema.properties?.[name] as FaultSchema | undefined)?.type === 'array',
   )
   return (
-    esquema['x-mensaje-lista'] ??
+    schema['x-mensaje-lista'] ??
     (lists.length === 1
       ? `es una lista y debe ser un objeto: ponga la lista en ${lists[0]}, {"${lists[0]}": […]}`
       : undefined)
@@ -182,14 +183,14 @@ function explainList(types: readonly string[], data: unknown, esquema: Esquema):
 }
 
 /** Returns the object that holds the member at a JSON Pointer. */
-const alrededor = (valor: unknown, campo: string): unknown =>
+const parentOf = (valor: unknown, campo: string): unknown =>
   campo
     .split('/')
     .slice(1, -1)
-    .reduce((dentro, paso) => (dentro as Record<string, unknown> | undefined)?.[unescapeToken(paso)], valor)
+    .reduce((container, paso) => (container as Record<string, unknown> | undefined)?.[unescapeToken(paso)], valor)
 
 /** If a latitude and a longitude were exchanged, adds the point that was probably meant to the fault. */
-function conInvertido(falla: Falla, lugar: unknown): Falla {
+function withInverted(falla: Falla, lugar: unknown): Falla {
   const sugerencia = findExchanged(lugar as { lat?: unknown; lng?: unknown })
   if (!sugerencia) return falla
   const { lat, lng } = sugerencia
@@ -205,10 +206,10 @@ function oneOf(vocabulary: readonly unknown[], valor: unknown, ending = ''): str
   return `debe ser uno de: ${vocabulary.join(', ')}${ending}${meant ? `; ¿quiso decir ${meant}?` : ''}`
 }
 
-function generico({ keyword, params, data }: ErrorObject, esquema: Esquema): string {
+function genericMessage({ keyword, params, data }: ErrorObject, schema: FaultSchema): string {
   switch (keyword) {
     case 'enum':
-      return oneOf(esquema.enum as unknown[], data)
+      return oneOf(schema.enum as unknown[], data)
     case 'const':
       return `debe ser ${String(params.allowedValue)}`
     case 'minLength':
@@ -234,78 +235,78 @@ function generico({ keyword, params, data }: ErrorObject, esquema: Esquema): str
 
 function desconocido(
   clave: string,
-  conocidas: readonly string[],
-  { que = 'no existe', son = 'los campos son' } = {},
+  knownNames: readonly string[],
+  { que = 'no existe', listIntro = 'los campos son' } = {},
 ): string {
-  const parecida = findMeant(clave, conocidas)
+  const parecida = findMeant(clave, knownNames)
   if (parecida) return `${que}; ¿quiso decir ${parecida}?`
-  return [que, otherWayThan(clave, conocidas), `${son}: ${conocidas.join(', ')}`].filter(Boolean).join('; ')
+  return [que, otherWayThan(clave, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
 }
 
 /** Returns the warning for an unknown member that need not fail the request. */
-export const unknownMemberFault = (clave: string, conocidas: readonly string[]): Advertencia => ({
+export const unknownMemberFault = (clave: string, knownNames: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
-  campo: recortar(`/${escapeToken(clave)}`, 300),
-  mensaje: recortar(desconocido(clave, conocidas, { que: 'no existe y no se tomó en cuenta' }), 500),
-  sugerencia: findMeant(clave, conocidas) ?? null,
+  campo: truncate(`/${escapeToken(clave)}`, 300),
+  mensaje: truncate(desconocido(clave, knownNames, { que: 'no existe y no se tomó en cuenta' }), 500),
+  sugerencia: findMeant(clave, knownNames) ?? null,
 })
 
 /**
- * Returns the fault of a refused parameter. `parametro` is undefined if the operation has no parameter of that name.
+ * Returns the fault of a refused parameter. `parameter` is undefined if the operation has no parameter of that name.
  */
 export function explainParameter(
   nombre: string,
-  parametro: ContractParameter | undefined,
+  parameter: ContractParameter | undefined,
   valor: unknown,
-  declarados: readonly ContractParameter[],
+  declared: readonly ContractParameter[],
 ): Falla {
-  if (!parametro) {
-    const consulta = declarados.filter((p) => p.in === 'query')
+  if (!parameter) {
+    const queryParameters = declared.filter((p) => p.in === 'query')
     return {
-      campo: recortar(nombre, 300),
+      campo: truncate(nombre, 300),
       codigo: 'desconocido',
-      mensaje: recortar(explainUnknown(nombre, consulta), 500),
+      mensaje: truncate(explainUnknown(nombre, queryParameters), 500),
     }
   }
-  const esquema = parametro.schema as Esquema
+  const schema = parameter.schema as FaultSchema
   if (valor === undefined) return { campo: nombre, codigo: 'requerido', mensaje: 'falta; es obligatorio' }
-  if (Array.isArray(valor) && esquema.type !== 'array') {
+  if (Array.isArray(valor) && schema.type !== 'array') {
     return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez: pida cada uno por separado' }
   }
   if (valor === '')
     return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
-  const elementos = ((esquema.items as Esquema | undefined)?.enum ?? esquema.enum) as unknown[] | undefined
+  const elementValues = ((schema.items as FaultSchema | undefined)?.enum ?? schema.enum) as unknown[] | undefined
   const mensaje =
-    explainFormat(esquema, valor) ??
-    explainCommas(nombre, esquema, valor) ??
-    esquema['x-mensaje'] ??
-    (elementos
-      ? oneOf(elementos, [valor].flat()[0], esquema.type === 'array' ? ', sin repetir' : '')
+    explainFormat(schema, valor) ??
+    explainCommas(nombre, schema, valor) ??
+    schema['x-mensaje'] ??
+    (elementValues
+      ? oneOf(elementValues, [valor].flat()[0], schema.type === 'array' ? ', sin repetir' : '')
       : 'no tiene la forma esperada')
-  const codigo = elementos ? 'valor_no_admitido' : esquema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
-  return { campo: nombre, codigo, mensaje: recortar(mensaje, 500) }
+  const codigo = elementValues ? 'valor_no_admitido' : schema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
+  return { campo: nombre, codigo, mensaje: truncate(mensaje, 500) }
 }
 
-function explainUnknown(nombre: string, consulta: readonly ContractParameter[]): string {
-  const nombres = consulta.map(({ name }) => name)
-  if (nombres.length === 0) return 'no existe; esta operación no tiene parámetros de consulta'
-  const lista = consulta.find(({ name, schema }) => nombre === `${name}[]` && schema.type === 'array')?.name
-  if (lista) return `va sin corchetes y se repite: ${repeated(lista, ['…', '…'])}`
-  return desconocido(nombre, nombres, { son: 'los parámetros son' })
+function explainUnknown(nombre: string, queryParameters: readonly ContractParameter[]): string {
+  const names = queryParameters.map(({ name }) => name)
+  if (names.length === 0) return 'no existe; esta operación no tiene parámetros de consulta'
+  const listName = queryParameters.find(({ name, schema }) => nombre === `${name}[]` && schema.type === 'array')?.name
+  if (listName) return `va sin corchetes y se repite: ${repeated(listName, ['…', '…'])}`
+  return desconocido(nombre, names, { listIntro: 'los parámetros son' })
 }
 
 /** Maximum values of a list that a message repeats. */
 const MAX_REPEATED = 3
 
-const repeated = (nombre: string, valores: readonly string[]) =>
-  valores
+const repeated = (nombre: string, values: readonly string[]) =>
+  values
     .slice(0, MAX_REPEATED)
-    .map((uno) => `${nombre}=${uno}`)
+    .map((value) => `${nombre}=${value}`)
     .join('&')
 
 /** Explains values that are separated by commas. Each value of a list is a parameter of its own. */
-function explainCommas(nombre: string, { type, enum: vocabulary }: Esquema, valor: unknown): string | undefined {
-  const junto = [valor].flat().find((uno): uno is string => typeof uno === 'string' && uno.includes(','))
+function explainCommas(nombre: string, { type, enum: vocabulary }: FaultSchema, valor: unknown): string | undefined {
+  const junto = [valor].flat().find((value): value is string => typeof value === 'string' && value.includes(','))
   if (junto === undefined) return undefined
   if (type === 'array')
     return `los valores no se separan con comas: repita el parámetro, ${repeated(nombre, junto.split(','))}`
@@ -313,8 +314,8 @@ function explainCommas(nombre: string, { type, enum: vocabulary }: Esquema, valo
 }
 
 /** Explains a query parameter that does not have the format of its schema, or of an alternative of its schema. */
-function explainFormat(esquema: Esquema, valor: unknown): string | undefined {
-  const ramas = [esquema, ...((esquema.anyOf ?? []) as Esquema[])]
-  const formato = FORMATS[ramas.find(({ format }) => format !== undefined)?.format as string]
-  return formato && typeof valor === 'string' && !formato.validate(valor) ? formato.explicar(valor, true) : undefined
+function explainFormat(schema: FaultSchema, valor: unknown): string | undefined {
+  const branches = [schema, ...((schema.anyOf ?? []) as FaultSchema[])]
+  const formato = FORMATS[branches.find(({ format }) => format !== undefined)?.format as string]
+  return formato && typeof valor === 'string' && !formato.validate(valor) ? formato.explain(valor, true) : undefined
 }

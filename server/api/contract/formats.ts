@@ -5,13 +5,13 @@ import { readInstant } from '../../platform/time/instant.ts'
 import { faultOfDay, faultOfInstant } from '../../platform/time/instantFault.ts'
 
 /** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
-interface Formato {
+interface TextFormat {
   validate: (texto: string) => boolean
   /**
    * Explains a text that fails the check. Undefined if only the contract's general message fits.
    * @param inUrl true if the text came in a query string
    */
-  explicar: (texto: string, inUrl?: boolean) => string | undefined
+  explain: (texto: string, inUrl?: boolean) => string | undefined
 }
 
 const errorDeEnlace = (texto: string): string | undefined => {
@@ -25,24 +25,24 @@ const errorDeEnlace = (texto: string): string | undefined => {
 }
 
 /** String formats of the contract, by name. */
-export const FORMATS: Readonly<Record<string, Formato>> = {
+export const FORMATS: Readonly<Record<string, TextFormat>> = {
   telefono: {
     validate: (texto) => 'e164' in readTelephone(texto),
-    explicar: (texto) => {
+    explain: (texto) => {
       const telefono = readTelephone(texto)
       return 'error' in telefono ? telefono.error : 'no vale'
     },
   },
   'enlace-de-mapa': {
     validate: (texto) => errorDeEnlace(texto) === undefined,
-    explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
+    explain: (texto) => errorDeEnlace(texto) ?? 'no vale',
   },
   date: {
     validate: isDay,
-    explicar: (texto) => faultOfDay(texto) ?? 'debe ser un día del calendario, AAAA-MM-DD',
+    explain: (texto) => faultOfDay(texto) ?? 'debe ser un día del calendario, AAAA-MM-DD',
   },
   'date-time': {
     validate: (texto) => readInstant(texto) !== undefined,
-    explicar: faultOfInstant,
+    explain: faultOfInstant,
   },
 }

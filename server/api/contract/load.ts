@@ -14,40 +14,40 @@ export function requireCompiled(texto: string): void {
     throw new Error('the validators were compiled from another contract: run npm run generar')
 }
 
-function compilarContrato() {
+function compileContract() {
   const texto = readContractText()
   requireCompiled(texto)
   const documento = readDocument(texto)
   const operaciones = readOperations(documento)
   const validacion = createValidation(documento, operaciones)
-  return { operaciones, validacion, comprobar: createSelfCheck(validacion) }
+  return { operaciones, validacion, check: createSelfCheck(validacion) }
 }
 
 /** Operations of the contract, their validation, and the check that the validation is active. */
-export type Contract = ReturnType<typeof compilarContrato>
+export type Contract = ReturnType<typeof compileContract>
 
-let contrato: Contract | undefined
+let contract: Contract | undefined
 
 /**
- * Returns the contract, read once in a process. An operation is prepared for validation when `comprobar` first checks
+ * Returns the contract, read once in a process. An operation is prepared for validation when `check` first checks
  * it.
  */
 export function loadContract(): Contract {
-  contrato ??= compilarContrato()
-  return contrato
+  contract ??= compileContract()
+  return contract
 }
 
 /** Pause between two operations, in milliseconds, for other work of the process. */
-const RESPIRO = 10
+const BREATHER_MS = 10
 
 /**
  * Prepares and checks every operation, one after the other, so that no first request has to wait. An operation that
  * fails the check is also refused when it is called.
- * @param alFallar called with the error of each failed operation
+ * @param onFailure called with the error of each failed operation
  */
-export async function warmContract({ operaciones, comprobar }: Contract, alFallar: (error: unknown) => void) {
+export async function warmContract({ operaciones, check }: Contract, onFailure: (error: unknown) => void) {
   for (const operacion of operaciones) {
-    await comprobar(operacion).catch(alFallar)
-    await new Promise((resolve) => setTimeout(resolve, RESPIRO).unref())
+    await check(operacion).catch(onFailure)
+    await new Promise((resolve) => setTimeout(resolve, BREATHER_MS).unref())
   }
 }

@@ -10,7 +10,7 @@ export interface ParameterRejection {
   errors?: readonly { path: string; message?: string; errorCode?: string }[]
 }
 
-const ENTERO = /^-?(0|[1-9]\d{0,14})$/
+const INTEGER = /^-?(0|[1-9]\d{0,14})$/
 
 /**
  * Reports whether the value of an integer parameter is written in plain decimal digits, and that of an object parameter
@@ -20,29 +20,29 @@ const ENTERO = /^-?(0|[1-9]\d{0,14})$/
 export const isWellWritten = ({ schema }: ContractParameter, valor: unknown) =>
   valor === undefined ||
   (schema.type === 'integer'
-    ? typeof valor !== 'string' || ENTERO.test(valor)
+    ? typeof valor !== 'string' || INTEGER.test(valor)
     : schema.type !== 'object' || isPlain(valor))
 
 const isPlain = (valor: unknown) => typeof valor === 'object' && valor !== null && !Array.isArray(valor)
 
 /** Name of a member of an object parameter in a query string, such as `metadatos[canal]`. */
-const MIEMBRO = /^(\w+)\[(.+)\]$/s
+const MEMBER = /^(\w+)\[(.+)\]$/s
 
 /** Returns a parsed query whose members `name[key]` of object parameters are objects under `name`. */
-export function withObjects(parametros: readonly ContractParameter[], query: Readonly<Record<string, unknown>>) {
-  const deObjeto = parametros.filter(({ schema }) => schema.type === 'object').map(({ name }) => name)
-  if (deObjeto.length === 0) return query
-  const leida: Record<string, unknown> = {}
-  const objetos: Record<string, Record<string, unknown>> = {}
+export function withObjects(parameters: readonly ContractParameter[], query: Readonly<Record<string, unknown>>) {
+  const objectNames = parameters.filter(({ schema }) => schema.type === 'object').map(({ name }) => name)
+  if (objectNames.length === 0) return query
+  const readQuery: Record<string, unknown> = {}
+  const objects: Record<string, Record<string, unknown>> = {}
   for (const [nombre, valor] of Object.entries(query)) {
-    const [, objeto = '', clave = ''] = MIEMBRO.exec(nombre) ?? []
-    if (!deObjeto.includes(objeto) || objeto in query || clave === '__proto__') leida[nombre] = valor
+    const [, objectName = '', clave = ''] = MEMBER.exec(nombre) ?? []
+    if (!objectNames.includes(objectName) || objectName in query || clave === '__proto__') readQuery[nombre] = valor
     else {
-      objetos[objeto] ??= {}
-      objetos[objeto][clave] = valor
+      objects[objectName] ??= {}
+      objects[objectName][clave] = valor
     }
   }
-  return { ...leida, ...objetos }
+  return { ...readQuery, ...objects }
 }
 
 /**
@@ -54,22 +54,22 @@ export class ParameterValidators {
    * First operation for each list of parameters. express-openapi-validator treats operations with equal parameters as
    * the same operation.
    */
-  readonly #primeras = new Map<string, Operation>()
-  readonly #preparadas = new Map<OperationId, RequestHandler>()
-  #piezas: Promise<Piezas> | undefined
+  readonly #firstOperations = new Map<string, Operation>()
+  readonly #preparedValidators = new Map<OperationId, RequestHandler>()
+  #middlewareParts: Promise<MiddlewareParts> | undefined
 
   constructor(operaciones: readonly Operation[]) {
-    for (const operacion of operaciones.toReversed()) this.#primeras.set(firmaDe(operacion), operacion)
+    for (const operacion of operaciones.toReversed()) this.#firstOperations.set(firmaDe(operacion), operacion)
   }
 
   /**
    * Loads express-openapi-validator and finds an operation there. Called once for each operation, before any request.
    */
   async prepare(operacion: Operation): Promise<void> {
-    this.#piezas ??= createValidatorMiddlewares([...this.#primeras.values()]).then(separar)
-    const { metadataMiddleware, requestMiddleware } = await this.#piezas
-    const openapi = await hallar(metadataMiddleware, this.#primeras.get(firmaDe(operacion))!)
-    this.#preparadas.set(operacion.id, (req, res, next) => {
+    this.#middlewareParts ??= createValidatorMiddlewares([...this.#firstOperations.values()]).then(pickParts)
+    const { metadataMiddleware, requestMiddleware } = await this.#middlewareParts
+    const openapi = await findOpenapi(metadataMiddleware, this.#firstOperations.get(firmaDe(operacion))!)
+    this.#preparedValidators.set(operacion.id, (req, res, next) => {
       Object.assign(req, { openapi: { ...openapi, pathParams: req.params } })
       requestMiddleware(req, res, next)
     })
@@ -77,23 +77,23 @@ export class ParameterValidators {
 
   /** Returns the middleware that refuses requests with invalid parameters for an operation. */
   judge(operacion: Operation): RequestHandler {
-    const basta = createFastJudge(operacion)
+    const isEnough = createFastJudge(operacion)
     return (req, res, next) => {
-      if (basta(req)) return next()
-      const juez = this.#preparadas.get(operacion.id)
-      if (!juez) return next(new Error(`no parameter validator was prepared for ${operacion.id}`))
-      juez(req, res, next)
+      if (isEnough(req)) return next()
+      const judge = this.#preparedValidators.get(operacion.id)
+      if (!judge) return next(new Error(`no parameter validator was prepared for ${operacion.id}`))
+      judge(req, res, next)
     }
   }
 }
 
-const firmaDe = ({ parametros }: Operation) => JSON.stringify(parametros)
+const firmaDe = ({ parameters }: Operation) => JSON.stringify(parameters)
 
 /**
  * Matches a query string that all parsers read alike: each name has a value, and no unescaped character has a second
  * meaning.
  */
-const LLANA = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
+const PLAIN_QUERY = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
 
 /**
  * Creates the check that admits requests whose parameters the compiled schemas accept, as most do. Reading and checking
@@ -101,23 +101,23 @@ const LLANA = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
  * leaves integers in the query as numbers and fills in defaults.
  * @returns false if express-openapi-validator must check the request
  */
-export function createFastJudge({ id, parametros }: Operation): (req: Request) => boolean {
-  const [deRuta, deConsulta, deCabeceras] = [RUTAS[id], CONSULTAS[id], CABECERAS[id]]
-  const enConsulta = parametros.filter((parametro) => parametro.in === 'query')
-  const sinConsulta = !enConsulta.some(({ required }) => required)
-  const enteros = enConsulta.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name)
+export function createFastJudge({ id, parameters }: Operation): (req: Request) => boolean {
+  const [checkPath, checkQuery, checkHeaders] = [RUTAS[id], CONSULTAS[id], CABECERAS[id]]
+  const queryParameters = parameters.filter((parameter) => parameter.in === 'query')
+  const allowsNoQuery = !queryParameters.some(({ required }) => required)
+  const integerNames = queryParameters.filter(({ schema }) => schema.type === 'integer').map(({ name }) => name)
   return (req) => {
-    if ((deRuta && !deRuta(req.params)) || (deCabeceras && !deCabeceras(req.headers))) return false
-    const corte = req.originalUrl.indexOf('?')
-    if (corte < 0) return sinConsulta
-    if (!deConsulta || !LLANA.test(req.originalUrl.slice(corte + 1))) return false
-    const leida: Record<string, unknown> = { ...req.query }
-    for (const nombre of enteros) {
-      const texto = leida[nombre]
-      if (typeof texto === 'string' && ENTERO.test(texto)) leida[nombre] = Number(texto)
+    if ((checkPath && !checkPath(req.params)) || (checkHeaders && !checkHeaders(req.headers))) return false
+    const queryStart = req.originalUrl.indexOf('?')
+    if (queryStart < 0) return allowsNoQuery
+    if (!checkQuery || !PLAIN_QUERY.test(req.originalUrl.slice(queryStart + 1))) return false
+    const readQuery: Record<string, unknown> = { ...req.query }
+    for (const nombre of integerNames) {
+      const texto = readQuery[nombre]
+      if (typeof texto === 'string' && INTEGER.test(texto)) readQuery[nombre] = Number(texto)
     }
-    if (!deConsulta(leida)) return false
-    freezeQuery(req, leida)
+    if (!checkQuery(readQuery)) return false
+    freezeQuery(req, readQuery)
     return true
   }
 }
@@ -146,15 +146,15 @@ export async function createValidatorMiddlewares(operaciones: readonly Operation
   }) as unknown as RequestHandler[]
 }
 
-type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
+type MiddlewareParts = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
 
-function separar(middlewares: readonly RequestHandler[]): Piezas {
-  const pieza = (nombre: keyof Piezas) => {
-    const hallada = middlewares.find(({ name }) => name === nombre)
-    if (!hallada) throw new Error(`express-openapi-validator returned no middleware named ${nombre}`)
-    return hallada
+function pickParts(middlewares: readonly RequestHandler[]): MiddlewareParts {
+  const pick = (nombre: keyof MiddlewareParts) => {
+    const middleware = middlewares.find(({ name }) => name === nombre)
+    if (!middleware) throw new Error(`express-openapi-validator returned no middleware named ${nombre}`)
+    return middleware
   }
-  return { metadataMiddleware: pieza('metadataMiddleware'), requestMiddleware: pieza('requestMiddleware') }
+  return { metadataMiddleware: pick('metadataMiddleware'), requestMiddleware: pick('requestMiddleware') }
 }
 
 /**
@@ -163,10 +163,10 @@ function separar(middlewares: readonly RequestHandler[]): Piezas {
  * compiles every path before the match.
  * @throws Error if the validator finds no operation or another operation
  */
-async function hallar(metadataMiddleware: RequestHandler, { id, metodo, ruta }: Operation): Promise<object> {
-  const originalUrl = ruta.replace(/\{\w+\}/g, 'x')
+async function findOpenapi(metadataMiddleware: RequestHandler, { id, method, path }: Operation): Promise<object> {
+  const originalUrl = path.replace(/\{\w+\}/g, 'x')
   const req = {
-    method: metodo.toUpperCase(),
+    method: method.toUpperCase(),
     path: originalUrl,
     originalUrl,
     baseUrl: '',

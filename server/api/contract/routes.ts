@@ -24,7 +24,7 @@ import { phoneContextOf, type Validation } from './validation.ts'
 /** Dependencies that {@link bindRoutes} itself uses. */
 export interface BinderDeps extends AuthenticationDeps {
   db: Db
-  reloj: () => Date
+  clock: () => Date
   validacion: Validation
 }
 
@@ -32,11 +32,11 @@ export interface BinderDeps extends AuthenticationDeps {
 export interface Binding<D extends BinderDeps> {
   operaciones: readonly Operation[]
   /** Rejects if the validation of an operation is not active. */
-  comprobar: (operacion: Operation) => Promise<void>
+  check: (operacion: Operation) => Promise<void>
   handlers: HandlersWith<D>
-  autenticadores: Authenticators
+  authenticators: Authenticators
   deps: D
-  testigo?: ResponseWitness | undefined
+  witness?: ResponseWitness | undefined
 }
 
 /**
@@ -45,63 +45,63 @@ export interface Binding<D extends BinderDeps> {
  */
 export function bindRoutes<D extends BinderDeps>(
   app: Express,
-  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Binding<D>,
+  { operaciones, check, handlers, authenticators, deps, witness }: Binding<D>,
 ) {
   const depsDe = createDepsOf(deps)
-  const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
-  for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
+  const operationsByPath = [...Map.groupBy(operaciones, ({ path }) => path)]
+  for (const [path, pathOperations] of operationsByPath.sort(([a], [b]) => countParameters(a) - countParameters(b))) {
     // All methods of a path share one layer, because every request walks through all layers before its own.
-    const deRuta = app.route(ruta.replace(/\{(\w+)\}/g, ':$1'))
-    for (const operacion of suyas) {
-      deRuta[operacion.metodo](
-        marcar(operacion),
-        requireSameOrigin(operacion, deps.navegador),
-        ...requireCaller(operacion, autenticadores, deps),
+    const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'))
+    for (const operacion of pathOperations) {
+      route[operacion.method](
+        markOperation(operacion),
+        requireSameOrigin(operacion, deps.browser),
+        ...requireCaller(operacion, authenticators, deps),
         checkContentType(operacion),
         readBody(operacion),
         correctCost(operacion),
-        reauthenticate(operacion, autenticadores, deps),
-        ...requireValid(operacion, comprobar, deps.validacion),
+        reauthenticate(operacion, authenticators, deps),
+        ...requireValid(operacion, check, deps.validacion),
         explainRefusal(operacion, deps.validacion),
         passStream(operacion),
-        ejecutar(operacion, handlers, depsDe, testigo),
-        countUnknown(deps.limites),
+        runHandler(operacion, handlers, depsDe, witness),
+        countUnknown(deps.limits),
       )
     }
-    deRuta.all(methodNotAllowed(suyas.map(({ metodo }) => metodo)))
+    route.all(methodNotAllowed(pathOperations.map(({ method }) => method)))
   }
 }
 
 /** Returns the middlewares that refuse callers who may not call the operation, or not so often. */
 export const requireCaller = (
   operacion: Operation,
-  autenticadores: Authenticators,
+  authenticators: Authenticators,
   deps: BinderDeps,
 ): RequestHandler[] => [
-  authenticate(operacion, autenticadores, deps),
-  limitRate(operacion, deps.limites),
+  authenticate(operacion, authenticators, deps),
+  limitRate(operacion, deps.limits),
   requireScope(operacion),
-  requirePresence(operacion, deps.reloj),
+  requirePresence(operacion, deps.clock),
 ]
 
 /** Returns the middlewares that refuse what the contract does not admit. */
 export const requireValid = (
   operacion: Operation,
-  comprobar: Binding<BinderDeps>['comprobar'],
+  check: Binding<BinderDeps>['check'],
   validacion: Validation,
 ): RequestHandler[] => [
-  exigirComprobada(operacion, comprobar),
-  exigirConsulta(operacion, validacion),
-  ...validacion.validar(operacion),
+  requireChecked(operacion, check),
+  requireKnownQuery(operacion, validacion),
+  ...validacion.validate(operacion),
 ]
 
 /**
  * Sort key of a path, which grows with its number of parameters. Fixed segments come first: `/guias/bulk` is not a
  * guide.
  */
-const parametrosDe = (ruta: string) => ruta.split('{').length
+const countParameters = (path: string) => path.split('{').length
 
-const marcar =
+const markOperation =
   (operacion: Operation): RequestHandler =>
   (req, _res, next) => {
     req.solicitud.operacion = operacion
@@ -114,12 +114,12 @@ const marcar =
   }
 
 /** Creates the middleware that admits a request only after the validation of its operation was found active. */
-function exigirComprobada(operacion: Operation, comprobar: Binding<BinderDeps>['comprobar']): RequestHandler {
-  let comprobada = false
+function requireChecked(operacion: Operation, check: Binding<BinderDeps>['check']): RequestHandler {
+  let isChecked = false
   return (_req, _res, next) => {
-    if (comprobada) return next()
-    comprobar(operacion).then(() => {
-      comprobada = true
+    if (isChecked) return next()
+    check(operacion).then(() => {
+      isChecked = true
       next()
     }, next)
   }
@@ -129,18 +129,19 @@ function exigirComprobada(operacion: Operation, comprobar: Binding<BinderDeps>['
  * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in
  * unusual notation, and names with brackets, which the validator reads as arrays.
  */
-const exigirConsulta = (operacion: Operation, validacion: Validation): RequestHandler => {
-  const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
-  const nombres = new Set(deConsulta.map(({ name }) => name))
+const requireKnownQuery = (operacion: Operation, validacion: Validation): RequestHandler => {
+  const queryParameters = operacion.parameters.filter((parameter) => parameter.in === 'query')
+  const names = new Set(queryParameters.map(({ name }) => name))
   return (req, _res, next) => {
     if (!req.originalUrl.includes('?')) return next()
-    freezeQuery(req, withObjects(deConsulta, req.query))
-    const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
-    if (conocidos && deConsulta.every((parametro) => isWellWritten(parametro, req.query[parametro.name]))) return next()
+    freezeQuery(req, withObjects(queryParameters, req.query))
+    const allKnown = Object.keys(req.query).every((nombre) => names.has(nombre))
+    if (allKnown && queryParameters.every((parameter) => isWellWritten(parameter, req.query[parameter.name])))
+      return next()
     if (operacion.rechazo) throw uniformProblem(operacion.rechazo)
-    const valores = { ...req.query, ...req.params }
-    const { dichas, omitidas } = validacion.explicarParametros(operacion, { status: 400 }, valores)
-    throw problemOfFaults('parametro_invalido', dichas, omitidas)
+    const values = { ...req.query, ...req.params }
+    const { listedFaults, omittedCount } = validacion.explainParameters(operacion, { status: 400 }, values)
+    throw problemOfFaults('parametro_invalido', listedFaults, omittedCount)
   }
 }
 
@@ -151,28 +152,28 @@ const exigirConsulta = (operacion: Operation, validacion: Validation): RequestHa
 export const explainRefusal =
   (operacion: Operation, validacion: Validation): ErrorRequestHandler =>
   (error, req, _res, next) => {
-    if (!esRechazo(error)) return next(error)
+    if (!isRejection(error)) return next(error)
     if (operacion.rechazo) return next(uniformProblem(operacion.rechazo))
-    const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
-    if (deParametros.length > 0) {
-      const cabeceras = operacion.parametros.flatMap(({ in: donde, name }) =>
+    const parameterErrors = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
+    if (parameterErrors.length > 0) {
+      const cabeceras = operacion.parameters.flatMap(({ in: donde, name }) =>
         donde === 'header' ? [[name, req.headers[name.toLowerCase()]] as const] : [],
       )
-      const valores = { ...req.query, ...req.params, ...Object.fromEntries(cabeceras) }
-      const rechazo = { ...error, errors: deParametros }
-      const { dichas, omitidas } = validacion.explicarParametros(operacion, rechazo, valores)
-      return next(problemOfFaults('parametro_invalido', dichas, omitidas))
+      const values = { ...req.query, ...req.params, ...Object.fromEntries(cabeceras) }
+      const rechazo = { ...error, errors: parameterErrors }
+      const { listedFaults, omittedCount } = validacion.explainParameters(operacion, rechazo, values)
+      return next(problemOfFaults('parametro_invalido', listedFaults, omittedCount))
     }
     if (operacion.tipos.length === 0) {
       return next(
         new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
       )
     }
-    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body, phoneContextOf(req))
-    next(problemOfFaults('validacion', dichas, omitidas))
+    const { listedFaults, omittedCount } = validacion.explainBody(operacion, req.body, phoneContextOf(req))
+    next(problemOfFaults('validacion', listedFaults, omittedCount))
   }
 
-const esRechazo = (error: unknown): error is ParameterRejection =>
+const isRejection = (error: unknown): error is ParameterRejection =>
   error instanceof Error &&
   !(error instanceof Problema) &&
   'status' in error &&
@@ -183,7 +184,7 @@ const esRechazo = (error: unknown): error is ParameterRejection =>
  * Returns a signal that aborts when the connection closes. Created lazily: most requests finish before the client could
  * disconnect.
  */
-function alCerrar(res: Response): AbortSignal {
+function signalOnClose(res: Response): AbortSignal {
   const control = new AbortController()
   if (res.closed) control.abort()
   else res.once('close', () => control.abort())
@@ -192,7 +193,7 @@ function alCerrar(res: Response): AbortSignal {
 
 /** Handler of any operation. */
 export type AnyHandler<D> = (
-  entrada: Record<keyof HandlerInput<OperationId>, unknown>,
+  input: Record<keyof HandlerInput<OperationId>, unknown>,
   deps: D,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
@@ -200,16 +201,16 @@ export type AnyHandler<D> = (
  * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
  * rows, and are created once for each identity.
  */
-export function createDepsOf<D extends BinderDeps>(deps: D): (identidad: Identity | undefined) => D {
-  const porIdentidad = new WeakMap<Identity, D>()
-  return (identidad) => {
-    if (!identidad || !('comercioId' in identidad)) return deps
-    let suyas = porIdentidad.get(identidad)
-    if (!suyas) {
-      suyas = { ...deps, db: deps.db.como('guias_api', [identidad.comercioId]).de(identidad.comercioId) }
-      porIdentidad.set(identidad, suyas)
+export function createDepsOf<D extends BinderDeps>(deps: D): (identity: Identity | undefined) => D {
+  const depsByIdentity = new WeakMap<Identity, D>()
+  return (identity) => {
+    if (!identity || !('comercioId' in identity)) return deps
+    let pathOperations = depsByIdentity.get(identity)
+    if (!pathOperations) {
+      pathOperations = { ...deps, db: deps.db.como('guias_api', [identity.comercioId]).de(identity.comercioId) }
+      depsByIdentity.set(identity, pathOperations)
     }
-    return suyas
+    return pathOperations
   }
 }
 
@@ -220,34 +221,34 @@ export const inputOf = (req: Request, res: Response): Record<keyof HandlerInput<
   headers: req.headers,
   body: req.body,
   nulls: req.solicitud.nulls,
-  identidad: req.solicitud.identidad ?? null,
+  identity: req.solicitud.identity ?? null,
   cookie: req.headers.cookie ?? '',
-  agente: req.headers['user-agent'] ?? '',
-  idSolicitud: req.solicitud.id,
+  userAgent: req.headers['user-agent'] ?? '',
+  requestId: req.solicitud.id,
   red: networkOf(req.ip ?? ''),
-  soloCabeceras: req.solicitud.metodo === 'HEAD',
-  acepta: (tipos: string[]) => req.accepts(tipos),
-  reenviada: () => isForwarded(req),
-  alAbandonar: () => alCerrar(res),
+  headersOnly: req.solicitud.method === 'HEAD',
+  accepts: (tipos: string[]) => req.accepts(tipos),
+  isForwarded: () => isForwarded(req),
+  abandonSignal: () => signalOnClose(res),
 })
 
 /** Returns the guide of an answer about one guide, for the log. */
 const guideOf = (body: unknown): string | undefined =>
   typeof body === 'object' && body !== null && 'guia' in body && typeof body.guia === 'string' ? body.guia : undefined
 
-const ejecutar = <D>(
+const runHandler = <D>(
   operacion: Operation,
   handlers: HandlersWith<D>,
-  depsDe: (identidad: Identity | undefined) => D,
-  testigo: ResponseWitness | undefined,
+  depsDe: (identity: Identity | undefined) => D,
+  witness: ResponseWitness | undefined,
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
   const handler = handlers[operacion.id] as unknown as AnyHandler<D>
   return async (req, res) => {
-    const { status, body, headers } = await handler(inputOf(req, res), depsDe(req.solicitud.identidad))
+    const { status, body, headers } = await handler(inputOf(req, res), depsDe(req.solicitud.identity))
     req.solicitud.guia ??= guideOf(body)
-    const enviada = sendResponse(req, res, status, body, headers)
-    testigo?.(req, enviada)
+    const sentResponse = sendResponse(req, res, status, body, headers)
+    witness?.(req, sentResponse)
   }
 }

@@ -5,49 +5,49 @@ import type { OpenApiDocument, Operation } from './contract.ts'
 // explainer of faults and express-openapi-validator.
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
-type Objeto = { [clave: string]: Json }
+type JsonObject = { [clave: string]: Json }
 
-/** Returns a deep copy. `cambiar` may replace the members of each object, from the outside in. */
-function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
-  if (Array.isArray(nodo)) return nodo.map((elemento) => copiar(elemento, cambiar))
+/** Returns a deep copy. `change` may replace the members of each object, from the outside in. */
+function copyTree(nodo: Json, change: (object: JsonObject) => JsonObject): Json {
+  if (Array.isArray(nodo)) return nodo.map((element) => copyTree(element, change))
   if (nodo === null || typeof nodo !== 'object') return nodo
-  return Object.fromEntries(Object.entries(cambiar(nodo)).map(([clave, valor]) => [clave, copiar(valor, cambiar)]))
+  return Object.fromEntries(Object.entries(change(nodo)).map(([clave, valor]) => [clave, copyTree(valor, change)]))
 }
 
 /**
  * Reduces the schema of an envelope (`x-sobre`) to its required members and the length of its lists. The operation
  * checks each item itself, because an invalid item must not fail the others.
  */
-function sobre({ additionalProperties: _, properties, ...demas }: Objeto): Objeto {
-  const exigidos = (demas.required as string[]).map((miembro) => {
-    const lista = (properties as Objeto)[miembro] as Objeto
-    return [miembro, { ...lista, items: {} }]
+function sobre({ additionalProperties: _, properties, ...rest }: JsonObject): JsonObject {
+  const required = (rest.required as string[]).map((member) => {
+    const listSchema = (properties as JsonObject)[member] as JsonObject
+    return [member, { ...listSchema, items: {} }]
   })
-  return { ...demas, properties: Object.fromEntries(exigidos) }
+  return { ...rest, properties: Object.fromEntries(required) }
 }
 
 /** Returns the contract with which requests are validated: schemas of envelopes (`x-sobre`) are reduced. */
 export const forInput = (documento: OpenApiDocument) =>
-  copiar(documento as unknown as Json, (objeto) =>
-    objeto['x-sobre'] === true ? sobre(objeto) : objeto,
+  copyTree(documento as unknown as Json, (object) =>
+    object['x-sobre'] === true ? sobre(object) : object,
   ) as unknown as OpenApiDocument
 
-const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
+const WITHOUT_EFFECT = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
 
 /**
  * Returns a copy of a part of the contract without texts, answers and extensions, which decide about no request.
- * @param palabras extensions that are keywords and stay
+ * @param keywords extensions that are keywords and stay
  */
-export function prune<T>(parte: T, palabras: readonly string[] = []): T {
-  const propiedades = new Set<unknown>()
-  const sirve = (clave: string) => !SIN_EFECTO.has(clave) && (!clave.startsWith('x-') || palabras.includes(clave))
-  return copiar(parte as Json, (objeto) => {
-    if (objeto.properties) propiedades.add(objeto.properties)
+export function prune<T>(parte: T, keywords: readonly string[] = []): T {
+  const propertyMaps = new Set<unknown>()
+  const isUsed = (clave: string) => !WITHOUT_EFFECT.has(clave) && (!clave.startsWith('x-') || keywords.includes(clave))
+  return copyTree(parte as Json, (object) => {
+    if (object.properties) propertyMaps.add(object.properties)
     // The keys of a `properties` object are names of properties, not keywords.
-    if (propiedades.has(objeto)) return objeto
+    if (propertyMaps.has(object)) return object
     return Object.fromEntries(
-      Object.entries(objeto)
-        .filter(([clave]) => sirve(clave))
+      Object.entries(object)
+        .filter(([clave]) => isUsed(clave))
         .map(([clave, valor]) => [clave, clave === 'responses' ? {} : valor]),
     )
   }) as T
@@ -59,9 +59,9 @@ export function prune<T>(parte: T, palabras: readonly string[] = []): T {
  */
 export function withParameters(operaciones: readonly Operation[]) {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { id, ruta, metodo, parametros } of operaciones) {
-    paths[ruta] ??= {}
-    paths[ruta][metodo] = { operationId: id, parameters: prune(parametros).map(sinAdicionales), responses: {} }
+  for (const { id, path, method, parameters } of operaciones) {
+    paths[path] ??= {}
+    paths[path][method] = { operationId: id, parameters: prune(parameters).map(withoutAdditional), responses: {} }
   }
   return { openapi: '3.1.0', info: { title: 'parameters', version: '1' }, paths }
 }
@@ -70,11 +70,11 @@ export function withParameters(operaciones: readonly Operation[]) {
  * Returns a parameter whose object has `patternProperties` for any key, in place of `additionalProperties`. If an object
  * has `additionalProperties`, express-openapi-validator accepts every unknown parameter of the operation.
  */
-function sinAdicionales(parametro: Operation['parametros'][number]) {
-  const { additionalProperties, ...schema } = parametro.schema
-  if (additionalProperties === undefined) return parametro
+function withoutAdditional(parameter: Operation['parameters'][number]) {
+  const { additionalProperties, ...schema } = parameter.schema
+  if (additionalProperties === undefined) return parameter
   return {
-    ...parametro,
+    ...parameter,
     schema: { ...schema, patternProperties: { '': additionalProperties }, additionalProperties: false },
   }
 }
@@ -82,11 +82,11 @@ function sinAdicionales(parametro: Operation['parametros'][number]) {
 /**
  * Reports whether the body of an operation is JSON, which a schema validates. Raw and streamed bodies are never parsed.
  */
-export const carriesJson = ({ tipos, crudo, enFlujo }: Operation) => tipos.length === 1 && !crudo && !enFlujo
+export const carriesJson = ({ tipos, raw, streamed }: Operation) => tipos.length === 1 && !raw && !streamed
 
 /** JSON pointer to the schema of an operation's body in the contract. */
-export const bodyRef = ({ ruta, metodo, tipos }: Operation) =>
-  `/paths/${escapeToken(ruta)}/${metodo}/requestBody/content/${escapeToken(tipos[0]!)}/schema`
+export const bodyRef = ({ path, method, tipos }: Operation) =>
+  `/paths/${escapeToken(path)}/${method}/requestBody/content/${escapeToken(tipos[0]!)}/schema`
 
 /** JSON pointer to the schema of a component in the contract. */
-export const schemaRef = (esquema: string) => `/components/schemas/${esquema}`
+export const schemaRef = (schema: string) => `/components/schemas/${schema}`

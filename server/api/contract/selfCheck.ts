@@ -9,36 +9,34 @@ import type { Validation } from './validation.ts'
  * @returns function that prepares and checks an operation at the first call; rejects if a validator accepts the request
  */
 export function createSelfCheck(validacion: Validation): (operacion: Operation) => Promise<void> {
-  const comprobadas = new Map<Operation, Promise<void>>()
+  const checks = new Map<Operation, Promise<void>>()
   return (operacion) => {
-    const comprobada = comprobadas.get(operacion) ?? prepararYComprobar(operacion, validacion)
-    comprobadas.set(operacion, comprobada)
-    return comprobada
+    const operationCheck = checks.get(operacion) ?? prepareAndCheck(operacion, validacion)
+    checks.set(operacion, operationCheck)
+    return operationCheck
   }
 }
 
-async function prepararYComprobar(operacion: Operation, validacion: Validation): Promise<void> {
-  await validacion.preparar(operacion)
-  await comprobar(operacion, validacion)
+async function prepareAndCheck(operacion: Operation, validacion: Validation): Promise<void> {
+  await validacion.prepare(operacion)
+  await checkOperation(operacion, validacion)
 }
 
-async function comprobar(operacion: Operation, validacion: Validation): Promise<void> {
-  const middlewares = validacion.validar(operacion)
+async function checkOperation(operacion: Operation, validacion: Validation): Promise<void> {
+  const middlewares = validacion.validate(operacion)
   // Each middleware runs alone, because a refusal by the first would hide that the second accepts everything.
-  const estados = await Promise.all(
-    middlewares.map((middleware) => estadoDelRechazo(solicitudMala(operacion), middleware)),
-  )
+  const estados = await Promise.all(middlewares.map((middleware) => rejectionStatus(badRequest(operacion), middleware)))
   if (estados.length === 0 || estados.some((estado) => estado !== 400)) {
     throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
   }
 }
 
 /** Returns a request with a parameter and a body member that no operation has. */
-function solicitudMala({ ruta, metodo }: Operation): Request {
-  const path = ruta.replace(/\{\w+\}/g, 'x')
+function badRequest({ path: template, method }: Operation): Request {
+  const path = template.replace(/\{\w+\}/g, 'x')
   const url = `${path}?__autocomprobacion=1`
   return {
-    method: metodo.toUpperCase(),
+    method: method.toUpperCase(),
     path,
     originalUrl: url,
     baseUrl: '',
@@ -47,13 +45,13 @@ function solicitudMala({ ruta, metodo }: Operation): Request {
     get: () => undefined,
     header: () => undefined,
     params: {},
-    query: { __autocomprobacion: '1' },
-    body: { __autocomprobacion: 1 },
+    query: { __selfCheck: '1' },
+    body: { __selfCheck: 1 },
     app: { enabled: () => false, param: () => {} },
   } as unknown as Request
 }
 
-function estadoDelRechazo(req: Request, middleware: RequestHandler): Promise<number | undefined> {
+function rejectionStatus(req: Request, middleware: RequestHandler): Promise<number | undefined> {
   return new Promise<unknown>((resolve) => {
     try {
       Promise.resolve(middleware(req, {} as Response, resolve as NextFunction)).catch(resolve)

@@ -12,9 +12,9 @@ import { wasCharged } from './networkGate.ts'
 /** Use of a session by a request. */
 export interface UseOfSession {
   red: string
-  idSolicitud: string
+  requestId: string
   /** True if the page refreshed itself, so that the person need not be there. */
-  refresco: boolean
+  isRefresh: boolean
 }
 
 /** Header of requests with which a page refreshes itself. Such a request does not prolong the session. */
@@ -22,13 +22,13 @@ export const isRefresh = ({ headers }: Pick<Request, 'headers'>): boolean => hea
 
 /** Dependencies of the authentication. */
 export interface AuthenticationDeps {
-  navegador: Browser
-  limites: Limits
+  browser: Browser
+  limits: Limits
   /**
    * Records the use of a session, and its use from another network than that of the sign-in. The request is not refused.
    */
-  alUsarSesion?: (sesion: Identities['sesionDePersona'], uso: UseOfSession) => void
-  ajustes: {
+  onSesionUse?: (sesion: Identities['sesionDePersona'], uso: UseOfSession) => void
+  settings: {
     /** True if keys and codes for a first try (demonstration credentials) are valid. */
     readonly demostracion: boolean
   }
@@ -44,7 +44,7 @@ interface Credencial {
   /** Returns the 401 for a credential that is not valid. */
   noVale(): Problema
   /** Returns the 401 for a demonstration credential that is used from elsewhere. */
-  soloAqui(): Problema
+  localOnlyProblem(): Problema
 }
 
 /**
@@ -55,40 +55,40 @@ export const DEMO_ONLY =
   'es de demostración y solo vale en la propia máquina del servicio, sin PUBLIC_URL ni servidores intermedios'
 
 /** Reports whether a request may use a demonstration credential: never if a proxy may have forwarded the request. */
-export const acceptsDemo = ({ demostracion }: AuthenticationDeps['ajustes'], reenviada: boolean) =>
-  demostracion && !reenviada
+export const acceptsDemo = ({ demostracion }: AuthenticationDeps['settings'], wasForwarded: boolean) =>
+  demostracion && !wasForwarded
 
-const noAutenticado = (detail: string) =>
+const unauthenticated = (detail: string) =>
   new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
 
 /**
  * Returns the key of an `Authorization: Bearer <key>` header (RFC 6750, 2.1); undefined if the header has another form.
  */
-const llaveDe = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *$/i.exec(authorization)?.[1]
+const llaveFrom = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *$/i.exec(authorization)?.[1]
 
 /** Creates the function that reports whether this process has already looked up a request's credential and found it. */
 export const createCredentialCheck =
-  ({ conoce }: Authenticators, navegador: Browser) =>
+  ({ knows }: Authenticators, browser: Browser) =>
   (req: IncomingMessage, enCookie: boolean): boolean => {
     const { authorization } = req.headers
-    const deLlave = authorization === undefined ? navegador.leerSesionDePersona(req) : llaveDe(authorization)
-    const presentada = enCookie ? navegador.leerSesion(req) : deLlave
-    return presentada !== undefined && conoce(presentada)
+    const llaveOrSesion = authorization === undefined ? browser.readPersonaSesion(req) : llaveFrom(authorization)
+    const presented = enCookie ? browser.leerSesion(req) : llaveOrSesion
+    return presented !== undefined && knows(presented)
   }
 
 /** Key in a single `Authorization: Bearer <key>` header (RFC 6750). */
 const LLAVE: Credencial = {
   leer(req) {
     // Node silently joins or drops repeated headers. Two different keys are never the client's intention.
-    const presentadas = req.headersDistinct.authorization ?? []
-    if (presentadas.length > 1) throw noAutenticado('Envíe una sola cabecera Authorization.')
-    const llave = llaveDe(presentadas[0])
-    if (!llave) throw noAutenticado('Envíe «Authorization: Bearer <su llave>» con una llave vigente.')
+    const presentedHeaders = req.headersDistinct.authorization ?? []
+    if (presentedHeaders.length > 1) throw unauthenticated('Envíe una sola cabecera Authorization.')
+    const llave = llaveFrom(presentedHeaders[0])
+    if (!llave) throw unauthenticated('Envíe «Authorization: Bearer <su llave>» con una llave vigente.')
     return llave
   },
   noVale: () =>
-    noAutenticado('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.'),
-  soloAqui: () => noAutenticado(`La llave ${DEMO_ONLY}. Use una llave propia.`),
+    unauthenticated('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.'),
+  localOnlyProblem: () => unauthenticated(`La llave ${DEMO_ONLY}. Use una llave propia.`),
 }
 
 /** Answers 401 to a request without a well-formed key. Does not check if the key is valid. */
@@ -109,15 +109,15 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
  * Creates the scheme for a session in a cookie.
  * @param leerToken reads the cookie of a request
  * @param vencida Spanish sentence for a session that is no longer valid
- * @param otraVez Spanish text that tells how to sign in again
+ * @param retryHint Spanish text that tells how to sign in again
  */
 const enCookie = (
   leerToken: (req: Request) => string | undefined,
   vencida: string,
-  otraVez: string,
+  retryHint: string,
   cabeceras: Record<string, string>,
 ): Credencial => {
-  const noVale = (que = vencida) => new Problema('sesion_invalida', `${que}. ${otraVez}`, { cabeceras })
+  const noVale = (que = vencida) => new Problema('sesion_invalida', `${que}. ${retryHint}`, { cabeceras })
   return {
     leer(req) {
       const token = leerToken(req)
@@ -125,20 +125,20 @@ const enCookie = (
       return token
     },
     noVale,
-    soloAqui: () => noVale(`La sesión ${DEMO_ONLY}`),
+    localOnlyProblem: () => noVale(`La sesión ${DEMO_ONLY}`),
   }
 }
 
-const deRepartidor = (navegador: Browser) =>
+const forRepartidor = (browser: Browser) =>
   enCookie(
-    (req) => navegador.leerSesion(req),
+    (req) => browser.leerSesion(req),
     'La sesión venció o se cerró',
     'Entre otra vez con su código.',
     SESSION_CHALLENGE,
   )
-const dePersona = (navegador: Browser) =>
+const dePersona = (browser: Browser) =>
   enCookie(
-    (req) => navegador.leerSesionDePersona(req),
+    (req) => browser.readPersonaSesion(req),
     'La sesión venció, se cerró o terminó sin uso',
     'Entre otra vez.',
     PERSON_CHALLENGE,
@@ -147,56 +147,56 @@ const dePersona = (navegador: Browser) =>
 /**
  * Creates the middleware that admits only credentials of the operation's security scheme, before a byte of the body is
  * read. Answers 401 to invalid credentials, 403 if the key does not allow the network, and 429 after too many invalid
- * credentials. The caller is stored in `req.solicitud.identidad`.
+ * credentials. The caller is stored in `req.solicitud.identity`.
  */
 export function authenticate(
-  { seguridad, conSesion, sinSegundoFactor }: Operation,
-  autenticadores: Authenticators,
-  { navegador, limites, ajustes, alUsarSesion }: AuthenticationDeps,
+  { security, acceptsSesion, sinSegundoFactor }: Operation,
+  authenticators: Authenticators,
+  { browser, limits, settings, onSesionUse }: AuthenticationDeps,
 ): RequestHandler {
-  if (!seguridad) return (_req, _res, next) => next()
-  const esquema = seguridad.esquema as SecurityScheme
+  if (!security) return (_req, _res, next) => next()
+  const scheme = security.scheme as SecurityScheme
   const credenciales: Readonly<Record<SecurityScheme, Credencial>> = {
     llaveDeComercio: LLAVE,
     llaveDeOperacion: LLAVE,
-    sesionDePersona: dePersona(navegador),
-    sesionDeRepartidor: deRepartidor(navegador),
+    sesionDePersona: dePersona(browser),
+    sesionDeRepartidor: forRepartidor(browser),
   }
-  const por = (cual: SecurityScheme) => ({ verificar: autenticadores[cual], ...credenciales[cual] })
-  const [propia, porSesion] = [por(esquema), por('sesionDePersona')]
+  const por = (schemeName: SecurityScheme) => ({ verify: authenticators[schemeName], ...credenciales[schemeName] })
+  const [propia, sesionScheme] = [por(scheme), por('sesionDePersona')]
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
-    const enSesion = conSesion && presentsSession(req, navegador)
-    if (enSesion && req.method !== 'GET' && !navegador.esPropia(req)) throw uniformProblem('origen_no_permitido')
-    const { verificar, leer, noVale, soloAqui } = enSesion ? porSesion : propia
+    const usesSesion = acceptsSesion && presentsSession(req, browser)
+    if (usesSesion && req.method !== 'GET' && !browser.isOwnRequest(req)) throw uniformProblem('origen_no_permitido')
+    const { verify, leer, noVale, localOnlyProblem } = usesSesion ? sesionScheme : propia
     const red = networkOf(ip)
-    let presentada: string
+    let presented: string
     try {
-      presentada = leer(req)
+      presented = leer(req)
     } catch (error) {
-      if (!wasCharged(req)) limites.countFailure(red)
+      if (!wasCharged(req)) limits.countFailure(red)
       throw error
     }
     const ofSession = (sesion: Identities['sesionDePersona'], req: Request, instead: boolean): Identity => {
-      alUsarSesion?.(sesion, { red, idSolicitud: req.solicitud.id, refresco: isRefresh(req) })
-      if (sesion.faltaSegundoFactor && !sinSegundoFactor) throw withoutSecondFactor(esquema)
-      return instead ? keyOf(sesion, esquema) : sesion
+      onSesionUse?.(sesion, { red, requestId: req.solicitud.id, isRefresh: isRefresh(req) })
+      if (sesion.lacksSecondFactor && !sinSegundoFactor) throw withoutSecondFactor(scheme)
+      return instead ? keyOf(sesion, scheme) : sesion
     }
     const refuse = (problema: Problema): never => {
-      req.solicitud.llave = autenticadores.nombrar(presentada)
-      limites.countFailure(red)
+      req.solicitud.llave = authenticators.identify(presented)
+      limits.countFailure(red)
       throw problema
     }
-    verificar(presentada, (buscar) => limites.lookUp(red, buscar))
-      .then((identidad) => {
-        if (!identidad) return refuse(noVale())
-        if (identidad.demostracion && !acceptsDemo(ajustes, isForwarded(req))) return refuse(soloAqui())
+    verify(presented, (buscar) => limits.lookUp(red, buscar))
+      .then((identity) => {
+        if (!identity) return refuse(noVale())
+        if (identity.demostracion && !acceptsDemo(settings, isForwarded(req))) return refuse(localOnlyProblem())
         // The key's networks are checked before the rate limits. A stolen key used from another network therefore takes
         // nothing from its owner's rate.
-        if ('rangos' in identidad && identidad.rangos.length > 0 && !isInRange(ip, identidad.rangos))
+        if ('ranges' in identity && identity.ranges.length > 0 && !isInRange(ip, identity.ranges))
           return refuse(uniformProblem('red_no_permitida'))
-        limites.vouch(red)
-        req.solicitud.identidad = 'membresia' in identidad ? ofSession(identidad, req, enSesion) : identidad
+        limits.vouch(red)
+        req.solicitud.identity = 'membresia' in identity ? ofSession(identity, req, usesSesion) : identity
         next()
       })
       .catch(next)
@@ -204,31 +204,31 @@ export function authenticate(
 }
 
 /** Reports whether a request carries a person's session and no key. If a key is present, the session is ignored. */
-const presentsSession = (req: Request, navegador: Browser) =>
-  req.headersDistinct.authorization === undefined && navegador.leerSesionDePersona(req) !== undefined
+const presentsSession = (req: Request, browser: Browser) =>
+  req.headersDistinct.authorization === undefined && browser.readPersonaSesion(req) !== undefined
 
 /**
  * Returns the key of this security scheme that a person's session stands for.
  * @throws Problema 403 if the session's membership is of another kind
  */
-function keyOf({ como }: Identities['sesionDePersona'], esquema: SecurityScheme): Identity {
-  if (como && 'comercio' in como === (esquema === 'llaveDeComercio')) return como
-  throw new Problema('alcance_insuficiente', OTRA_MEMBRESIA)
+function keyOf({ como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
+  if (como && 'comercio' in como === (scheme === 'llaveDeComercio')) return como
+  throw new Problema('alcance_insuficiente', OTHER_MEMBERSHIP)
 }
-const OTRA_MEMBRESIA =
+const OTHER_MEMBERSHIP =
   'La sesión trabaja con una membresía que no es de aquí: elija otra con PATCH /operaciones/v1/sesion.'
 
 /**
  * Returns the 403 for a session without its second factor. For operations of merchants the code is
  * `alcance_insuficiente`, because their contract does not mention sessions.
  */
-const withoutSecondFactor = (esquema: SecurityScheme) =>
-  esquema === 'llaveDeComercio'
+const withoutSecondFactor = (scheme: SecurityScheme) =>
+  scheme === 'llaveDeComercio'
     ? new Problema('alcance_insuficiente', uniformProblem('segundo_factor_requerido').message)
     : uniformProblem('segundo_factor_requerido')
 
 /** Duration of a request, in milliseconds, after which its credential and scope are checked again. */
-const VIGENCIA_DE_LO_VISTO = 1_000
+const SEEN_TTL_MS = 1_000
 
 /**
  * Creates the middleware that checks credential and scope again if the request has lasted more than a second. The key
@@ -236,13 +236,13 @@ const VIGENCIA_DE_LO_VISTO = 1_000
  */
 export function reauthenticate(
   operacion: Operation,
-  autenticadores: Authenticators,
+  authenticators: Authenticators,
   deps: AuthenticationDeps,
 ): RequestHandler {
-  const autenticarDeNuevo = authenticate(operacion, autenticadores, deps)
+  const authenticateAgain = authenticate(operacion, authenticators, deps)
   return (req, res, next) => {
-    if (performance.now() - req.solicitud.inicio <= VIGENCIA_DE_LO_VISTO) return next()
-    autenticarDeNuevo(req, res, (error?: unknown) => next(error ?? problemaDeAlcance(operacion, req)))
+    if (performance.now() - req.solicitud.startedAt <= SEEN_TTL_MS) return next()
+    authenticateAgain(req, res, (error?: unknown) => next(error ?? alcanceProblem(operacion, req)))
   }
 }
 
@@ -252,10 +252,10 @@ export function reauthenticate(
  */
 export function requireScope(operacion: Operation): RequestHandler {
   return (req, _res, next) => {
-    const problema = problemaDeAlcance(operacion, req)
+    const problema = alcanceProblem(operacion, req)
     // The list in the body was not read, so the request costs 1. `limitRate` had charged the cost of the largest
     // possible list.
-    if (problema) req.solicitud.admision?.corregir(1)
+    if (problema) req.solicitud.admission?.correct(1)
     next(problema)
   }
 }
@@ -264,11 +264,11 @@ export function requireScope(operacion: Operation): RequestHandler {
  * Creates the middleware that answers 403 if the operation requires a recent proof of the person's presence. A stolen
  * cookie alone then cannot change keys or persons. Requests with a key pass.
  */
-export function requirePresence({ presencia }: Operation, reloj: () => Date): RequestHandler {
-  if (!presencia) return (_req, _res, next) => next()
+export function requirePresence({ needsPresence }: Operation, clock: () => Date): RequestHandler {
+  if (!needsPresence) return (_req, _res, next) => next()
   return (req, _res, next) => {
-    const { identidad } = req.solicitud
-    if (identidad && 'presencia_en' in identidad && !isPresent(identidad, reloj()))
+    const { identity } = req.solicitud
+    if (identity && 'presencia_en' in identity && !isPresent(identity, clock()))
       throw uniformProblem('presencia_requerida')
     next()
   }
@@ -282,10 +282,10 @@ export const isPresent = ({ presencia_en }: { presencia_en?: Date | undefined },
   presencia_en === undefined || Math.abs(ahora.getTime() - presencia_en.getTime()) <= PRESENCE_MS
 
 /** Returns the 403 for a key that lacks a scope of the operation; undefined if the key has all scopes. */
-function problemaDeAlcance({ seguridad }: Operation, { solicitud: { identidad } }: Request): Problema | undefined {
-  const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
-  const falta = seguridad?.alcances.find((alcance) => !suyos.includes(alcance))
-  if (falta === undefined) return undefined
-  const quien = identidad && 'persona' in identidad && identidad.persona ? 'su cuenta' : 'esta llave'
-  return new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y ${quien} no lo tiene.`)
+function alcanceProblem({ security }: Operation, { solicitud: { identity } }: Request): Problema | undefined {
+  const grantedAlcances: readonly string[] = identity && 'alcances' in identity ? identity.alcances : []
+  const missingAlcance = security?.alcances.find((alcance) => !grantedAlcances.includes(alcance))
+  if (missingAlcance === undefined) return undefined
+  const quien = identity && 'persona' in identity && identity.persona ? 'su cuenta' : 'esta llave'
+  return new Problema('alcance_insuficiente', `La operación pide el alcance ${missingAlcance} y ${quien} no lo tiene.`)
 }

@@ -5,18 +5,18 @@ import { Problema } from '../../platform/errors.ts'
 import type { Operation } from '../contract/contract.ts'
 import { JsonError, readJson } from './strictJson.ts'
 
-const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
+const notAccepted = (detail: string) => new Problema('tipo_no_admitido', detail)
 
 /** Properties of an operation that tell how its body is read. */
-export type BodyRules = Pick<Operation, 'tipos' | 'limite' | 'crudo' | 'enFlujo'>
+export type BodyRules = Pick<Operation, 'tipos' | 'limite' | 'raw' | 'streamed'>
 
 /** Time that a body may take to arrive, in milliseconds. A slower client is disconnected. */
-const PLAZO_DEL_CUERPO = 20_000
+const BODY_DEADLINE_MS = 20_000
 
 /**
- * Creates the middleware that reads the body of an operation into `req.body`: as raw bytes for a `crudo` operation,
+ * Creates the middleware that reads the body of an operation into `req.body`: as raw bytes for a `raw` operation,
  * else as strict JSON. Answers 413 above the operation's limit, and 400 for invalid JSON; {@link checkContentType} answers
- * 415 before. An empty JSON body leaves `req.body` unset. For a streamed body (`enFlujo`), only the announced length is
+ * 415 before. An empty JSON body leaves `req.body` unset. For a streamed body (`streamed`), only the announced length is
  * checked here.
  *
  * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
@@ -30,19 +30,19 @@ export function readBody(operacion: BodyRules): RequestHandler {
       next()
     }
   }
-  if (operacion.enFlujo) {
+  if (operacion.streamed) {
     return (req, res, next) => {
       delete req.headers['content-type']
-      if (anunciado(req) > operacion.limite) throw rechazarGrande(req, res, operacion)
+      if (announcedLength(req) > operacion.limite) throw refuseLarge(req, res, operacion)
       next()
     }
   }
   return (req, res, next) => {
-    recibir(req, res, operacion)
+    receiveBody(req, res, operacion)
       .then((bytes) => {
-        // A `crudo` operation decides itself what an empty body means.
-        if (operacion.crudo) req.body = bytes
-        else if (bytes.length > 0) req.body = interpretar(bytes)
+        // A `raw` operation decides itself what an empty body means.
+        if (operacion.raw) req.body = bytes
+        else if (bytes.length > 0) req.body = parseJson(bytes)
         if (bytes.length === 0) delete req.headers['content-type']
         else req.headers['content-type'] = tipo
         next()
@@ -58,56 +58,57 @@ export function readBody(operacion: BodyRules): RequestHandler {
  */
 export const checkContentType =
   (operacion: Pick<BodyRules, 'tipos'>) => (req: Request, _res: Response, next: NextFunction) => {
-    const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
-    if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
+    const announcesBody = req.headers['transfer-encoding'] !== undefined || announcedLength(req) > 0
+    if (operacion.tipos.length > 0 && announcesBody) requireType(req, operacion.tipos)
     next()
   }
 
-const anunciado = (req: Request) => Number(req.headers['content-length'] ?? 0)
+const announcedLength = (req: Request) => Number(req.headers['content-length'] ?? 0)
 
 /** Types whose bytes are text. The others have no charset, although some clients send one, such as `binary`. */
-const DE_TEXTO = /^(?:text\/|application\/json$)/
+const TEXT_TYPE = /^(?:text\/|application\/json$)/
 
 const charsetDe = (tipo: string) => (tipo.includes(';') && new MIMEType(tipo).params.get('charset')) || 'utf-8'
 
-function exigirTipo(req: Request, tipos: readonly string[]) {
-  const escrito = req.headers['content-type'] ?? ''
-  const [dado = ''] = escrito.toLowerCase().split(';', 1)
+function requireType(req: Request, tipos: readonly string[]) {
+  const writtenType = req.headers['content-type'] ?? ''
+  const [dado = ''] = writtenType.toLowerCase().split(';', 1)
   if (!tipos.includes(dado.trim())) {
-    throw noAdmitido(
+    throw notAccepted(
       `Envíe «Content-Type: ${tipos.join('», «')}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
     )
   }
-  if (DE_TEXTO.test(dado.trim()) && !/^utf-?8$/i.test(charsetDe(escrito))) throw noAdmitido('Envíe el cuerpo en UTF-8.')
-  const codificacion = req.headers['content-encoding']
-  if (codificacion && codificacion.toLowerCase() !== 'identity')
-    throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
+  if (TEXT_TYPE.test(dado.trim()) && !/^utf-?8$/i.test(charsetDe(writtenType)))
+    throw notAccepted('Envíe el cuerpo en UTF-8.')
+  const encoding = req.headers['content-encoding']
+  if (encoding && encoding.toLowerCase() !== 'identity')
+    throw notAccepted('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
-function recibir(req: Request, res: Response, operacion: BodyRules): Promise<Buffer> {
+function receiveBody(req: Request, res: Response, operacion: BodyRules): Promise<Buffer> {
   const { limite } = operacion
   return new Promise((resolve, reject) => {
-    const rechazar = () => reject(rechazarGrande(req, res, operacion))
-    if (anunciado(req) > limite) return rechazar()
-    const trozos: Buffer[] = []
-    let recibidos = 0
-    const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_CUERPO)
-    const limpiar = () => clearTimeout(plazo)
-    req.on('data', (trozo: Buffer) => {
-      recibidos += trozo.length
-      if (recibidos > limite) {
+    const refuse = () => reject(refuseLarge(req, res, operacion))
+    if (announcedLength(req) > limite) return refuse()
+    const chunks: Buffer[] = []
+    let receivedBytes = 0
+    const deadlineTimer = setTimeout(() => req.destroy(), BODY_DEADLINE_MS)
+    const cleanUp = () => clearTimeout(deadlineTimer)
+    req.on('data', (chunk: Buffer) => {
+      receivedBytes += chunk.length
+      if (receivedBytes > limite) {
         req.removeAllListeners('data')
-        limpiar()
-        return rechazar()
+        cleanUp()
+        return refuse()
       }
-      trozos.push(trozo)
+      chunks.push(chunk)
     })
     req.once('end', () => {
-      limpiar()
-      resolve(trozos.length === 1 ? trozos[0]! : Buffer.concat(trozos))
+      cleanUp()
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     })
     req.once('error', (cause) => {
-      limpiar()
+      cleanUp()
       reject(new Problema('json_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause }))
     })
   })
@@ -116,18 +117,18 @@ function recibir(req: Request, res: Response, operacion: BodyRules): Promise<Buf
 /**
  * Returns the 413 for a body over the limit. The rest of the body is not read: the connection closes after the answer.
  */
-function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: BodyRules): Problema {
+function refuseLarge(req: Request, res: Response, { limite, streamed }: BodyRules): Problema {
   req.pause()
   res.setHeader('Connection', 'close')
-  const remedio = enFlujo ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'
-  return new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. ${remedio}`)
+  const remedy = streamed ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'
+  return new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. ${remedy}`)
 }
 
 /**
- * Time that a streamed body (`enFlujo`) may take to arrive, in milliseconds. It is shorter than the server's
+ * Time that a streamed body (`streamed`) may take to arrive, in milliseconds. It is shorter than the server's
  * `requestTimeout`.
  */
-const PLAZO_DEL_FLUJO = 28_000
+const STREAM_DEADLINE_MS = 28_000
 
 /**
  * Creates the middleware that sets `req.body` to a stream, for operations that read the body themselves. The stream
@@ -136,25 +137,25 @@ const PLAZO_DEL_FLUJO = 28_000
 export const passStream =
   (operacion: Operation): RequestHandler =>
   (req, res, next) => {
-    if (operacion.enFlujo) req.body = Readable.from(limitar(req, res, operacion), { objectMode: false })
+    if (operacion.streamed) req.body = Readable.from(limitStream(req, res, operacion), { objectMode: false })
     next()
   }
 
-async function* limitar(req: Request, res: Response, operacion: Operation): AsyncGenerator<Buffer> {
-  let recibidos = 0
-  const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_FLUJO)
+async function* limitStream(req: Request, res: Response, operacion: Operation): AsyncGenerator<Buffer> {
+  let receivedBytes = 0
+  const deadlineTimer = setTimeout(() => req.destroy(), STREAM_DEADLINE_MS)
   try {
     // Destroying the request would also close the connection, and the answer could not be sent.
-    for await (const trozo of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      recibidos += trozo.length
-      if (recibidos > operacion.limite) throw rechazarGrande(req, res, operacion)
-      yield trozo
+    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      receivedBytes += chunk.length
+      if (receivedBytes > operacion.limite) throw refuseLarge(req, res, operacion)
+      yield chunk
     }
   } catch (cause) {
     if (cause instanceof Problema) throw cause
     throw new Problema('parametro_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause })
   } finally {
-    clearTimeout(plazo)
+    clearTimeout(deadlineTimer)
     // The operation stopped reading before the end of the body. The connection cannot carry another request.
     if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close')
   }
@@ -164,12 +165,12 @@ async function* limitar(req: Request, res: Response, operacion: Operation): Asyn
  * Matches bytes, read as Latin-1, that can stand for a character that NFC changes. These are the UTF-8 lead bytes of
  * U+0300 and up, and the start of a `\u` escape.
  */
-const PUEDE_NO_SER_NFC = /[\xcc-\xff]|\\u/
+const MAYBE_NOT_NFC = /[\xcc-\xff]|\\u/
 
-function interpretar(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     const valor = readJson(bytes)
-    return PUEDE_NO_SER_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
+    return MAYBE_NOT_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     // Line and column are not separate fields of the problem, because the message contains them.
@@ -188,9 +189,9 @@ function interpretar(bytes: Buffer): unknown {
 function aNfc(valor: unknown): unknown {
   if (typeof valor === 'string') return valor.normalize('NFC')
   if (valor === null || typeof valor !== 'object') return valor
-  for (const [clave, dentro] of Object.entries(valor)) {
-    const normal = aNfc(dentro)
-    if (normal !== dentro) (valor as Record<string, unknown>)[clave] = normal
+  for (const [clave, innerValue] of Object.entries(valor)) {
+    const normal = aNfc(innerValue)
+    if (normal !== innerValue) (valor as Record<string, unknown>)[clave] = normal
   }
   return valor
 }

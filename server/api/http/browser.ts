@@ -11,99 +11,99 @@ export interface Browser {
    */
   leerSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header that opens a session for this number of seconds; 0 ends the session. */
-  ponerSesion(token: string, segundos: number): string
+  setSesion(token: string, segundos: number): string
   /**
    * Returns the text that identifies a known phone, from its `Cookie` header; undefined without a well-formed cookie.
    */
-  leerDispositivo(cookie: string): string | undefined
+  readDevice(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
-  ponerDispositivo(texto: string): string
+  setDevice(texto: string): string
   /** Returns the token of a person's session. Works like {@link leerSesion}, which is for couriers. */
-  leerSesionDePersona(req: Pick<IncomingMessage, 'headers'>): string | undefined
+  readPersonaSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** Returns the `Set-Cookie` header of a person's session for this number of seconds; 0 ends the session. */
-  ponerSesionDePersona(token: string, segundos: number): string
+  setPersonaSesion(token: string, segundos: number): string
   /** Returns the token of the browser that asked for a code, from its `Cookie` header. */
-  leerEntrada(cookie: string): string | undefined
+  readSignIn(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that binds a sign-in code to the browser; 0 seconds end it. */
-  ponerEntrada(token: string, segundos: number): string
+  setSignIn(token: string, segundos: number): string
   /** Returns the token of the browser that asked for a challenge of a passkey, from its `Cookie` header. */
-  leerReto(cookie: string): string | undefined
+  readChallenge(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that binds a challenge to the browser; 0 seconds end it. */
-  ponerReto(token: string, segundos: number): string
+  setChallenge(token: string, segundos: number): string
   /** Returns the token of the browser whose sign-in waits for the second factor, from its `Cookie` header. */
-  leerEntradaAMedias(cookie: string): string | undefined
+  readPartialSignIn(cookie: string): string | undefined
   /**
    * Returns the `Set-Cookie` header that binds a sign-in that waits for its second factor to the browser; 0 seconds end
    * it.
    */
-  ponerEntradaAMedias(token: string, segundos: number): string
+  setPartialSignIn(token: string, segundos: number): string
   /** Returns the text that identifies a person who has used the browser before, from its `Cookie` header. */
-  leerConocido(cookie: string): string | undefined
+  readKnownPerson(cookie: string): string | undefined
   /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
-  ponerConocido(texto: string): string
+  setKnownPerson(texto: string): string
   /** Reports whether a page of the service itself sent the request. */
-  esPropia(req: Pick<IncomingMessage, 'headers'>): boolean
+  isOwnRequest(req: Pick<IncomingMessage, 'headers'>): boolean
 }
 
-const RUTA = '/repartidor'
+const REPARTIDOR_PATH = '/repartidor'
 const SESION = { nombre: 'guias_repartidor', forma: /^[\w-]{43}$/ }
-const DISPOSITIVO = { nombre: 'guias_dispositivo', forma: /^[0-9a-f-]{36}\.[\w-]{43}$/ }
-const SESION_DE_PERSONA = { nombre: 'guias_sesion', forma: /^[\w-]{43}$/ }
-const ENTRADA = { nombre: 'guias_entrada', forma: /^[\w-]{43}$/ }
-const RETO = { nombre: 'guias_reto', forma: /^[\w-]{43}$/ }
+const DEVICE = { nombre: 'guias_dispositivo', forma: /^[0-9a-f-]{36}\.[\w-]{43}$/ }
+const PERSONA_SESION = { nombre: 'guias_sesion', forma: /^[\w-]{43}$/ }
+const SIGN_IN = { nombre: 'guias_entrada', forma: /^[\w-]{43}$/ }
+const CHALLENGE = { nombre: 'guias_reto', forma: /^[\w-]{43}$/ }
 const A_MEDIAS = { nombre: 'guias_a_medias', forma: /^[\w-]{43}$/ }
-const CONOCIDO = { nombre: 'guias_conocido', forma: /^[0-9a-f-]{36}\.[\w-]{43}$/ }
-const UN_ANO = 365 * 86_400
+const KNOWN_PERSON = { nombre: 'guias_conocido', forma: /^[0-9a-f-]{36}\.[\w-]{43}$/ }
+const ONE_YEAR_S = 365 * 86_400
 
 /**
  * Creates the reader and writer of cookies and origins.
- * @param urlPublica base URL at which browsers reach the service; with https, browsers send the cookies over https only
+ * @param publicUrl base URL at which browsers reach the service; with https, browsers send the cookies over https only
  */
-export function createBrowser(urlPublica: string): Browser {
-  const { protocol, origin, pathname } = new URL(urlPublica || 'http://localhost')
-  const seguro = protocol === 'https:'
+export function createBrowser(publicUrl: string): Browser {
+  const { protocol, origin, pathname } = new URL(publicUrl || 'http://localhost')
+  const isSecure = protocol === 'https:'
   // With the prefix `__Secure-`, browsers refuse a cookie of the same name from a page without https (RFC 6265bis,
   // 4.1.3).
-  const prefijo = seguro ? '__Secure-' : ''
-  const ruta = pathname.replace(/\/$/, '') + RUTA
+  const securePrefix = isSecure ? '__Secure-' : ''
+  const path = pathname.replace(/\/$/, '') + REPARTIDOR_PATH
   // With the prefix `__Host-`, browsers also refuse a cookie that a sibling domain or another path sets (RFC 6265bis,
   // 4.1.3).
-  const propio = seguro ? '__Host-' : ''
-  const leer = ({ nombre, forma }: typeof SESION, cookie = '', delante = prefijo) => {
-    const inicio = `${delante}${nombre}=`
-    const suyas = cookie.split(/; */).filter((galleta) => galleta.startsWith(inicio))
-    const valor = suyas[0]?.slice(inicio.length)
-    return suyas.length === 1 && valor !== undefined && forma.test(valor) ? valor : undefined
+  const hostPrefix = isSecure ? '__Host-' : ''
+  const leer = ({ nombre, forma }: typeof SESION, cookie = '', namePrefix = securePrefix) => {
+    const cookieStart = `${namePrefix}${nombre}=`
+    const matchingCookies = cookie.split(/; */).filter((cookiePart) => cookiePart.startsWith(cookieStart))
+    const valor = matchingCookies[0]?.slice(cookieStart.length)
+    return matchingCookies.length === 1 && valor !== undefined && forma.test(valor) ? valor : undefined
   }
-  const poner = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
-    `${prefijo}${nombre}=${valor}; Max-Age=${segundos}; Path=${ruta}; HttpOnly;${seguro ? ' Secure;' : ''} SameSite=Strict`
+  const setCookie = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
+    `${securePrefix}${nombre}=${valor}; Max-Age=${segundos}; Path=${path}; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Strict`
   // `Lax`, so that a link in a mail opens a page of the service with the cookie. A request that changes something must
-  // also come from a page of the service (`esPropia`).
-  const ponerPropia = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
-    `${propio}${nombre}=${valor}; Max-Age=${segundos}; Path=/; HttpOnly;${seguro ? ' Secure;' : ''} SameSite=Lax`
+  // also come from a page of the service (`isOwnRequest`).
+  const setHostCookie = ({ nombre }: typeof SESION, valor: string, segundos: number) =>
+    `${hostPrefix}${nombre}=${valor}; Max-Age=${segundos}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`
   return {
-    leerSesionDePersona: ({ headers }) => leer(SESION_DE_PERSONA, headers.cookie, propio),
-    ponerSesionDePersona: (token, segundos) => ponerPropia(SESION_DE_PERSONA, token, segundos),
-    leerEntrada: (cookie) => leer(ENTRADA, cookie, propio),
-    leerReto: (cookie) => leer(RETO, cookie, propio),
-    ponerReto: (token, segundos) => ponerPropia(RETO, token, segundos),
-    leerEntradaAMedias: (cookie) => leer(A_MEDIAS, cookie, propio),
-    ponerEntradaAMedias: (token, segundos) => ponerPropia(A_MEDIAS, token, segundos),
-    leerConocido: (cookie) => leer(CONOCIDO, cookie, propio),
-    ponerConocido: (texto) => ponerPropia(CONOCIDO, texto, UN_ANO),
-    ponerEntrada: (token, segundos) => ponerPropia(ENTRADA, token, segundos),
+    readPersonaSesion: ({ headers }) => leer(PERSONA_SESION, headers.cookie, hostPrefix),
+    setPersonaSesion: (token, segundos) => setHostCookie(PERSONA_SESION, token, segundos),
+    readSignIn: (cookie) => leer(SIGN_IN, cookie, hostPrefix),
+    readChallenge: (cookie) => leer(CHALLENGE, cookie, hostPrefix),
+    setChallenge: (token, segundos) => setHostCookie(CHALLENGE, token, segundos),
+    readPartialSignIn: (cookie) => leer(A_MEDIAS, cookie, hostPrefix),
+    setPartialSignIn: (token, segundos) => setHostCookie(A_MEDIAS, token, segundos),
+    readKnownPerson: (cookie) => leer(KNOWN_PERSON, cookie, hostPrefix),
+    setKnownPerson: (texto) => setHostCookie(KNOWN_PERSON, texto, ONE_YEAR_S),
+    setSignIn: (token, segundos) => setHostCookie(SIGN_IN, token, segundos),
     leerSesion: ({ headers }) => leer(SESION, headers.cookie),
-    ponerSesion: (token, segundos) => poner(SESION, token, segundos),
-    leerDispositivo: (cookie) => leer(DISPOSITIVO, cookie),
-    ponerDispositivo: (texto) => poner(DISPOSITIVO, texto, UN_ANO),
-    esPropia({ headers }) {
-      const { origin: dicho, host = '', 'sec-fetch-site': sitio } = headers
+    setSesion: (token, segundos) => setCookie(SESION, token, segundos),
+    readDevice: (cookie) => leer(DEVICE, cookie),
+    setDevice: (texto) => setCookie(DEVICE, texto, ONE_YEAR_S),
+    isOwnRequest({ headers }) {
+      const { origin: statedOrigin, host = '', 'sec-fetch-site': fetchSite } = headers
       // Browsers that predate `Sec-Fetch-Site`, and all browsers without https, send only `Origin`.
-      if (sitio !== undefined && sitio !== 'same-origin') return false
-      if (dicho === undefined) return sitio === 'same-origin'
+      if (fetchSite !== undefined && fetchSite !== 'same-origin') return false
+      if (statedOrigin === undefined) return fetchSite === 'same-origin'
       // The service is also reachable by other names, such as localhost or its address. A page cannot choose the `Host`
       // header.
-      return dicho === origin || dicho === `${protocol}//${host}`
+      return statedOrigin === origin || statedOrigin === `${protocol}//${host}`
     },
   }
 }
@@ -112,9 +112,9 @@ export function createBrowser(urlPublica: string): Browser {
  * Creates the middleware that answers 403 when another site's page made a browser send the request with its session.
  * `SameSite` alone is not enough, because it admits sibling domains.
  */
-export function requireSameOrigin({ mismoOrigen }: Operation, navegador: Browser): RequestHandler {
+export function requireSameOrigin({ sameOrigin }: Operation, browser: Browser): RequestHandler {
   return (req, _res, next) => {
-    if (mismoOrigen && !navegador.esPropia(req)) throw uniformProblem('origen_no_permitido')
+    if (sameOrigin && !browser.isOwnRequest(req)) throw uniformProblem('origen_no_permitido')
     next()
   }
 }

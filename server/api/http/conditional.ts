@@ -4,6 +4,6 @@ import { hash } from 'node:crypto'
 export const etagOf = (bytes: string | Buffer) => `"${hash('sha256', bytes, 'base64url')}"`
 
 /** Reports whether an `If-None-Match` header names the entity tag of the answer, or is `*` (RFC 9110, 13.1.2). */
-export const etagMatches = (cabecera: string | undefined, etag: string) =>
-  cabecera !== undefined &&
-  (cabecera.trim() === '*' || cabecera.split(',').some((uno) => uno.trim().replace(/^W\//, '') === etag))
+export const etagMatches = (header: string | undefined, etag: string) =>
+  header !== undefined &&
+  (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import helmet from 'helmet'
 
 /** Returns the headers that a middleware adds to every answer, independent of the request. */
-function cabecerasDe(middleware: (req: IncomingMessage, res: ServerResponse, next: () => void) => void) {
+function headersSetBy(middleware: (req: IncomingMessage, res: ServerResponse, next: () => void) => void) {
   const cabeceras: Record<string, string> = {}
   const res = {
     setHeader: (nombre: string, valor: string) => {
@@ -16,7 +16,7 @@ function cabecerasDe(middleware: (req: IncomingMessage, res: ServerResponse, nex
 
 /** Headers of every answer: helmet's restrictions for browsers, and the language. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = Object.freeze({
-  ...cabecerasDe(
+  ...headersSetBy(
     helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     }),

@@ -29,7 +29,7 @@ export interface Identities {
       alcances: readonly Alcance[]
       vence_en: Date | null
       /** Networks from which the key is admitted; empty: any network. */
-      rangos: readonly NetworkRange[]
+      ranges: readonly NetworkRange[]
       /** True for a demonstration key, which is valid only on the service's own machine. */
       demostracion: boolean
     }
@@ -39,7 +39,7 @@ export interface Identities {
     operador: string
     llave: string
     alcances: readonly AlcanceDeOperacion[]
-    rangos: readonly NetworkRange[]
+    ranges: readonly NetworkRange[]
     demostracion: boolean
   }
   sesionDePersona: {
@@ -64,11 +64,11 @@ export interface Identities {
     inactiva_en: Date
     /** Column `ambito` of the membership, and its scopes. */
     ambito: string
-    permisos: readonly AlcanceDePersona[]
+    permissions: readonly AlcanceDePersona[]
     /** Time of the last proof of the person's presence. */
     presencia_en: Date
     /** True if the session still lacks its second factor, so that it may call only few operations. */
-    faltaSegundoFactor: boolean
+    lacksSecondFactor: boolean
     demostracion: boolean
     /** Key with the scopes of the membership; undefined if its merchant no longer exists. */
     como: Identities['llaveDeComercio' | 'llaveDeOperacion'] | undefined
@@ -101,13 +101,13 @@ export type LookUp = <T>(leer: () => Promise<T>) => Promise<T>
  * undefined for a credential of another scheme and for a credential that is not valid now.
  */
 export type Authenticators = {
-  readonly [E in SecurityScheme]: (presentada: string, averiguar?: LookUp) => Promise<Identities[E] | undefined>
+  readonly [E in SecurityScheme]: (presented: string, lookUp?: LookUp) => Promise<Identities[E] | undefined>
 } & {
   /**
    * Reports whether a text belonged to a valid key or session when this process last looked it up. That key or session
    * may have ended since; the next look-up finds that out.
    */
-  conoce(presentada: string): boolean
+  knows(presented: string): boolean
   /** Returns the public id of a well-formed key (llave_…), valid or not; undefined for another text. */
-  nombrar(presentada: string): string | undefined
+  identify(presented: string): string | undefined
 }

@@ -44,8 +44,8 @@ function distance(template: readonly string[], segments: readonly string[]): num
  * Creates the function that finds the path of the API that an unknown path probably means. Values in the place of
  * parameters are kept. Returns undefined if no path is similar.
  */
-export function createNearestPath(rutas: readonly string[]): (path: string) => string | undefined {
-  const templates = rutas.filter((ruta) => ruta.startsWith(`${PREFIX}/`)).map(segmentsOf)
+export function createNearestPath(paths: readonly string[]): (path: string) => string | undefined {
+  const templates = paths.filter((template) => template.startsWith(`${PREFIX}/`)).map(segmentsOf)
   return (path) => {
     const segments = segmentsOf(path)
     let best: { template: readonly string[]; far: number } | undefined

@@ -9,7 +9,7 @@ const V6 = /^\[([\da-f:]+)\](?::\d+)?$/i
 const V4_EN_V6 = /^[0:]+:ffff:/i
 
 /** Returns an address without its port. IPv4 written as IPv6 becomes plain IPv4. */
-function direccionDe(texto: string): string {
+function addressOf(texto: string): string {
   if (!texto.includes(':')) return texto
   const v4 = V4.exec(texto)?.[1]
   if (v4 !== undefined) return v4
@@ -22,7 +22,7 @@ function direccionDe(texto: string): string {
  * the /64, because a subscriber has a whole /64 to call from.
  */
 export function networkOf(texto: string): string {
-  const ip = direccionDe(texto)
+  const ip = addressOf(texto)
   if (ip.includes('.')) return ip
   // `::` stands for all missing zero groups, and the first four groups may be among them.
   const [antes = '', despues] = ip.split('::').map((parte) => parte.split(':').filter(Boolean))
@@ -42,8 +42,8 @@ export const siteOf = (red: string): string | undefined =>
  * texts.
  */
 export function wideNetwork(red: string): string | null {
-  const [, corta] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
-  if (corta !== undefined) return `${corta}.0/24`
+  const [, shortIpv4] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
+  if (shortIpv4 !== undefined) return `${shortIpv4}.0/24`
   return siteOf(red) ?? null
 }
 
@@ -70,22 +70,22 @@ export type RangeFault = 'no_es_red' | 'prefijo_de_ipv4'
  */
 export function normalizeRange(texto: string): { red: string } | { falla: RangeFault } {
   const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
-  const clase = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
-  if (!clase || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return { falla: 'no_es_red' }
-  const direccion = clase.parse(ip)
+  const addressClass = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
+  if (!addressClass || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return { falla: 'no_es_red' }
+  const direccion = addressClass.parse(ip)
   if (esIpv4EnIpv6(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'prefijo_de_ipv4' }
   const [red, largo] = conIpv4([direccion, Number(bits)])
-  const suya = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
-  return { red: `${suya.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }
+  const networkClass = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
+  return { red: `${networkClass.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }
 }
 
 /** Parses a stored network, as {@link normalizeRange} writes it. */
 export const readRange = (texto: string): NetworkRange => ipaddr.parseCIDR(texto) as NetworkRange
 
 /** Reports whether an address belongs to at least one network; false for a text that is not an address. */
-export function isInRange(texto: string, rangos: readonly NetworkRange[]): boolean {
-  const ip = direccionDe(texto)
+export function isInRange(texto: string, ranges: readonly NetworkRange[]): boolean {
+  const ip = addressOf(texto)
   if (isIP(ip) === 0) return false
   const direccion = ipaddr.parse(ip)
-  return rangos.some(([red, bits]) => red.kind() === direccion.kind() && direccion.match([red, bits]))
+  return ranges.some(([red, bits]) => red.kind() === direccion.kind() && direccion.match([red, bits]))
 }

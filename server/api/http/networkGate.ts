@@ -17,18 +17,18 @@ const MAX_REFUSALS_PER_CONNECTION = 3
 
 interface NetworkGateOptions {
   operaciones: readonly Operation[]
-  limites: Limits
+  limits: Limits
   /** Number of reverse proxies in front of the service, as in `TRUST_PROXY`. */
   proxies: number
   /** Base URL of all links that the service gives out. */
-  urlPublica: string
+  publicUrl: string
   /** Reports whether this process has already looked up the request's credential and found it. */
   isKnown(req: IncomingMessage, inCookie: boolean): boolean
   refusals: RefusalLog
-  metricas: RequestMetrics
+  metrics: RequestMetrics
   /** Returns the HTML answer to browsers for a refused page. */
   page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
-  testigo?: ResponseWitness | undefined
+  witness?: ResponseWitness | undefined
 }
 
 const charged = new WeakSet<IncomingMessage>()
@@ -45,23 +45,29 @@ export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
  * connections for a second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
-  const { limites, proxies, refusals, metricas } = options
-  const classify = crearClasificador(options)
+  const { limits, proxies, refusals, metrics } = options
+  const classify = createClassifier(options)
   const refusalsOf = new WeakMap<Socket, number>()
-  const refuse = crearNegativa(options)
+  const refuse = createRefusal(options)
   return (req, res) => {
     const red = networkOf(addressOf(req, proxies))
-    const clase = classify(req, red)
-    if (clase !== undefined) {
-      const retryAfter = limites.chargeNetwork(red, clase)
+    const networkClass = classify(req, red)
+    if (networkClass !== undefined) {
+      const retryAfter = limits.chargeNetwork(red, networkClass)
       if (retryAfter > 0) {
         const times = (refusalsOf.get(req.socket) ?? 0) + 1
         refusalsOf.set(req.socket, times)
         // Behind a proxy, a connection belongs to the proxy and carries the requests of many clients.
         const close = proxies === 0 && times >= MAX_REFUSALS_PER_CONNECTION
-        if (close) limites.ban(red)
-        metricas.rechazo(clase)
-        refuse(req, res, { red, clase, retryAfter, close, id: refusals.note({ red, motivo: `network ${clase}` }) })
+        if (close) limits.ban(red)
+        metrics.rechazo(networkClass)
+        refuse(req, res, {
+          red,
+          networkClass,
+          retryAfter,
+          close,
+          id: refusals.note({ red, motivo: `network ${networkClass}` }),
+        })
         return
       }
       charged.add(req)
@@ -83,44 +89,48 @@ export function addressOf({ socket, headers }: IncomingMessage, proxies: number)
 }
 
 /** Pages that require an API key and accept no session. Their requests count against the rates of the key. */
-const CON_LLAVE: readonly string[] = ['/mcp']
+const LLAVE_PATHS: readonly string[] = ['/mcp']
 
 /** First segments of a path, which distinguish operations (`/repartidor/v1`) from pages (`/repartidor`). */
-const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(ruta)?.[0] ?? ruta
+const rootOf = (path: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(path)?.[0] ?? path
 
 /**
  * Creates the function that returns the class of a request that counts against the network's rates. Returns undefined
  * for a request that counts against the rates of its credential.
  */
-function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions) {
-  const raices = Map.groupBy(operaciones, ({ ruta }) => raizDe(ruta))
-  const porRaiz = new Map(
-    [...raices].map(([raiz, suyas]) => {
-      const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
+function createClassifier({ operaciones, limits, isKnown }: NetworkGateOptions) {
+  const operationsByRoot = Map.groupBy(operaciones, ({ path }) => rootOf(path))
+  const rulesByRoot = new Map(
+    [...operationsByRoot].map(([root, rootOperations]) => {
+      const securedSchemes = rootOperations.flatMap(({ security }) => security ?? [])
       // If every operation under a path root needs a credential, requests without one are always refused. They count
       // against the network's rate for web pages, and never use up the rate for operations.
-      const sinCredencial: NetworkClass = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
-      return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
+      const anonymousClass: NetworkClass = securedSchemes.length < rootOperations.length ? 'operaciones' : 'paginas'
+      return [
+        root,
+        { needsLlave: securedSchemes.length > 0, enCookie: securedSchemes[0]?.enCookie === true, anonymousClass },
+      ]
     }),
   )
-  for (const raiz of CON_LLAVE) porRaiz.set(raiz, { conLlave: true, enCookie: false, sinCredencial: 'paginas' })
+  for (const root of LLAVE_PATHS)
+    rulesByRoot.set(root, { needsLlave: true, enCookie: false, anonymousClass: 'paginas' })
   return (req: IncomingMessage, red: string): NetworkClass | undefined => {
-    const raiz = porRaiz.get(raizDe(req.url ?? '/'))
-    if (!raiz) return 'paginas'
-    const { conLlave, enCookie, sinCredencial } = raiz
+    const root = rulesByRoot.get(rootOf(req.url ?? '/'))
+    if (!root) return 'paginas'
+    const { needsLlave, enCookie, anonymousClass } = root
     const { authorization, cookie } = req.headers
     // For operations under this path root, a person's session may be sent in place of a key.
-    const presentada = enCookie ? cookie : (authorization ?? cookie)
-    if (!conLlave || presentada === undefined) return sinCredencial
+    const presented = enCookie ? cookie : (authorization ?? cookie)
+    if (!needsLlave || presented === undefined) return anonymousClass
     // An unknown credential costs a look-up in the database. After too many invalid credentials, the request counts
     // against the network's rate.
-    return isKnown(req, enCookie) || limites.attemptsLeft(red) ? undefined : sinCredencial
+    return isKnown(req, enCookie) || limits.attemptsLeft(red) ? undefined : anonymousClass
   }
 }
 
 interface Refusal {
   red: string
-  clase: NetworkClass
+  networkClass: NetworkClass
   retryAfter: number
   close: boolean
   id: string
@@ -136,21 +146,21 @@ interface Made {
 }
 
 /** Creates the function that writes the 429. A body is built once for each media type and number of seconds to wait. */
-function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOptions) {
+function createRefusal({ limits, publicUrl, page, witness }: NetworkGateOptions) {
   const made = new Map<string, Made>()
   const make = (tipo: string, retryAfter: number): Made => {
     if (tipo === HTML) {
       const { texto, cabeceras } = page(retryAfter)
       return { parts: [texto], headers: { ...SECURITY_HEADERS, ...cabeceras } }
     }
-    const problema = tooMany(limites.networkReason, retryAfter).presentar(ID, urlPublica)
+    const problema = tooMany(limits.networkReason, retryAfter).present(ID, publicUrl)
     return {
       parts: JSON.stringify(byAccept(problema, tipo).cuerpo).split(ID),
       headers: { ...SECURITY_HEADERS, 'Cache-Control': 'no-store', 'Content-Type': tipo },
     }
   }
-  return (req: IncomingMessage, res: ServerResponse, { red, clase, retryAfter, close, id }: Refusal): void => {
-    const tipo = tipoPara(req.headers.accept, clase)
+  return (req: IncomingMessage, res: ServerResponse, { red, networkClass, retryAfter, close, id }: Refusal): void => {
+    const tipo = typeFor(req.headers.accept, networkClass)
     const key = `${tipo} ${retryAfter}`
     let template = made.get(key)
     if (!template) {
@@ -161,21 +171,21 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
     const headers = {
       ...template.headers,
       'X-Request-Id': id,
-      ...limites.networkHeaders(red, clase),
+      ...limits.networkHeaders(red, networkClass),
       'Retry-After': String(retryAfter),
       'Content-Length': String(Buffer.byteLength(body)),
       // `Connection: close` keeps Node from reading the rest of a request body that no code needs.
       ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
     }
     res.writeHead(429, headers).end(body)
-    testigo?.(req as Request, { status: 429, cabeceras: headers, cuerpo: tipo === HTML ? body : JSON.parse(body) })
+    witness?.(req as Request, { status: 429, cabeceras: headers, cuerpo: tipo === HTML ? body : JSON.parse(body) })
   }
 }
 
 const HTML = 'text/html; charset=utf-8'
 
-function tipoPara(accept = '', clase: NetworkClass): string {
-  if (clase === 'paginas' && accept.includes('text/html')) return HTML
+function typeFor(accept = '', networkClass: NetworkClass): string {
+  if (networkClass === 'paginas' && accept.includes('text/html')) return HTML
   return typeByAccept(accept)
 }
 

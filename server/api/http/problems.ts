@@ -11,13 +11,13 @@ import { ByteStream } from './stream.ts'
 type Valor = string | string[]
 
 /** Flat list of headers, each name before its value; Node writes the list unchanged. */
-type Lista = Valor[]
+type HeaderList = Valor[]
 
 /** Default headers of every answer of the merchants' API. An answer can replace each of them with its own value. */
 const DE_API: readonly string[] = Object.entries({ ...SECURITY_HEADERS, 'Cache-Control': 'no-store' }).flat()
 
 /** Answer as sent, without the headers of the connection. */
-interface Enviada {
+interface SentResponse {
   status: number
   readonly cabeceras: Readonly<Record<string, unknown>>
   cuerpo: unknown
@@ -35,70 +35,71 @@ export function sendResponse(
   status: number,
   cuerpo: unknown,
   cabeceras: Readonly<Record<string, Valor>> = {},
-): Enviada {
+): SentResponse {
   const { operacion } = req.solicitud
-  const lista = cabecerasDe(req, status, cabeceras)
+  const headerList = headerListFor(req, status, cabeceras)
   if (cuerpo instanceof ByteStream) {
-    poner(lista, 'Content-Type', cuerpo.mime)
-    if (cuerpo.bytes !== undefined) poner(lista, 'Content-Length', String(cuerpo.bytes))
-    escribirCabeza(res, status, lista)
-    enviarFlujo(req, res, cuerpo)
-    return enviada(res, status, lista, cuerpo)
+    setHeader(headerList, 'Content-Type', cuerpo.mime)
+    if (cuerpo.bytes !== undefined) setHeader(headerList, 'Content-Length', String(cuerpo.bytes))
+    writeHead(res, status, headerList)
+    sendStream(req, res, cuerpo)
+    return sentResponse(res, status, headerList, cuerpo)
   }
   if (cuerpo === undefined) {
-    escribirCabeza(res, status, lista).end()
-    return enviada(res, status, lista, cuerpo)
+    writeHead(res, status, headerList).end()
+    return sentResponse(res, status, headerList, cuerpo)
   }
   const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  if (status === 200 && operacion?.condicional) {
+  if (status === 200 && operacion?.conditional) {
     const etag = etagOf(texto)
-    poner(lista, 'ETag', etag)
-    poner(lista, 'Cache-Control', cabeceras['Cache-Control'] ?? 'private, no-cache')
+    setHeader(headerList, 'ETag', etag)
+    setHeader(headerList, 'Cache-Control', cabeceras['Cache-Control'] ?? 'private, no-cache')
     if (etagMatches(req.headers['if-none-match'], etag)) {
-      escribirCabeza(res, 304, lista).end()
-      return enviada(res, 304, lista, undefined)
+      writeHead(res, 304, headerList).end()
+      return sentResponse(res, 304, headerList, undefined)
     }
   }
   if (cabeceras['Content-Type'] === undefined)
-    lista.push('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
-  poner(lista, 'Content-Length', String(Buffer.byteLength(texto)))
-  escribirCabeza(res, status, lista).end(texto)
-  return enviada(res, status, lista, cuerpo)
+    headerList.push('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
+  setHeader(headerList, 'Content-Length', String(Buffer.byteLength(texto)))
+  writeHead(res, status, headerList).end(texto)
+  return sentResponse(res, status, headerList, cuerpo)
 }
 
 /** Returns the headers that do not depend on the body: the answer's own, the rate limits' and the defaults. */
-function cabecerasDe(req: Request, status: number, propias: Readonly<Record<string, Valor>>): Lista {
-  const { id, deApi, admision } = req.solicitud
-  const lista: Lista = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
-  if (deApi) lista.push('X-Request-Id', id)
-  for (const nombre in propias) poner(lista, nombre, propias[nombre]!)
-  if (admision && status < 500 && status !== 401) {
-    const { cabeceras } = admision
-    poner(lista, 'RateLimit', cabeceras.RateLimit)
-    poner(lista, 'RateLimit-Policy', cabeceras['RateLimit-Policy'])
+function headerListFor(req: Request, status: number, ownHeaders: Readonly<Record<string, Valor>>): HeaderList {
+  const { id, deApi, admission } = req.solicitud
+  const headerList: HeaderList = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
+  if (deApi) headerList.push('X-Request-Id', id)
+  for (const nombre in ownHeaders) setHeader(headerList, nombre, ownHeaders[nombre]!)
+  if (admission && status < 500 && status !== 401) {
+    const { cabeceras } = admission
+    setHeader(headerList, 'RateLimit', cabeceras.RateLimit)
+    setHeader(headerList, 'RateLimit-Policy', cabeceras['RateLimit-Policy'])
   }
-  return lista
+  return headerList
 }
 
 /** Adds a header, or replaces the header of the same name. */
-function poner(lista: Lista, nombre: string, valor: Valor): void {
-  for (let i = 0; i < lista.length; i += 2) {
-    if (lista[i] !== nombre) continue
-    lista[i + 1] = valor
+function setHeader(headerList: HeaderList, nombre: string, valor: Valor): void {
+  for (let i = 0; i < headerList.length; i += 2) {
+    if (headerList[i] !== nombre) continue
+    headerList[i + 1] = valor
     return
   }
-  lista.push(nombre, valor)
+  headerList.push(nombre, valor)
 }
 
 // A list saves an object of twenty members for each answer. Node's types declare only lists of numbers and strings.
-const escribirCabeza = (res: Response, status: number, lista: Lista) => res.writeHead(status, lista as string[])
+const writeHead = (res: Response, status: number, headerList: HeaderList) =>
+  res.writeHead(status, headerList as string[])
 
-const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): Enviada => ({
+const sentResponse = (res: Response, status: number, headerList: HeaderList, cuerpo: unknown): SentResponse => ({
   status,
   // The headers of the answer, for tests only. The headers that middleware set before the answer was known come first.
   get cabeceras() {
-    const suyas = lista.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, lista[i + 1]] as const] : []))
-    return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(suyas) }
+    const headerPairs = headerList.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, headerList[i + 1]] as const] : []))
+    return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(headerPairs) }
   },
   cuerpo,
 })
@@ -107,14 +108,14 @@ const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): 
  * Maximum time in milliseconds in which a client reads nothing of a streamed answer. Afterwards the connection is
  * closed.
  */
-const PACIENCIA = 30_000
+const STREAM_PATIENCE_MS = 30_000
 
-function enviarFlujo(req: Request, res: Response, { content }: ByteStream) {
-  if (req.solicitud.metodo === 'HEAD') {
+function sendStream(req: Request, res: Response, { content }: ByteStream) {
+  if (req.solicitud.method === 'HEAD') {
     content.destroy()
     return void res.end()
   }
-  res.setTimeout(PACIENCIA, () => res.destroy())
+  res.setTimeout(STREAM_PATIENCE_MS, () => res.destroy())
   pipeline(content, res, (error) => {
     // A client that disconnects early is not a fault of the service. A failing disk is a fault, and the client gets a
     // broken connection.
@@ -123,23 +124,23 @@ function enviarFlujo(req: Request, res: Response, { content }: ByteStream) {
 }
 
 /** Function that tests pass to see every answer. Throws if the contract does not declare the answer. */
-export type ResponseWitness = (req: Request, enviada: Enviada) => void
+export type ResponseWitness = (req: Request, sentResponse: SentResponse) => void
 
 /**
  * Creates the error handler that turns every error into its answer, in Spanish. The body is application/json, or RFC
  * 9457's form if `Accept` names application/problem+json. Closes the connection if the headers were already sent.
  */
-export function renderProblems(urlPublica: string, testigo?: ResponseWitness): ErrorRequestHandler {
+export function renderProblems(publicUrl: string, witness?: ResponseWitness): ErrorRequestHandler {
   return (error, req, res, _next) => {
     const problema = deExpress(error) ?? translateError(error)
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
-    const { tipo, cuerpo } = byAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
-    const enviada = sendResponse(req, res, problema.status, cuerpo, {
+    const { tipo, cuerpo } = byAccept(problema.present(req.solicitud.id, publicUrl), req.headers.accept)
+    const sentResponse = sendResponse(req, res, problema.status, cuerpo, {
       'Content-Type': tipo,
-      ...problema.detalles.cabeceras,
+      ...problema.details.cabeceras,
     })
-    testigo?.(req, enviada)
+    witness?.(req, sentResponse)
   }
 }
 
@@ -155,26 +156,26 @@ function deExpress(error: unknown): Problema | undefined {
 
 /** Creates the handler that answers 404 to a path that names no operation, page or file. */
 export function createUnknownRoute(operaciones: readonly Operation[]): RequestHandler {
-  const nearestPath = createNearestPath(operaciones.map(({ ruta }) => ruta))
+  const nearestPath = createNearestPath(operaciones.map(({ path }) => path))
   return ({ path }) => {
     const parecida = nearestPath(path)
-    const sinBarra = path.endsWith('/') ? path.slice(0, -1) : path
-    const remedio =
-      parecida !== undefined && parecida !== sinBarra
+    const pathWithoutSlash = path.endsWith('/') ? path.slice(0, -1) : path
+    const remedy =
+      parecida !== undefined && parecida !== pathWithoutSlash
         ? `¿Quiso decir ${parecida.slice(0, 200)}?`
         : path.endsWith('/') && path !== '/'
           ? 'Quite la / del final.'
           : 'Revise cómo está escrita, también las mayúsculas.'
     throw new Problema(
       'ruta_desconocida',
-      `No hay ninguna operación en ${path.slice(0, 200)}. ${remedio} Las rutas de comercios empiezan por /api/v1.`,
+      `No hay ninguna operación en ${path.slice(0, 200)}. ${remedy} Las rutas de comercios empiezan por /api/v1.`,
     )
   }
 }
 
 /** Creates the handler that answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */
-export const methodNotAllowed = (metodos: readonly string[]) => {
-  const allow = metodos.flatMap((metodo) => (metodo === 'get' ? ['GET', 'HEAD'] : [metodo.toUpperCase()])).join(', ')
+export const methodNotAllowed = (methods: readonly string[]) => {
+  const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ')
   return () => {
     throw new Problema('metodo_no_permitido', `Use uno de estos métodos: ${allow}.`, { cabeceras: { Allow: allow } })
   }

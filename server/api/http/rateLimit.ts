@@ -10,24 +10,24 @@ import { wasCharged } from './networkGate.ts'
  * counts against the rate of the client's network. Answers 429, before a byte of the body is read, if a rate is used
  * up.
  */
-export function limitRate(operacion: Operation, limites: Limits): RequestHandler {
+export function limitRate(operacion: Operation, limits: Limits): RequestHandler {
   return (req, res, next) => {
     const { solicitud } = req
-    const { identidad } = solicitud
-    if (!identidad) exigirRitmoDeRed(req, limites, 'operaciones')
-    solicitud.admision = identidad ? limites.admit(operacion, identidad) : limites.admitNetwork(networkOf(req.ip ?? ''))
+    const { identity } = solicitud
+    if (!identity) requireNetworkRate(req, limits, 'operaciones')
+    solicitud.admission = identity ? limits.admit(operacion, identity) : limits.admitNetwork(networkOf(req.ip ?? ''))
     // `identifyRequest` ends the admission when the connection closes. That event has passed if the client
     // disconnected during the credential's look-up.
-    if (res.closed) solicitud.admision.terminar()
+    if (res.closed) solicitud.admission.finish()
     next()
   }
 }
 
 /** Creates the middleware that counts a request for an unknown path against the rate limit of the client's network. */
 export const limitUnknown =
-  (limites: Limits): RequestHandler =>
+  (limits: Limits): RequestHandler =>
   (req, _res, next) => {
-    exigirRitmoDeRed(req, limites, 'paginas')
+    requireNetworkRate(req, limits, 'paginas')
     next()
   }
 
@@ -36,31 +36,31 @@ export const limitUnknown =
  * arrived.
  * @throws Problema 429
  */
-function exigirRitmoDeRed(req: Request, limites: Limits, clase: NetworkClass): void {
+function requireNetworkRate(req: Request, limits: Limits, networkClass: NetworkClass): void {
   if (wasCharged(req)) return
   const red = networkOf(req.ip ?? '')
-  const espera = limites.chargeNetwork(red, clase)
-  if (espera > 0) throw tooMany(limites.networkReason, espera, limites.networkHeaders(red, clase))
+  const waitSeconds = limits.chargeNetwork(red, networkClass)
+  if (waitSeconds > 0) throw tooMany(limits.networkReason, waitSeconds, limits.networkHeaders(red, networkClass))
 }
 
 /** Creates the middleware that gives back tokens if the list in the body is shorter than the charged maximum. */
-export function correctCost({ ritmoPor }: Operation): RequestHandler {
+export function correctCost({ rateBy }: Operation): RequestHandler {
   return (req, _res, next) => {
-    if (ritmoPor !== undefined) {
-      const lista: unknown = req.body?.[ritmoPor]
-      const cuantos = Array.isArray(lista) ? lista.length : 1
-      req.solicitud.admision?.corregir(Math.max(1, Math.min(MAX_COST, cuantos)))
+    if (rateBy !== undefined) {
+      const costList: unknown = req.body?.[rateBy]
+      const listLength = Array.isArray(costList) ? costList.length : 1
+      req.solicitud.admission?.correct(Math.max(1, Math.min(MAX_COST, listLength)))
     }
     next()
   }
 }
 
 /** Creates the error middleware that counts a courier's request for a guide code that does not exist. */
-export function countUnknown(limites: Limits): ErrorRequestHandler {
+export function countUnknown(limits: Limits): ErrorRequestHandler {
   return (error, req, _res, next) => {
-    const { identidad } = req.solicitud
-    const desconocida = error instanceof Problema && error.codigo === 'guia_desconocida'
-    if (desconocida && identidad && 'repartidor' in identidad) limites.countUnknown(identidad.repartidor, 1)
+    const { identity } = req.solicitud
+    const isUnknownGuia = error instanceof Problema && error.codigo === 'guia_desconocida'
+    if (isUnknownGuia && identity && 'repartidor' in identity) limits.countUnknown(identity.repartidor, 1)
     next(error)
   }
 }

@@ -41,8 +41,8 @@ export class RefusalLog {
    * @returns id (UUID) of the log line that will include the refusal
    */
   note({ red, motivo, quien = {} }: Refused): string {
-    const ancha = wideNetwork(red)
-    const key = `${motivo} ${ancha} ${Object.values(quien).join(' ')}`
+    const wide = wideNetwork(red)
+    const key = `${motivo} ${wide} ${Object.values(quien).join(' ')}`
     const known = this.#lines.get(key)
     if (known) {
       known.count++
@@ -55,7 +55,7 @@ export class RefusalLog {
       this.#lines.set('', others)
       return others.id
     }
-    const line = { fields: { motivo, red: ancha, ...quien }, id: randomUUID(), count: 0 }
+    const line = { fields: { motivo, red: wide, ...quien }, id: randomUUID(), count: 0 }
     this.#lines.set(key, line)
     this.#tell(line, 1)
     return line.id

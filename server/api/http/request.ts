@@ -13,13 +13,13 @@ import type { RequestMetrics } from './requestMetrics.ts'
 export interface RequestState {
   id: string
   /** HTTP method of the client. It stays `HEAD` even after `req.method` is set to GET. */
-  metodo: string
+  method: string
   /** Arrival of the request, on the clock of `performance.now()`, in milliseconds. */
-  inicio: number
+  startedAt: number
   /** True for the merchants' API (`/api/v1/`), all of whose answers `sendResponse` writes. */
   deApi: boolean
   operacion?: Operation
-  identidad?: Identity
+  identity?: Identity
   /** Public id of the key that was refused: llave_… */
   llave?: string | undefined
   /** Places of the body's members that were null and count as absent, as JSON Pointers; undefined without any. */
@@ -27,7 +27,7 @@ export interface RequestState {
   /** Code of the guide that the path or the answer names. */
   guia?: string | undefined
   /** Admission by the rate limits; undefined until `limitRate` admits the request. */
-  admision?: RequestAdmission
+  admission?: RequestAdmission
   /** Cause of the failure, for the log. */
   error?: unknown
 }
@@ -40,7 +40,7 @@ declare global {
   }
 }
 
-const ID_AJENO = /^[!-~]{1,128}$/
+const FOREIGN_ID = /^[!-~]{1,128}$/
 
 /**
  * Creates the middleware that gives each request an id and writes one log line when the request ends. The id is the
@@ -48,15 +48,15 @@ const ID_AJENO = /^[!-~]{1,128}$/
  * counts.
  */
 export function identifyRequest(
-  { log, refusals, metricas }: { log: Log; refusals: RefusalLog; metricas: RequestMetrics },
-  nuevoId: () => string,
+  { log, refusals, metrics }: { log: Log; refusals: RefusalLog; metrics: RequestMetrics },
+  newId: () => string,
 ) {
   return (req: Request, res: Response, next: NextFunction) => {
-    const ajeno = req.headers['x-request-id']
+    const foreignId = req.headers['x-request-id']
     const solicitud: RequestState = {
-      id: typeof ajeno === 'string' && ID_AJENO.test(ajeno) ? ajeno : nuevoId(),
-      metodo: req.method,
-      inicio: performance.now(),
+      id: typeof foreignId === 'string' && FOREIGN_ID.test(foreignId) ? foreignId : newId(),
+      method: req.method,
+      startedAt: performance.now(),
       deApi: req.url.startsWith('/api/v1/'),
     }
     req.solicitud = solicitud
@@ -71,32 +71,32 @@ export function identifyRequest(
       ...(typeof traceparent === 'string' ? { parent: traceparent } : {}),
     })
     res.once('close', () => {
-      solicitud.admision?.terminar()
-      const { operacion, identidad, error } = solicitud
-      const ms = performance.now() - solicitud.inicio
-      const nombre = operacion?.id ?? sinOperacion(res)
-      metricas.solicitud(nombre, res.statusCode, ms / 1_000, span?.traceId)
+      solicitud.admission?.finish()
+      const { operacion, identity, error } = solicitud
+      const ms = performance.now() - solicitud.startedAt
+      const nombre = operacion?.id ?? nonOperationName(res)
+      metrics.solicitud(nombre, res.statusCode, ms / 1_000, span?.traceId)
       span?.rename(nombre)
       span?.set({
-        'http.request.method': solicitud.metodo,
+        'http.request.method': solicitud.method,
         'http.response.status_code': res.statusCode,
         'guias.operacion': nombre,
         'guias.guia': solicitud.guia,
-        'guias.comercio': identidad && 'comercio' in identidad ? identidad.comercio : undefined,
+        'guias.comercio': identity && 'comercio' in identity ? identity.comercio : undefined,
       })
       span?.end(res.statusCode >= 500)
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       if (res.statusCode === 429) {
-        refusals.note({ red: networkOf(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identidad) })
+        refusals.note({ red: networkOf(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identity) })
         return
       }
       const linea = {
         id_solicitud: solicitud.id,
         operacion: operacion?.id,
-        metodo: solicitud.metodo,
+        metodo: solicitud.method,
         status: res.statusCode,
         ms: Math.round(ms * 10) / 10,
-        ...quien(identidad),
+        ...quien(identity),
         ...(solicitud.llave === undefined ? {} : { llave: solicitud.llave }),
         guia: solicitud.guia,
         traza: span?.traceId,
@@ -113,15 +113,16 @@ export function identifyRequest(
   }
 }
 
-const sinOperacion = (res: Response) => (res.getHeader('Content-Type') === 'text/event-stream' ? 'en_vivo' : 'pagina')
+const nonOperationName = (res: Response) =>
+  res.getHeader('Content-Type') === 'text/event-stream' ? 'en_vivo' : 'pagina'
 
-function quien(identidad: Identity | undefined): Record<string, string> {
-  if (!identidad) return {}
+function quien(identity: Identity | undefined): Record<string, string> {
+  if (!identity) return {}
   const persona: Record<string, string> =
-    'persona' in identidad && identidad.persona !== undefined ? { persona: identidad.persona } : {}
+    'persona' in identity && identity.persona !== undefined ? { persona: identity.persona } : {}
   const llave: Record<string, string> =
-    'llave' in identidad && !persona.persona ? { llave: `llave_${identidad.llave}` } : {}
-  if ('comercio' in identidad) return { comercio: identidad.comercio, modo: identidad.modo, ...llave, ...persona }
-  if ('repartidor' in identidad) return { repartidor: identidad.repartidor }
-  return 'operador' in identidad && !identidad.persona ? { operador: identidad.operador, ...llave } : persona
+    'llave' in identity && !persona.persona ? { llave: `llave_${identity.llave}` } : {}
+  if ('comercio' in identity) return { comercio: identity.comercio, modo: identity.modo, ...llave, ...persona }
+  if ('repartidor' in identity) return { repartidor: identity.repartidor }
+  return 'operador' in identity && !identity.persona ? { operador: identity.operador, ...llave } : persona
 }

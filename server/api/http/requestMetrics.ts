@@ -9,7 +9,7 @@ export interface RequestMetrics {
    */
   solicitud(operacion: string, status: number, segundos: number, traza?: string): void
   /** Counts a request that was refused with 503 because too many were under way. */
-  saturada(): void
+  countSaturated(): void
   /** Counts a request that the network gate refused. */
-  rechazo(clase: NetworkClass): void
+  rechazo(networkClass: NetworkClass): void
 }

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Operation } from '../contract/contract.ts'
 
-const INVALIDOS = new WeakSet<object>()
+const INVALID_REQUESTS = new WeakSet<object>()
 
 /**
  * Wraps a listener so that it gets request targets in origin-form (RFC 9112, 3.2). Absolute targets are reduced to path
@@ -11,15 +11,15 @@ const INVALIDOS = new WeakSet<object>()
  * requests. This runs before Express, because its router and the validator would each read such a target differently.
  */
 export const withNormalTarget =
-  (atender: RequestListener): RequestListener =>
+  (handle: RequestListener): RequestListener =>
   (req, res) => {
     const { url = '/' } = req
     if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
-      const absoluta = /^https?:\/\//i.test(url) && !url.includes('#') ? URL.parse(url) : null
-      if (!absoluta) INVALIDOS.add(req)
-      req.url = absoluta ? absoluta.pathname + absoluta.search : '/'
+      const absoluteUrl = /^https?:\/\//i.test(url) && !url.includes('#') ? URL.parse(url) : null
+      if (!absoluteUrl) INVALID_REQUESTS.add(req)
+      req.url = absoluteUrl ? absoluteUrl.pathname + absoluteUrl.search : '/'
     }
-    atender(req, res)
+    handle(req, res)
   }
 
 /**
@@ -29,9 +29,10 @@ export const withNormalTarget =
 export const requireTarget =
   (operaciones: readonly Operation[]): RequestHandler =>
   (req, _res, next) => {
-    if (INVALIDOS.has(req)) throw mal('La dirección no está bien escrita: debe empezar por una sola / y no llevar #.')
+    if (INVALID_REQUESTS.has(req))
+      throw mal('La dirección no está bien escrita: debe empezar por una sola / y no llevar #.')
     if ((req.headersDistinct.host?.length ?? 0) > 1) throw mal('Envíe una sola cabecera Host.')
-    if (req.url.includes('%')) exigirLegible(req, operaciones)
+    if (req.url.includes('%')) requireReadable(req, operaciones)
     next()
   }
 
@@ -42,30 +43,30 @@ const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 /**
  * Reports whether the percent-escapes of a text stand for NUL or for invalid UTF-8. A lone `%` is left to other checks.
  */
-function ilegible(escrito: string): boolean {
+function isUnreadable(writtenText: string): boolean {
   try {
-    return (escrito.match(ESCAPES) ?? []).some((escapes) => decodeURIComponent(escapes).includes('\0'))
+    return (writtenText.match(ESCAPES) ?? []).some((escapes) => decodeURIComponent(escapes).includes('\0'))
   } catch {
     return true
   }
 }
 
-function exigirLegible(req: Request, operaciones: readonly Operation[]): void {
+function requireReadable(req: Request, operaciones: readonly Operation[]): void {
   const { url, method } = req
-  if (!ilegible(url)) return
-  const [ruta = '', consulta = ''] = url.split(/\?(.*)/s)
-  const deRuta = ruta.split('/').flatMap((segmento, i) => (ilegible(segmento) ? [i] : []))
-  const metodo = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const operacion = hallar(operaciones, metodo, ruta)
+  if (!isUnreadable(url)) return
+  const [path = '', queryText = ''] = url.split(/\?(.*)/s)
+  const badSegments = path.split('/').flatMap((segment, i) => (isUnreadable(segment) ? [i] : []))
+  const contractMethod = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const operacion = findOperation(operaciones, contractMethod, path)
   if (operacion?.rechazo) {
     // Does not reveal which part was malformed; signature verification rejects the request like any other link.
-    req.url = url.replace(ESCAPES, (escapes) => (ilegible(escapes) ? '%EF%BF%BD' : escapes))
+    req.url = url.replace(ESCAPES, (escapes) => (isUnreadable(escapes) ? '%EF%BF%BD' : escapes))
     return
   }
-  const declarada = operacion?.ruta.split('/')
+  const declaredSegments = operacion?.path.split('/')
   const campos = [
-    ...deRuta.map((i) => declarada?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
-    ...consulta.split('&').flatMap((par) => (ilegible(par) ? [nombreDe(par)] : [])),
+    ...badSegments.map((i) => declaredSegments?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
+    ...queryText.split('&').flatMap((par) => (isUnreadable(par) ? [parameterName(par)] : [])),
   ]
   throw problemOfFaults(
     'parametro_invalido',
@@ -78,17 +79,22 @@ function exigirLegible(req: Request, operaciones: readonly Operation[]): void {
 }
 
 /** Finds the operation of a path that cannot be decoded, by comparing the fixed segments. */
-const hallar = (operaciones: readonly Operation[], metodo: string, ruta: string) => {
-  const segmentos = ruta.split('/')
+const findOperation = (operaciones: readonly Operation[], contractMethod: string, path: string) => {
+  const segments = path.split('/')
   return operaciones.find((operacion) => {
-    const suyos = operacion.ruta.split('/')
-    const esSuya = (suyo: string, i: number) => suyo.startsWith('{') || suyo === segmentos[i]
-    return operacion.metodo === metodo && suyos.length === segmentos.length && suyos.every(esSuya)
+    const operationSegments = operacion.path.split('/')
+    const matchesSegment = (operationSegment: string, i: number) =>
+      operationSegment.startsWith('{') || operationSegment === segments[i]
+    return (
+      operacion.method === contractMethod &&
+      operationSegments.length === segments.length &&
+      operationSegments.every(matchesSegment)
+    )
   })
 }
 
-/** Returns the name of a query parameter as written, up to 100 characters; `consulta` if the name cannot be decoded. */
-function nombreDe(par: string): string {
+/** Returns the name of a query parameter as written, up to 100 characters; `queryText` if the name cannot be decoded. */
+function parameterName(par: string): string {
   const [nombre = ''] = par.split('=', 1)
-  return ilegible(nombre) ? 'consulta' : nombre.slice(0, 100)
+  return isUnreadable(nombre) ? 'consulta' : nombre.slice(0, 100)
 }

@@ -4,14 +4,14 @@ import type { Problema, ProblemaRfc9457 } from '../../generado/contrato/tipos/in
  * Returns an error body as application/problem+json. Members that RFC 9457 does not name stay as extension members
  * (§3.2).
  */
-export function asRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema): ProblemaRfc9457 {
+export function asRfc9457({ titulo, mensaje, estado_http, ...rest }: Problema): ProblemaRfc9457 {
   return {
-    type: `urn:guias:problema:${demas.codigo}`,
+    type: `urn:guias:problema:${rest.codigo}`,
     title: titulo,
     status: estado_http,
     detail: mensaje,
-    instance: `urn:guias:solicitud:${encodeURIComponent(demas.id_solicitud)}`,
-    ...demas,
+    instance: `urn:guias:solicitud:${encodeURIComponent(rest.id_solicitud)}`,
+    ...rest,
   }
 }
 

@@ -11,7 +11,7 @@ export interface JsonFault {
   /** Line of the fault, from 1. */
   linea: number
   /** Column of the fault, from 1, in UTF-16 units, as editors count. */
-  columna: number
+  column: number
   /** JSON Pointer (RFC 6901) to the innermost known place of the fault; '' for the root. */
   campo: string
 }
@@ -31,39 +31,36 @@ export class JsonError extends Error {
  * Limits above which JSON is refused: nesting of objects and arrays, properties of an object, and length of a key in
  * UTF-16 units.
  */
-export const JSON_LIMITS = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
+export const JSON_LIMITS = { depth: 32, properties: 64, largoDeClave: 128 }
 
 /**
- * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
+ * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `[object Object]`, NUL, unpaired surrogates, a BOM and
  * anything above {@link JSON_LIMITS}.
  * @throws JsonError
  */
 export function readJson(bytes: Uint8Array): unknown {
   const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!isUtf8(cuerpo)) rechazarBytes(cuerpo)
+  if (!isUtf8(cuerpo)) rejectBytes(cuerpo)
   const texto = cuerpo.toString('utf8')
   new Revision(texto).documento()
   return JSON.parse(texto)
 }
 
-function rechazarBytes(cuerpo: Buffer): never {
-  // `toString` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
-  const reparado = Buffer.from(cuerpo.toString('utf8'))
+function rejectBytes(cuerpo: Buffer): never {
+  // `function toString() { [native code] }` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
+  const repaired = Buffer.from(cuerpo.toString('utf8'))
   let i = 0
-  while (i < cuerpo.length && cuerpo[i] === reparado[i]) i++
+  while (i < cuerpo.length && cuerpo[i] === repaired[i]) i++
   const revision = new Revision(cuerpo.toString('utf8', 0, i))
   try {
-    revision.documento() // Throws at the end of the cut text; `camino` then holds the path of the fault's field.
+    revision.documento() // Throws at the end of the cut text; `path` then holds the path of the fault's field.
   } catch {}
-  return revision.fallar(
-    'El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1',
-    revision.texto.length,
-  )
+  return revision.fail('El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1', revision.texto.length)
 }
 
-const COMILLA = 0x22
-const MANTISA = /-?(?:0|[1-9]\d*)(?:\.\d+)?/y
-const EXPONENTE = /[eE][+-]?\d+/y
+const QUOTE = 0x22
+const MANTISSA = /-?(?:0|[1-9]\d*)(?:\.\d+)?/y
+const EXPONENT = /[eE][+-]?\d+/y
 // A `\u` escape is either a whole surrogate pair, or a code unit that is neither NUL nor a surrogate.
 const ESCAPE =
   /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
@@ -74,26 +71,26 @@ class Revision {
   readonly texto: string
   private i = 0
   private conEscapes = false
-  private profundidad = 0
+  private depth = 0
   /** Current key or index at each depth; null while the key is not known yet. */
-  private readonly camino: (string | number | null)[] = []
+  private readonly path: (string | number | null)[] = []
 
   constructor(texto: string) {
     this.texto = texto
   }
 
   documento(): void {
-    if (this.texto.startsWith('\ufeff')) this.fallar('El cuerpo empieza con una marca BOM: envíelo sin ella')
-    if (Number.isNaN(this.espacio())) this.fallar('El cuerpo está vacío: envíe un documento JSON')
+    if (this.texto.startsWith('\ufeff')) this.fail('El cuerpo empieza con una marca BOM: envíelo sin ella')
+    if (Number.isNaN(this.skipSpace())) this.fail('El cuerpo está vacío: envíe un documento JSON')
     this.valor()
-    if (!Number.isNaN(this.espacio())) this.fallar(`Sobra ${this.hallado()} tras el documento: envíe uno solo`)
+    if (!Number.isNaN(this.skipSpace())) this.fail(`Sobra ${this.describeFound()} tras el documento: envíe uno solo`)
   }
 
   /**
    * Skips white space.
    * @returns character code of the next character; NaN at the end
    */
-  private espacio(): number {
+  private skipSpace(): number {
     const { texto } = this
     let { i } = this
     let c = texto.charCodeAt(i)
@@ -103,46 +100,46 @@ class Revision {
   }
 
   private valor(): void {
-    const c = this.espacio()
-    if (c === COMILLA) this.cadena()
-    else if (c === 0x7b) this.objeto()
-    else if (c === 0x5b) this.arreglo()
+    const c = this.skipSpace()
+    if (c === QUOTE) this.readString()
+    else if (c === 0x7b) this.readObject()
+    else if (c === 0x5b) this.readArray()
     else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) this.numero()
     else if (this.texto.startsWith('true', this.i) || this.texto.startsWith('null', this.i)) this.i += 4
     else if (this.texto.startsWith('false', this.i)) this.i += 5
-    else this.fallar(`Se esperaba un valor JSON y se halló ${this.hallado()}: los textos van entre comillas dobles`)
+    else this.fail(`Se esperaba un valor JSON y se halló ${this.describeFound()}: los textos van entre comillas dobles`)
   }
 
-  private objeto(): void {
-    const { camino } = this
-    const profundidad = this.entrar()
+  private readObject(): void {
+    const { path } = this
+    const depth = this.enter()
     const claves: string[] = []
-    for (let sigue = !this.cierra('}'); sigue; sigue = this.sigue('}')) {
-      camino[profundidad] = null
-      const inicio = this.i
-      if (claves.length === JSON_LIMITS.propiedades)
-        this.fallar(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
+    for (let continues = !this.closes('}'); continues; continues = this.continues('}')) {
+      path[depth] = null
+      const start = this.i
+      if (claves.length === JSON_LIMITS.properties)
+        this.fail(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
       const clave = this.clave()
-      camino[profundidad] = clave
+      path[depth] = clave
       // An object has at most 64 keys, so searching the array costs less than keeping a Set.
-      if (claves.includes(clave)) this.fallar(`La clave ${JSON.stringify(clave)} está repetida: deje una sola`, inicio)
-      if (clave === '__proto__') this.fallar('La clave "__proto__" no se admite: quítela', inicio)
+      if (claves.includes(clave)) this.fail(`La clave ${JSON.stringify(clave)} está repetida: deje una sola`, start)
+      if (clave === '__proto__') this.fail('La clave "__proto__" no se admite: quítela', start)
       claves.push(clave)
-      if (this.espacio() !== 0x3a) this.fallar(`Tras la clave se halló ${this.hallado()}: ponga ":" y el valor`)
+      if (this.skipSpace() !== 0x3a) this.fail(`Tras la clave se halló ${this.describeFound()}: ponga ":" y el valor`)
       this.i++
       this.valor()
     }
-    this.profundidad--
+    this.depth--
   }
 
-  private arreglo(): void {
-    const profundidad = this.entrar()
+  private readArray(): void {
+    const depth = this.enter()
     let indice = 0
-    for (let sigue = !this.cierra(']'); sigue; sigue = this.sigue(']')) {
-      this.camino[profundidad] = indice++
+    for (let continues = !this.closes(']'); continues; continues = this.continues(']')) {
+      this.path[depth] = indice++
       this.valor()
     }
-    this.profundidad--
+    this.depth--
   }
 
   /**
@@ -150,58 +147,57 @@ class Revision {
    * recursion.
    * @returns the new depth
    */
-  private entrar(): number {
-    if (this.profundidad === JSON_LIMITS.profundidad)
-      this.fallar(`El JSON anida más de ${JSON_LIMITS.profundidad} niveles: aplánelo`)
+  private enter(): number {
+    if (this.depth === JSON_LIMITS.depth) this.fail(`El JSON anida más de ${JSON_LIMITS.depth} niveles: aplánelo`)
     this.i++
-    this.camino[++this.profundidad] = null
-    return this.profundidad
+    this.path[++this.depth] = null
+    return this.depth
   }
 
-  private cierra(cierre: '}' | ']'): boolean {
-    if (this.espacio() !== cierre.charCodeAt(0)) return false
+  private closes(closer: '}' | ']'): boolean {
+    if (this.skipSpace() !== closer.charCodeAt(0)) return false
     this.i++
     return true
   }
 
   /** Moves past the end of a member. Returns false after the closing bracket, and true at the next member. */
-  private sigue(cierre: '}' | ']'): boolean {
-    if (this.cierra(cierre)) return false
+  private continues(closer: '}' | ']'): boolean {
+    if (this.closes(closer)) return false
     const coma = this.i
     if (this.texto[coma] !== ',')
-      this.fallar(`Se esperaba "," o "${cierre}" y se halló ${this.hallado()}: revise comas, comillas y cierres`)
+      this.fail(`Se esperaba "," o "${closer}" y se halló ${this.describeFound()}: revise comas, comillas y cierres`)
     this.i++
-    if (this.cierra(cierre)) this.fallar(`Sobra la coma antes de "${cierre}": quítela`, coma)
+    if (this.closes(closer)) this.fail(`Sobra la coma antes de "${closer}": quítela`, coma)
     return true
   }
 
   private clave(): string {
-    const inicio = this.i
-    if (this.texto[inicio] !== '"')
-      this.fallar(`Se esperaba una clave y se halló ${this.hallado()}: las claves van entre comillas dobles`)
-    this.cadena()
+    const start = this.i
+    if (this.texto[start] !== '"')
+      this.fail(`Se esperaba una clave y se halló ${this.describeFound()}: las claves van entre comillas dobles`)
+    this.readString()
     const clave: string = this.conEscapes
-      ? JSON.parse(this.texto.slice(inicio, this.i))
-      : this.texto.slice(inicio + 1, this.i - 1)
+      ? JSON.parse(this.texto.slice(start, this.i))
+      : this.texto.slice(start + 1, this.i - 1)
     if (clave.length > JSON_LIMITS.largoDeClave)
-      this.fallar(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtela`, inicio)
+      this.fail(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtela`, start)
     return clave
   }
 
-  private cadena(): void {
-    const { texto, i: inicio } = this
-    let i = inicio + 1
+  private readString(): void {
+    const { texto, i: start } = this
+    let i = start + 1
     let c = texto.charCodeAt(i)
     this.conEscapes = false
-    while (c !== COMILLA) {
+    while (c !== QUOTE) {
       if (c >= 0x20 && c !== 0x5c) i++
       else if (c === 0x5c) {
         this.conEscapes = true
         i = this.escape(i)
       } else {
-        if (Number.isNaN(c)) this.fallar('El texto no está cerrado: falta su comilla doble final', inicio)
+        if (Number.isNaN(c)) this.fail('El texto no está cerrado: falta su comilla doble final', start)
         this.i = i
-        this.fallar(`El texto contiene ${this.hallado()}, un carácter de control: quítelo o escápelo (\\n, \\t)`)
+        this.fail(`El texto contiene ${this.describeFound()}, un carácter de control: quítelo o escápelo (\\n, \\t)`)
       }
       c = texto.charCodeAt(i)
     }
@@ -212,43 +208,42 @@ class Revision {
   private escape(i: number): number {
     ESCAPE.lastIndex = i
     if (ESCAPE.test(this.texto)) return ESCAPE.lastIndex
-    const malo = this.texto.slice(i, i + 6)
-    if (malo === '\\u0000') this.fallar('El carácter NUL (\\u0000) no se admite: quítelo', i)
-    if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(malo))
-      this.fallar(`El escape ${malo} es medio carácter (un sustituto sin pareja): envíe el carácter entero`, i)
-    return this.fallar('El escape no existe en JSON: use \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
+    const badEscape = this.texto.slice(i, i + 6)
+    if (badEscape === '\\u0000') this.fail('El carácter NUL (\\u0000) no se admite: quítelo', i)
+    if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(badEscape))
+      this.fail(`El escape ${badEscape} es medio carácter (un sustituto sin pareja): envíe el carácter entero`, i)
+    return this.fail('El escape no existe en JSON: use \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
   }
 
   private numero(): void {
-    const { texto, i: inicio } = this
-    MANTISA.lastIndex = inicio
-    let fin = MANTISA.test(texto) ? MANTISA.lastIndex : inicio
-    EXPONENTE.lastIndex = fin
-    const exponente = (texto.charCodeAt(fin) | 0x20) === 0x65 && EXPONENTE.test(texto)
-    if (exponente) fin = EXPONENTE.lastIndex
-    if (fin === inicio || '0123456789.eE+-'.includes(texto[fin] ?? ' '))
-      this.fallar('El número está mal escrito: quite los ceros a la izquierda o complete sus dígitos', inicio)
+    const { texto, i: start } = this
+    MANTISSA.lastIndex = start
+    let end = MANTISSA.test(texto) ? MANTISSA.lastIndex : start
+    EXPONENT.lastIndex = end
+    const exponent = (texto.charCodeAt(end) | 0x20) === 0x65 && EXPONENT.test(texto)
+    if (exponent) end = EXPONENT.lastIndex
+    if (end === start || '0123456789.eE+-'.includes(texto[end] ?? ' '))
+      this.fail('El número está mal escrito: quite los ceros a la izquierda o complete sus dígitos', start)
     // Without an exponent, only a number with hundreds of digits overflows. Usual numbers skip the conversion.
-    if ((exponente || fin - inicio > 300) && !Number.isFinite(Number(texto.slice(inicio, fin))))
-      this.fallar('El número es demasiado grande: envíe uno de magnitud menor que 1.8e308', inicio)
-    this.i = fin
+    if ((exponent || end - start > 300) && !Number.isFinite(Number(texto.slice(start, end))))
+      this.fail('El número es demasiado grande: envíe uno de magnitud menor que 1.8e308', start)
+    this.i = end
   }
 
   /** Describes the current character, by its code point if the character is invisible or not ASCII. */
-  private hallado(): string {
+  private describeFound(): string {
     const c = this.texto.codePointAt(this.i)
     if (c === undefined) return 'el final del cuerpo'
     return c > 0x20 && c < 0x7f ? `«${String.fromCodePoint(c)}»` : `U+${c.toString(16).toUpperCase().padStart(4, '0')}`
   }
 
-  fallar(queYRemedio: string, donde = this.i): never {
+  fail(faultAndRemedy: string, donde = this.i): never {
     const antes = this.texto.slice(0, donde)
     const linea = antes.split('\n').length
-    const columna = donde - antes.lastIndexOf('\n')
+    const column = donde - antes.lastIndexOf('\n')
     let campo = ''
-    for (const paso of this.camino.slice(1, this.profundidad + 1))
-      if (paso !== null) campo += `/${escapeToken(String(paso))}`
-    const lugar = `línea ${linea}, columna ${columna}${campo && `, en ${campo}`}`
-    throw new JsonError({ mensaje: `${queYRemedio} (${lugar}).`, linea, columna, campo })
+    for (const paso of this.path.slice(1, this.depth + 1)) if (paso !== null) campo += `/${escapeToken(String(paso))}`
+    const lugar = `línea ${linea}, columna ${column}${campo && `, en ${campo}`}`
+    throw new JsonError({ mensaje: `${faultAndRemedy} (${lugar}).`, linea, column, campo })
   }
 }

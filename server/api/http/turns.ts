@@ -1,49 +1,49 @@
 /** Limiter of concurrency: runs a function when its turn comes, and returns the function's result. */
-export type Turns = <T>(hacer: () => Promise<T>) => Promise<T>
+export type Turns = <T>(task: () => Promise<T>) => Promise<T>
 
-/** Creates a limiter that runs at most `aLaVez` functions at a time; the others wait in order. */
-export function createTurns(aLaVez: number): Turns {
-  const esperan: (() => void)[] = []
-  let libres = aLaVez
-  return async (hacer) => {
-    if (libres > 0) libres--
-    else await new Promise<void>((resolve) => esperan.push(resolve))
+/** Creates a limiter that runs at most `maxConcurrent` functions at a time; the others wait in order. */
+export function createTurns(maxConcurrent: number): Turns {
+  const waiters: (() => void)[] = []
+  let freeSlots = maxConcurrent
+  return async (task) => {
+    if (freeSlots > 0) freeSlots--
+    else await new Promise<void>((resolve) => waiters.push(resolve))
     try {
-      return await hacer()
+      return await task()
     } finally {
-      const siguiente = esperan.shift()
-      if (siguiente) siguiente()
-      else libres++
+      const nextWaiter = waiters.shift()
+      if (nextWaiter) nextWaiter()
+      else freeSlots++
     }
   }
 }
 
 /** Limiter of concurrency per owner, such as a merchant, a courier or a network. */
-export type OwnerTurns = <T>(dueno: string, hacer: () => Promise<T>) => Promise<T>
+export type OwnerTurns = <T>(dueno: string, task: () => Promise<T>) => Promise<T>
 
 /**
- * Creates a limiter that runs at most `porDueno` functions of each owner at a time, and at most `todos` of all owners.
+ * Creates a limiter that runs at most `perOwner` functions of each owner at a time, and at most `todos` of all owners.
  */
-export function createSharedTurns({ porDueno, todos }: { porDueno: number; todos: number }): OwnerTurns {
-  const suyos = createOwnerTurns(porDueno)
+export function createSharedTurns({ perOwner, todos }: { perOwner: number; todos: number }): OwnerTurns {
+  const ownerTurns = createOwnerTurns(perOwner)
   const turno = createTurns(todos)
-  return (dueno, hacer) => suyos(dueno, () => turno(hacer))
+  return (dueno, task) => ownerTurns(dueno, () => turno(task))
 }
 
 /**
- * Creates a limiter that runs at most `aLaVez` functions of each owner at a time. Owners do not wait for each other.
+ * Creates a limiter that runs at most `maxConcurrent` functions of each owner at a time. Owners do not wait for each other.
  */
-export function createOwnerTurns(aLaVez: number): OwnerTurns {
-  const duenos = new Map<string, { turno: Turns; cuantos: number }>()
-  return async (dueno, hacer) => {
-    const suyos = duenos.get(dueno) ?? { turno: createTurns(aLaVez), cuantos: 0 }
-    duenos.set(dueno, suyos)
-    suyos.cuantos++
+export function createOwnerTurns(maxConcurrent: number): OwnerTurns {
+  const owners = new Map<string, { turno: Turns; count: number }>()
+  return async (dueno, task) => {
+    const ownerTurns = owners.get(dueno) ?? { turno: createTurns(maxConcurrent), count: 0 }
+    owners.set(dueno, ownerTurns)
+    ownerTurns.count++
     try {
-      return await suyos.turno(hacer)
+      return await ownerTurns.turno(task)
     } finally {
-      suyos.cuantos--
-      if (suyos.cuantos === 0) duenos.delete(dueno)
+      ownerTurns.count--
+      if (ownerTurns.count === 0) owners.delete(dueno)
     }
   }
 }

@@ -1,77 +1,77 @@
-/** Rate: the average number per second (`porSegundo`), and the number admitted at once after a rest (`rafaga`). */
+/** Rate: the average number per second (`perSecond`), and the number admitted at once after a rest (`burst`). */
 export interface Rate {
-  porSegundo: number
-  rafaga: number
+  perSecond: number
+  burst: number
 }
 
-/** Returns a rate of `veces` per minute, all of which may come at once. */
-export const perMinute = (veces: number): Rate => ({ porSegundo: veces / 60, rafaga: veces })
+/** Returns a rate of `timesPerMinute` per minute, all of which may come at once. */
+export const perMinute = (timesPerMinute: number): Rate => ({ perSecond: timesPerMinute / 60, burst: timesPerMinute })
 
-interface Cubo extends Rate {
+interface Bucket extends Rate {
   readonly clave: string
-  fichas: number
-  contado_en: number
+  tokens: number
+  countedAt: number
   /** Neighbours in the order of last use: the bucket used before this bucket, and the bucket used after it. */
-  anterior: Cubo
-  siguiente: Cubo
+  anterior: Bucket
+  next: Bucket
 }
 
-/** Number of buckets, as a multiple of `maximo`, above which buckets are dropped even if they are not full. */
+/** Number of buckets, as a multiple of `max`, above which buckets are dropped even if they are not full. */
 export const MEMORY_FACTOR = 5
 
 /** Options of {@link Buckets}. */
 export interface BucketOptions {
   /** Returns the number of processes that share each rate evenly at this moment. */
-  procesos?: () => number
+  processes?: () => number
   /** Returns the time in milliseconds, of which only differences count. */
-  reloj?: () => number
+  clock?: () => number
   /** Number of keys above which full buckets are dropped, the least recently used first. */
-  maximo?: number
+  max?: number
 }
 
 /**
  * Token buckets by key, in the memory of this process, so that a check costs no round trip. Dropping a full bucket
  * changes nothing, because a new bucket is full, too. Other buckets are dropped only above {@link MEMORY_FACTOR} times
- * `maximo`. Until the last of them would be full, new buckets start with the tokens that this bucket would have, but at
+ * `max`. Until the last of them would be full, new buckets start with the tokens that this bucket would have, but at
  * least one token.
  */
 export class Buckets {
-  readonly #cubos = new Map<string, Cubo>()
+  readonly #buckets = new Map<string, Bucket>()
   /**
    * Head of the ring of all buckets. The next bucket in the ring was used longest ago, the previous bucket most
    * recently.
    */
-  readonly #cabeza = crearCabeza()
+  readonly #head = createHead()
   /** Time at which the last of the buckets that were dropped before they were full would be full. */
-  #olvidadosHasta = Number.NEGATIVE_INFINITY
-  readonly #procesos: () => number
-  readonly #reloj: () => number
-  readonly #maximo: number
+  #forgottenUntil = Number.NEGATIVE_INFINITY
+  readonly #processes: () => number
+  readonly #clock: () => number
+  readonly #max: number
   /** Number of buckets added between two searches for buckets to drop. */
-  readonly #porVez: number
-  #nuevos = 0
+  readonly #perSweep: number
+  #addedCount = 0
 
-  constructor({ procesos = () => 1, reloj = () => performance.now(), maximo = 10_000 }: BucketOptions = {}) {
-    this.#procesos = procesos
-    this.#reloj = reloj
-    this.#maximo = maximo
-    this.#porVez = Math.ceil(maximo / 100)
+  constructor({ processes = () => 1, clock = () => performance.now(), max = 10_000 }: BucketOptions = {}) {
+    this.#processes = processes
+    this.#clock = clock
+    this.#max = max
+    this.#perSweep = Math.ceil(max / 100)
   }
 
   /** Number of buckets in memory. */
   get size(): number {
-    return this.#cubos.size
+    return this.#buckets.size
   }
 
   /** Number of processes that share each rate at this moment. */
-  get procesos(): number {
-    return this.#procesos()
+  get processes(): number {
+    return this.#processes()
   }
 
   /** Returns this process's share of a rate, with a burst of at least 1. */
-  parte({ porSegundo, rafaga }: Rate): Rate {
-    const procesos = this.#procesos()
-    return { porSegundo: porSegundo / procesos, rafaga: rafagaDe(rafaga, procesos) }
+  parte({ perSecond, burst }: Rate): Rate {
+    const processes = this.#processes()
+    return { perSecond: perSecond / processes, burst: burstShare(burst, processes) }
   }
 
   /**
@@ -79,73 +79,73 @@ export class Buckets {
    * An expensive request can therefore pass even if the burst of this process's share is smaller than the cost.
    * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
-  take(clave: string, ritmo: Rate, costo = 1): number {
-    const procesos = this.#procesos()
-    const porSegundo = ritmo.porSegundo / procesos
-    const cubo = this.#alDia(clave, porSegundo, rafagaDe(ritmo.rafaga, procesos))
-    if (cubo.fichas < 1) return Math.max(1, Math.ceil((1 - cubo.fichas) / porSegundo))
-    cubo.fichas -= costo
+  take(clave: string, rate: Rate, cost = 1): number {
+    const processes = this.#processes()
+    const perSecond = rate.perSecond / processes
+    const bucket = this.#alDia(clave, perSecond, burstShare(rate.burst, processes))
+    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
+    bucket.tokens -= cost
     return 0
   }
 
   /** Gives back tokens that were taken but not needed. */
-  giveBack(clave: string, costo: number): void {
-    const cubo = this.#cubos.get(clave)
-    if (cubo) cubo.fichas += costo
+  giveBack(clave: string, cost: number): void {
+    const bucket = this.#buckets.get(clave)
+    if (bucket) bucket.tokens += cost
   }
 
   /** Returns the whole tokens left, and the seconds until the bucket is full. */
-  remaining(clave: string, ritmo: Rate): { quedan: number; enteroEn: number } {
-    const procesos = this.#procesos()
-    const porSegundo = ritmo.porSegundo / procesos
-    const rafaga = rafagaDe(ritmo.rafaga, procesos)
-    const { fichas } = this.#alDia(clave, porSegundo, rafaga)
-    return { quedan: Math.max(0, Math.floor(fichas)), enteroEn: Math.ceil((rafaga - fichas) / porSegundo) }
+  remaining(clave: string, rate: Rate): { remaining: number; fullIn: number } {
+    const processes = this.#processes()
+    const perSecond = rate.perSecond / processes
+    const burst = burstShare(rate.burst, processes)
+    const { tokens } = this.#alDia(clave, perSecond, burst)
+    return { remaining: Math.max(0, Math.floor(tokens)), fullIn: Math.ceil((burst - tokens) / perSecond) }
   }
 
-  #alDia(clave: string, porSegundo: number, rafaga: number): Cubo {
-    const ahora = this.#reloj()
-    const cubo = this.#cubos.get(clave) ?? this.#nuevo(clave, ahora, porSegundo, rafaga)
-    cubo.fichas = Math.min(rafaga, cubo.fichas + ((ahora - cubo.contado_en) / 1_000) * porSegundo)
-    cubo.contado_en = ahora
-    cubo.porSegundo = porSegundo
-    cubo.rafaga = rafaga
-    this.#ponerUltimo(cubo)
-    return cubo
+  #alDia(clave: string, perSecond: number, burst: number): Bucket {
+    const ahora = this.#clock()
+    const bucket = this.#buckets.get(clave) ?? this.#addBucket(clave, ahora, perSecond, burst)
+    bucket.tokens = Math.min(burst, bucket.tokens + ((ahora - bucket.countedAt) / 1_000) * perSecond)
+    bucket.countedAt = ahora
+    bucket.perSecond = perSecond
+    bucket.burst = burst
+    this.#moveToEnd(bucket)
+    return bucket
   }
 
-  #nuevo(clave: string, ahora: number, porSegundo: number, rafaga: number): Cubo {
-    if (this.#cubos.size >= this.#maximo && ++this.#nuevos >= this.#porVez) this.#hacerSitio(ahora)
-    const cabeza = this.#cabeza
-    const fichas = this.#alEmpezar(ahora, porSegundo, rafaga)
-    const cubo: Cubo = { clave, fichas, contado_en: ahora, porSegundo, rafaga, anterior: cabeza, siguiente: cabeza }
-    this.#cubos.set(clave, cubo)
-    ponerAntesDe(cabeza, cubo)
-    return cubo
+  #addBucket(clave: string, ahora: number, perSecond: number, burst: number): Bucket {
+    if (this.#buckets.size >= this.#max && ++this.#addedCount >= this.#perSweep) this.#makeRoom(ahora)
+    const head = this.#head
+    const tokens = this.#initialTokens(ahora, perSecond, burst)
+    const bucket: Bucket = { clave, tokens, countedAt: ahora, perSecond, burst, anterior: head, next: head }
+    this.#buckets.set(clave, bucket)
+    insertBefore(head, bucket)
+    return bucket
   }
 
   /** Returns the initial tokens of a new bucket. */
-  #alEmpezar(ahora: number, porSegundo: number, rafaga: number): number {
-    if (ahora >= this.#olvidadosHasta) return rafaga
-    return Math.max(1, rafaga - ((this.#olvidadosHasta - ahora) / 1_000) * porSegundo)
+  #initialTokens(ahora: number, perSecond: number, burst: number): number {
+    if (ahora >= this.#forgottenUntil) return burst
+    return Math.max(1, burst - ((this.#forgottenUntil - ahora) / 1_000) * perSecond)
   }
 
   /**
    * Drops full buckets. Examines twice as many buckets as were added since the last search, so that many full buckets
    * are soon gone.
    */
-  #hacerSitio(ahora: number): void {
-    this.#nuevos = 0
-    for (let mirar = 2 * this.#porVez; mirar > 0 && this.#cubos.size >= this.#maximo; mirar--) {
-      const cubo = this.#cabeza.siguiente
-      const llenoEn = cubo.contado_en + ((cubo.rafaga - cubo.fichas) / cubo.porSegundo) * 1_000
+  #makeRoom(ahora: number): void {
+    this.#addedCount = 0
+    for (let checksLeft = 2 * this.#perSweep; checksLeft > 0 && this.#buckets.size >= this.#max; checksLeft--) {
+      const bucket = this.#head.next
+      const fullAt = bucket.countedAt + ((bucket.burst - bucket.tokens) / bucket.perSecond) * 1_000
       // A bucket that is not full moves to the end of the ring. It would otherwise stay at the front, and the loop
       // would examine no other bucket.
-      if (llenoEn > ahora && this.#cubos.size <= MEMORY_FACTOR * this.#maximo - this.#porVez) this.#ponerUltimo(cubo)
+      if (fullAt > ahora && this.#buckets.size <= MEMORY_FACTOR * this.#max - this.#perSweep) this.#moveToEnd(bucket)
       else {
-        if (llenoEn > ahora) this.#olvidadosHasta = Math.max(this.#olvidadosHasta, llenoEn)
-        soltar(cubo)
-        this.#cubos.delete(cubo.clave)
+        if (fullAt > ahora) this.#forgottenUntil = Math.max(this.#forgottenUntil, fullAt)
+        unlink(bucket)
+        this.#buckets.delete(bucket.clave)
       }
     }
   }
@@ -154,42 +154,42 @@ export class Buckets {
    * Moves a bucket to the end of the ring, the position of the bucket used last. Deleting it from the Map and adding it
    * again would cost a rehash every few requests.
    */
-  #ponerUltimo(cubo: Cubo): void {
-    if (this.#cabeza.anterior === cubo) return
-    soltar(cubo)
-    ponerAntesDe(this.#cabeza, cubo)
+  #moveToEnd(bucket: Bucket): void {
+    if (this.#head.anterior === bucket) return
+    unlink(bucket)
+    insertBefore(this.#head, bucket)
   }
 }
 
-const rafagaDe = (rafaga: number, procesos: number) => Math.max(1, rafaga / procesos)
+const burstShare = (burst: number, processes: number) => Math.max(1, burst / processes)
 
-function crearCabeza(): Cubo {
-  const cabeza = { clave: '', fichas: 0, contado_en: 0, porSegundo: 0, rafaga: 0 } as Cubo
-  cabeza.anterior = cabeza
-  cabeza.siguiente = cabeza
-  return cabeza
+function createHead(): Bucket {
+  const head = { clave: '', tokens: 0, countedAt: 0, perSecond: 0, burst: 0 } as Bucket
+  head.anterior = head
+  head.next = head
+  return head
 }
 
-function ponerAntesDe(siguiente: Cubo, cubo: Cubo): void {
-  const { anterior } = siguiente
-  cubo.anterior = anterior
-  cubo.siguiente = siguiente
-  anterior.siguiente = cubo
-  siguiente.anterior = cubo
+function insertBefore(next: Bucket, bucket: Bucket): void {
+  const { anterior } = next
+  bucket.anterior = anterior
+  bucket.next = next
+  anterior.next = bucket
+  next.anterior = bucket
 }
 
 /** Removes a bucket from its ring. */
-function soltar({ anterior, siguiente }: Cubo): void {
-  anterior.siguiente = siguiente
-  siguiente.anterior = anterior
+function unlink({ anterior, next }: Bucket): void {
+  anterior.next = next
+  next.anterior = anterior
 }
 
 /** Rate limit: takes one token of a key, and returns the seconds to wait, or 0 if the caller may continue. */
 export type Limit = (clave: string) => number
 
-/** Creates a limit of `veces` per minute for each key, all of which may come at once. */
-export function createLimit(veces: number, opciones: BucketOptions = {}): Limit {
-  const cubos = new Buckets(opciones)
-  const ritmo = perMinute(veces)
-  return (clave) => cubos.take(clave, ritmo)
+/** Creates a limit of `timesPerMinute` per minute for each key, all of which may come at once. */
+export function createLimit(timesPerMinute: number, opciones: BucketOptions = {}): Limit {
+  const buckets = new Buckets(opciones)
+  const rate = perMinute(timesPerMinute)
+  return (clave) => buckets.take(clave, rate)
 }

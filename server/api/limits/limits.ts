@@ -22,23 +22,23 @@ import {
 type Nombre = 'solicitudes' | RateClass
 
 /** Cost that one request has in one rate of a key, merchant or session. */
-interface Gasto {
+interface Charge {
   nombre: Nombre
   clave: string
-  ritmo: Rate
-  costo: number
+  rate: Rate
+  cost: number
   /** Owner of the rate, in Spanish: `de su llave`. */
   de: string
 }
 
 /** Caller with a credential, and the limits that apply to the caller's requests for one operation. */
-interface Quien {
+interface Caller {
   /** Key under which the caller's concurrent requests are counted. */
   clave: string
   /** Maximum number of concurrent requests. */
-  simultaneas: number
+  maxConcurrent: number
   /** Costs of a request. Costs that count against the same rate are adjacent. */
-  gastos: readonly Gasto[]
+  charges: readonly Charge[]
   /** Public code of the courier; undefined if the caller is not a courier. */
   repartidor: string | undefined
 }
@@ -48,22 +48,22 @@ export interface RequestAdmission {
   /** Headers that report what is left of the caller's rates. */
   readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
   /** Corrects the cost in the operation's class once the length of its list is known. */
-  corregir(costo: number): void
+  correct(cost: number): void
   /** Ends the request, which then no longer counts as concurrent. Further calls do nothing. */
-  terminar(): void
+  finish(): void
 }
 
-interface OpcionesDeLimites {
+interface LimitsOptions {
   /** Returns the number of processes that share the limits at this moment. */
-  procesos?: () => number
+  processes?: () => number
   /** Requests per second of an operator's key. */
-  porOperador: number
+  perOperador: number
   /** Requests per second of a network without a key. */
-  porRed: number
+  perNetwork: number
   /** Returns the time in milliseconds, of which only differences count. */
-  reloj?: () => number
+  clock?: () => number
   /** Called once when a courier has used up the look-ups of guide codes without a guide. */
-  alDesconocer?: (repartidor: string) => void
+  onUnknown?: (repartidor: string) => void
 }
 
 /** Cost that is charged before the list in the body is read. The contract limits the list to this length. */
@@ -76,61 +76,61 @@ export type NetworkClass = 'operaciones' | 'paginas'
  * Time after a valid key or session came from a network, in milliseconds, in which {@link Limits.ban} does not affect
  * that network.
  */
-const VIGENCIA_DE_AVAL = 60_000
+const VOUCH_TTL_MS = 60_000
 /** Time for which new connections of a network are refused, in milliseconds. */
-const VIGENCIA_DE_VETO = 1_000
+const BAN_TTL_MS = 1_000
 
 /** Rate limits of a process; `rates.ts` has the figures. */
 export class Limits {
-  readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Buckets>>
-  readonly #porRed: Readonly<Record<NetworkClass | 'intentos' | 'etiquetas', NetworkLimit>>
-  readonly #alDesconocer: (repartidor: string) => void
-  readonly #simultaneas = new Counter()
+  readonly #buckets: Readonly<Record<Nombre | 'desconocidas', Buckets>>
+  readonly #networkLimits: Readonly<Record<NetworkClass | 'intentos' | 'etiquetas', NetworkLimit>>
+  readonly #onUnknown: (repartidor: string) => void
+  readonly #concurrent = new Counter()
   /** Look-ups of unknown keys and sessions in progress, by network. */
-  readonly #averiguan = new Counter()
+  readonly #lookUps = new Counter()
   /**
    * Requests in progress, by courier. Until a request ends, it counts against the courier's limit of unknown guides,
    * because the guide that it names may not exist.
    */
-  readonly #buscan = new Counter()
-  readonly #avaladas: ExpiringSet
-  readonly #vetadas: ExpiringSet
+  readonly #searching = new Counter()
+  readonly #vouchedNetworks: ExpiringSet
+  readonly #bannedNetworks: ExpiringSet
 
   /** Callers by identity and operation. An identity is a new object each time that a credential is read. */
-  readonly #quienes = new WeakMap<Identity, Map<Operation, Quien>>()
+  readonly #callers = new WeakMap<Identity, Map<Operation, Caller>>()
   /**
    * Header texts of the rate-limit policies, by their rate. A text is valid while the number of processes stays the
    * same.
    */
-  readonly #politicas = new WeakMap<Rate, { procesos: number; texto: string }>()
+  readonly #policies = new WeakMap<Rate, { processes: number; texto: string }>()
 
-  readonly #deOperacion: Rate
+  readonly #operationRate: Rate
   readonly #deRed: Rate
-  readonly #deEtiquetas: Rate
+  readonly #etiquetaRate: Rate
 
-  constructor({ procesos = () => 1, porOperador, porRed, reloj, alDesconocer = () => {} }: OpcionesDeLimites) {
-    this.#alDesconocer = alDesconocer
-    this.#deOperacion = operationRate(porOperador)
-    this.#deRed = networkRate(porRed)
-    this.#deEtiquetas = labelRate(porRed)
-    this.#avaladas = new ExpiringSet(VIGENCIA_DE_AVAL, reloj)
-    this.#vetadas = new ExpiringSet(VIGENCIA_DE_VETO, reloj)
-    const opciones = { procesos, ...(reloj ? { reloj } : {}) }
-    const cubos = () => new Buckets(opciones)
-    this.#cubos = {
-      solicitudes: cubos(),
-      guias: cubos(),
-      documentos: cubos(),
-      recuperaciones: cubos(),
-      cambios: cubos(),
-      desconocidas: cubos(),
+  constructor({ processes = () => 1, perOperador, perNetwork, clock, onUnknown = () => {} }: LimitsOptions) {
+    this.#onUnknown = onUnknown
+    this.#operationRate = operationRate(perOperador)
+    this.#deRed = networkRate(perNetwork)
+    this.#etiquetaRate = labelRate(perNetwork)
+    this.#vouchedNetworks = new ExpiringSet(VOUCH_TTL_MS, clock)
+    this.#bannedNetworks = new ExpiringSet(BAN_TTL_MS, clock)
+    const opciones = { processes, ...(clock ? { clock } : {}) }
+    const buckets = () => new Buckets(opciones)
+    this.#buckets = {
+      solicitudes: buckets(),
+      guias: buckets(),
+      documentos: buckets(),
+      recuperaciones: buckets(),
+      cambios: buckets(),
+      desconocidas: buckets(),
     }
     // Networks and keys have separate buckets, so that clients without a key cannot evict the buckets of merchants.
-    this.#porRed = {
+    this.#networkLimits = {
       operaciones: new NetworkLimit(this.#deRed, opciones),
       paginas: new NetworkLimit(this.#deRed, opciones),
-      intentos: new NetworkLimit(attemptRate(porRed), opciones),
-      etiquetas: new NetworkLimit(this.#deEtiquetas, opciones),
+      intentos: new NetworkLimit(attemptRate(perNetwork), opciones),
+      etiquetas: new NetworkLimit(this.#etiquetaRate, opciones),
     }
   }
 
@@ -138,56 +138,56 @@ export class Limits {
    * Counts a request with a credential against all of its rates. Counts against none if one of them is used up.
    * @throws Problema 429
    */
-  admit(operacion: Operation, identidad: Identity): RequestAdmission {
-    const quien = this.#quienEs(operacion, identidad)
-    const { gastos, repartidor } = quien
-    const enCurso = this.#simultaneas.de(quien.clave)
-    if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
+  admit(operacion: Operation, identity: Identity): RequestAdmission {
+    const quien = this.#callerOf(operacion, identity)
+    const { charges, repartidor } = quien
+    const inProgress = this.#concurrent.de(quien.clave)
+    if (inProgress >= quien.maxConcurrent) throw this.#refusal(quien, 1, `${inProgress} a la vez es el máximo`)
     // The result of a request in progress is not known yet. Each of the courier's requests in progress therefore counts
     // as a look-up of an unknown guide.
-    if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
-    for (let i = 0; i < gastos.length; i++) {
-      const gasto = gastos[i]!
-      const espera = this.#de(gasto).take(gasto.clave, gasto.ritmo, gasto.costo)
-      if (espera === 0) continue
-      for (const tomado of gastos.slice(0, i)) this.#de(tomado).giveBack(tomado.clave, tomado.costo)
-      throw this.#rechazo(quien, espera, explicar(gasto))
+    if (repartidor !== undefined) this.#requireKnown(repartidor, this.#searching.de(repartidor), quien)
+    for (let i = 0; i < charges.length; i++) {
+      const charge = charges[i]!
+      const waitSeconds = this.#de(charge).take(charge.clave, charge.rate, charge.cost)
+      if (waitSeconds === 0) continue
+      for (const takenCharge of charges.slice(0, i)) this.#de(takenCharge).giveBack(takenCharge.clave, takenCharge.cost)
+      throw this.#refusal(quien, waitSeconds, explainCharge(charge))
     }
-    this.#simultaneas.add(quien.clave)
-    if (repartidor !== undefined) this.#buscan.add(repartidor)
-    return new Limits.#Admitida(this, quien)
+    this.#concurrent.add(quien.clave)
+    if (repartidor !== undefined) this.#searching.add(repartidor)
+    return new Limits.#AdmittedRequest(this, quien)
   }
 
   /**
    * Admitted request with a credential. A class, because every request creates an instance; closures would cost five
    * objects.
    */
-  static readonly #Admitida = class implements RequestAdmission {
-    readonly #limites: Limits
-    readonly #quien: Quien
-    #abierta = true
+  static readonly #AdmittedRequest = class implements RequestAdmission {
+    readonly #limits: Limits
+    readonly #caller: Caller
+    #isOpen = true
 
-    constructor(limites: Limits, quien: Quien) {
-      this.#limites = limites
-      this.#quien = quien
+    constructor(limits: Limits, quien: Caller) {
+      this.#limits = limits
+      this.#caller = quien
     }
 
     get cabeceras() {
-      return this.#limites.#cabeceras(this.#quien)
+      return this.#limits.#headers(this.#caller)
     }
 
-    corregir(costo: number) {
-      for (const gasto of this.#quien.gastos) {
-        if (gasto.nombre !== 'solicitudes') this.#limites.#de(gasto).giveBack(gasto.clave, gasto.costo - costo)
+    correct(cost: number) {
+      for (const charge of this.#caller.charges) {
+        if (charge.nombre !== 'solicitudes') this.#limits.#de(charge).giveBack(charge.clave, charge.cost - cost)
       }
     }
 
-    terminar() {
-      if (!this.#abierta) return
-      this.#abierta = false
-      const { clave, repartidor } = this.#quien
-      this.#limites.#simultaneas.subtract(clave)
-      if (repartidor !== undefined) this.#limites.#buscan.subtract(repartidor)
+    finish() {
+      if (!this.#isOpen) return
+      this.#isOpen = false
+      const { clave, repartidor } = this.#caller
+      this.#limits.#concurrent.subtract(clave)
+      if (repartidor !== undefined) this.#limits.#searching.subtract(repartidor)
     }
   }
 
@@ -197,16 +197,16 @@ export class Limits {
    * @throws Problema 429
    */
   admitNetwork(red: string): RequestAdmission {
-    const enCurso = this.#simultaneas.de(red)
-    if (enCurso >= MAX_SIMULTANEOUS)
-      throw tooMany(`${enCurso} a la vez es el máximo`, 1, this.networkHeaders(red, 'operaciones'))
-    const limites = this
+    const inProgress = this.#concurrent.de(red)
+    if (inProgress >= MAX_SIMULTANEOUS)
+      throw tooMany(`${inProgress} a la vez es el máximo`, 1, this.networkHeaders(red, 'operaciones'))
+    const limits = this
     return {
       get cabeceras() {
-        return limites.networkHeaders(red, 'operaciones')
+        return limits.networkHeaders(red, 'operaciones')
       },
-      corregir() {},
-      terminar: this.#empezar(red),
+      correct() {},
+      finish: this.#begin(red),
     }
   }
 
@@ -214,13 +214,13 @@ export class Limits {
    * Counts a request as in progress.
    * @returns function that ends the request; only its first call counts
    */
-  #empezar(clave: string): () => void {
-    this.#simultaneas.add(clave)
+  #begin(clave: string): () => void {
+    this.#concurrent.add(clave)
     let abierta = true
     return () => {
       if (!abierta) return
       abierta = false
-      this.#simultaneas.subtract(clave)
+      this.#concurrent.subtract(clave)
     }
   }
 
@@ -228,24 +228,24 @@ export class Limits {
    * Takes one token of a network. Cheap enough to run before any other code looks at the request.
    * @returns seconds to wait if nothing was taken; 0 if the token was taken
    */
-  chargeNetwork(red: string, clase: NetworkClass): number {
-    return this.#porRed[clase].take(red)
+  chargeNetwork(red: string, networkClass: NetworkClass): number {
+    return this.#networkLimits[networkClass].take(red)
   }
 
   /** Spanish reason why a network has to wait. */
   get networkReason(): string {
-    return explicar({ nombre: 'solicitudes', ritmo: this.#deRed, de: 'de su red' })
+    return explainCharge({ nombre: 'solicitudes', rate: this.#deRed, de: 'de su red' })
   }
 
   /** Returns the headers that report what is left of a network's rate. */
-  networkHeaders(red: string, clase: NetworkClass): RequestAdmission['cabeceras'] {
-    const limite = this.#porRed[clase]
-    return cabecerasDe('solicitudes', limite.remaining(red), limite.parte)
+  networkHeaders(red: string, networkClass: NetworkClass): RequestAdmission['cabeceras'] {
+    const limite = this.#networkLimits[networkClass]
+    return rateHeaders('solicitudes', limite.remaining(red), limite.parte)
   }
 
   /** Records that a valid key or session came from a network. */
   vouch(red: string): void {
-    this.#avaladas.add(red)
+    this.#vouchedNetworks.add(red)
   }
 
   /**
@@ -253,17 +253,17 @@ export class Limits {
    * minute.
    */
   ban(red: string): void {
-    if (!this.#avaladas.has(red)) this.#vetadas.add(red)
+    if (!this.#vouchedNetworks.has(red)) this.#bannedNetworks.add(red)
   }
 
   /** Reports whether new connections of a network are refused now. */
   isBanned(red: string): boolean {
-    return this.#vetadas.has(red)
+    return this.#bannedNetworks.has(red)
   }
 
   /** Reports whether a network may still try keys and sessions that this process does not know. */
   attemptsLeft(red: string): boolean {
-    return this.#porRed.intentos.remaining(red).quedan > 0
+    return this.#networkLimits.intentos.remaining(red).remaining > 0
   }
 
   /**
@@ -272,7 +272,7 @@ export class Limits {
    * @throws Problema 429 if the network presented too many
    */
   countFailure(red: string): void {
-    this.#fallar(red, 1)
+    this.#fail(red, 1)
   }
 
   /**
@@ -282,42 +282,42 @@ export class Limits {
    * @throws Problema 429
    */
   async lookUp<T>(red: string, leer: () => Promise<T>): Promise<T> {
-    if (this.#averiguan.de(red) > 0) this.#fallar(red, 0)
-    this.#averiguan.add(red)
+    if (this.#lookUps.de(red) > 0) this.#fail(red, 0)
+    this.#lookUps.add(red)
     try {
       return await leer()
     } finally {
-      this.#averiguan.subtract(red)
+      this.#lookUps.subtract(red)
     }
   }
 
-  #fallar(red: string, cuantas: number): void {
-    const { intentos } = this.#porRed
-    const espera = intentos.take(red, cuantas)
-    if (espera === 0) return
-    const cabeceras = cabecerasDe('solicitudes', intentos.remaining(red), intentos.parte)
-    throw tooMany('Llegaron demasiadas llaves que no valen desde su red', espera, cabeceras)
+  #fail(red: string, count: number): void {
+    const { intentos } = this.#networkLimits
+    const waitSeconds = intentos.take(red, count)
+    if (waitSeconds === 0) return
+    const cabeceras = rateHeaders('solicitudes', intentos.remaining(red), intentos.parte)
+    throw tooMany('Llegaron demasiadas llaves que no valen desde su red', waitSeconds, cabeceras)
   }
 
   /**
    * Counts the opening or drawing of labels against the rate of the network that opened the link.
    * @throws Problema 429
    */
-  chargeLabels(red: string, cuantas: number): void {
-    const { etiquetas } = this.#porRed
-    const espera = etiquetas.take(red, cuantas)
-    if (espera === 0) return
-    const porQue = explicar({ nombre: 'documentos', ritmo: this.#deEtiquetas, de: 'de su red' })
-    const cabeceras = cabecerasDe('documentos', etiquetas.remaining(red), etiquetas.parte)
-    throw tooMany(porQue, espera, cabeceras)
+  chargeLabels(red: string, count: number): void {
+    const { etiquetas } = this.#networkLimits
+    const waitSeconds = etiquetas.take(red, count)
+    if (waitSeconds === 0) return
+    const reason = explainCharge({ nombre: 'documentos', rate: this.#etiquetaRate, de: 'de su red' })
+    const cabeceras = rateHeaders('documentos', etiquetas.remaining(red), etiquetas.parte)
+    throw tooMany(reason, waitSeconds, cabeceras)
   }
 
   /** Counts codes without a guide that a courier looked up, over all sessions of the courier. */
-  countUnknown(repartidor: string, cuantas: number): void {
-    if (cuantas === 0) return
-    const cubos = this.#cubos.desconocidas
-    const negado = cubos.take(repartidor, UNKNOWN_RATE, cuantas) > 0
-    if (!negado && cubos.remaining(repartidor, UNKNOWN_RATE).quedan === 0) this.#alDesconocer(repartidor)
+  countUnknown(repartidor: string, count: number): void {
+    if (count === 0) return
+    const buckets = this.#buckets.desconocidas
+    const isDenied = buckets.take(repartidor, UNKNOWN_RATE, count) > 0
+    if (!isDenied && buckets.remaining(repartidor, UNKNOWN_RATE).remaining === 0) this.#onUnknown(repartidor)
   }
 
   /**
@@ -325,141 +325,141 @@ export class Limits {
    * @throws Problema 429
    */
   requireKnown(repartidor: string): void {
-    this.#exigirConocidas(repartidor, 0)
+    this.#requireKnown(repartidor, 0)
   }
 
-  #exigirConocidas(repartidor: string, sinContar: number, quien?: Quien): void {
-    const cubos = this.#cubos.desconocidas
-    const cabeceras = quien && this.#cabeceras(quien)
-    const espera = cubos.take(repartidor, UNKNOWN_RATE, 0)
-    if (espera > 0) throw tooMany('Buscó demasiadas guías que no existen', espera, cabeceras)
-    if (cubos.remaining(repartidor, UNKNOWN_RATE).quedan <= sinContar)
-      throw tooMany(`${sinContar} a la vez es el máximo`, 1, cabeceras)
+  #requireKnown(repartidor: string, uncounted: number, quien?: Caller): void {
+    const buckets = this.#buckets.desconocidas
+    const cabeceras = quien && this.#headers(quien)
+    const waitSeconds = buckets.take(repartidor, UNKNOWN_RATE, 0)
+    if (waitSeconds > 0) throw tooMany('Buscó demasiadas guías que no existen', waitSeconds, cabeceras)
+    if (buckets.remaining(repartidor, UNKNOWN_RATE).remaining <= uncounted)
+      throw tooMany(`${uncounted} a la vez es el máximo`, 1, cabeceras)
   }
 
   /** Returns the caller of an operation, created once for each identity and operation. */
-  #quienEs(operacion: Operation, identidad: Identity): Quien {
-    let deIdentidad = this.#quienes.get(identidad)
-    if (!deIdentidad) {
-      deIdentidad = new Map()
-      this.#quienes.set(identidad, deIdentidad)
+  #callerOf(operacion: Operation, identity: Identity): Caller {
+    let identityCallers = this.#callers.get(identity)
+    if (!identityCallers) {
+      identityCallers = new Map()
+      this.#callers.set(identity, identityCallers)
     }
-    let quien = deIdentidad.get(operacion)
+    let quien = identityCallers.get(operacion)
     if (!quien) {
-      quien = this.#hacerQuien(operacion, identidad)
-      deIdentidad.set(operacion, quien)
+      quien = this.#createCaller(operacion, identity)
+      identityCallers.set(operacion, quien)
     }
     return quien
   }
 
-  #hacerQuien(operacion: Operation, identidad: Identity): Quien {
-    if ('comercio' in identidad) return deComercio(operacion, identidad)
-    if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    const repartidor = 'repartidor' in identidad ? identidad.repartidor : undefined
-    return solo(claveDeSesion(identidad.sesion), SESSION_RATE, 'de su sesión', repartidor)
+  #createCaller(operacion: Operation, identity: Identity): Caller {
+    if ('comercio' in identity) return comercioCaller(operacion, identity)
+    if ('operador' in identity) return solo(`llave ${identity.llave}`, this.#operationRate, 'de su llave')
+    const repartidor = 'repartidor' in identity ? identity.repartidor : undefined
+    return solo(sesionKey(identity.sesion), SESSION_RATE, 'de su sesión', repartidor)
   }
 
-  #de({ nombre }: Gasto): Buckets {
-    return this.#cubos[nombre]
+  #de({ nombre }: Charge): Buckets {
+    return this.#buckets[nombre]
   }
 
-  #rechazo(quien: Quien, segundos: number, porQue: string): Problema {
-    return tooMany(porQue, segundos, this.#cabeceras(quien))
+  #refusal(quien: Caller, segundos: number, reason: string): Problema {
+    return tooMany(reason, segundos, this.#headers(quien))
   }
 
   /**
    * Returns the headers of all rates. A rate may have two token buckets, of the key and of its merchant. The headers
    * then report the bucket with fewer tokens left.
    */
-  #cabeceras({ gastos }: Quien): RequestAdmission['cabeceras'] {
+  #headers({ charges }: Caller): RequestAdmission['cabeceras'] {
     let estados = ''
-    let politicas = ''
-    for (let i = 0; i < gastos.length; ) {
-      let gasto = gastos[i]!
-      const { nombre } = gasto
-      let resto = this.#resto(gasto)
-      for (i++; i < gastos.length && gastos[i]!.nombre === nombre; i++) {
-        const otro = this.#resto(gastos[i]!)
-        if (otro.quedan >= resto.quedan) continue
-        gasto = gastos[i]!
-        resto = otro
+    let policies = ''
+    for (let i = 0; i < charges.length; ) {
+      let charge = charges[i]!
+      const { nombre } = charge
+      let remainder = this.#remainder(charge)
+      for (i++; i < charges.length && charges[i]!.nombre === nombre; i++) {
+        const otro = this.#remainder(charges[i]!)
+        if (otro.remaining >= remainder.remaining) continue
+        charge = charges[i]!
+        remainder = otro
       }
       const coma = estados === '' ? '' : ', '
-      estados += coma + estadoDe(nombre, resto)
-      politicas += coma + this.#politica(gasto)
+      estados += coma + rateLimitHeader(nombre, remainder)
+      policies += coma + this.#policy(charge)
     }
-    return { RateLimit: estados, 'RateLimit-Policy': politicas }
+    return { RateLimit: estados, 'RateLimit-Policy': policies }
   }
 
-  #resto(gasto: Gasto): Resto {
-    return this.#de(gasto).remaining(gasto.clave, gasto.ritmo)
+  #remainder(charge: Charge): Remainder {
+    return this.#de(charge).remaining(charge.clave, charge.rate)
   }
 
-  #politica(gasto: Gasto): string {
-    const { nombre, ritmo } = gasto
-    const cubos = this.#de(gasto)
-    const { procesos } = cubos
-    const conocida = this.#politicas.get(ritmo)
-    if (conocida?.procesos === procesos) return conocida.texto
-    const texto = politicaDe(nombre, cubos.parte(ritmo))
-    this.#politicas.set(ritmo, { procesos, texto })
+  #policy(charge: Charge): string {
+    const { nombre, rate } = charge
+    const buckets = this.#de(charge)
+    const { processes } = buckets
+    const knownPolicy = this.#policies.get(rate)
+    if (knownPolicy?.processes === processes) return knownPolicy.texto
+    const texto = policyHeader(nombre, buckets.parte(rate))
+    this.#policies.set(rate, { processes, texto })
     return texto
   }
 }
 
-type Resto = ReturnType<Buckets['remaining']>
+type Remainder = ReturnType<Buckets['remaining']>
 
 // Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers.
 
-const estadoDe = (nombre: Nombre, { quedan, enteroEn }: Resto) => `"${nombre}";r=${quedan};t=${enteroEn}`
+const rateLimitHeader = (nombre: Nombre, { remaining, fullIn }: Remainder) => `"${nombre}";r=${remaining};t=${fullIn}`
 
-const politicaDe = (nombre: Nombre, { porSegundo, rafaga }: Rate) =>
-  `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`
+const policyHeader = (nombre: Nombre, { perSecond, burst }: Rate) =>
+  `"${nombre}";q=${Math.floor(burst)};w=${Math.ceil(burst / perSecond)}`
 
-const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Rate): RequestAdmission['cabeceras'] => ({
-  RateLimit: estadoDe(nombre, resto),
-  'RateLimit-Policy': politicaDe(nombre, parte),
+const rateHeaders = (nombre: Nombre, remainder: Remainder, parte: Rate): RequestAdmission['cabeceras'] => ({
+  RateLimit: rateLimitHeader(nombre, remainder),
+  'RateLimit-Policy': policyHeader(nombre, parte),
 })
 
-function deComercio({ ritmo: clase, ritmoPor }: Operation, identidad: Identities['llaveDeComercio']): Quien {
-  const { llave, comercioId, modo, ritmos } = identidad
-  const costo = ritmoPor === undefined ? 1 : MAX_COST
-  const suyos = ritmosDe(ritmos)
-  const gasto = (nombre: Nombre, costo: number): Gasto[] => [
-    { nombre, costo, clave: `llave ${llave}`, ritmo: suyos.llave[nombre], de: 'de su llave' },
-    { nombre, costo, clave: `comercio ${comercioId} ${modo}`, ritmo: suyos.comercio[nombre], de: 'de su cuenta' },
+function comercioCaller({ rate: networkClass, rateBy }: Operation, identity: Identities['llaveDeComercio']): Caller {
+  const { llave, comercioId, modo, ritmos } = identity
+  const cost = rateBy === undefined ? 1 : MAX_COST
+  const comercioRates = ratesOf(ritmos)
+  const charge = (nombre: Nombre, cost: number): Charge[] => [
+    { nombre, cost, clave: `llave ${llave}`, rate: comercioRates.llave[nombre], de: 'de su llave' },
+    { nombre, cost, clave: `comercio ${comercioId} ${modo}`, rate: comercioRates.comercio[nombre], de: 'de su cuenta' },
   ]
   return {
     clave: `comercio ${comercioId} ${modo}`,
-    simultaneas: MAX_SIMULTANEOUS + ritmos.solicitudes,
-    gastos: clase ? [...gasto('solicitudes', 1), ...gasto(clase, costo)] : gasto('solicitudes', 1),
+    maxConcurrent: MAX_SIMULTANEOUS + ritmos.solicitudes,
+    charges: networkClass ? [...charge('solicitudes', 1), ...charge(networkClass, cost)] : charge('solicitudes', 1),
     repartidor: undefined,
   }
 }
 
-const claveDeSesion = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
+const sesionKey = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
-const solo = (clave: string, ritmo: Rate, de: string, repartidor?: string): Quien => ({
+const solo = (clave: string, rate: Rate, de: string, repartidor?: string): Caller => ({
   clave,
-  simultaneas: MAX_SIMULTANEOUS,
-  gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
+  maxConcurrent: MAX_SIMULTANEOUS,
+  charges: [{ nombre: 'solicitudes', clave, rate, cost: 1, de }],
   repartidor,
 })
 
-type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Rate>>>>
+type ComercioRates = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Rate>>>>
 
 /**
  * Computed rates, by the object with the merchant's configured rates. Each read of the merchant creates a new object.
  */
-const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
+const computedRates = new WeakMap<RitmosDeComercio, ComercioRates>()
 
-function ritmosDe(ritmos: RitmosDeComercio): DeComercio {
-  const hecho = hechos.get(ritmos)
-  if (hecho) return hecho
+function ratesOf(ritmos: RitmosDeComercio): ComercioRates {
+  const cachedRates = computedRates.get(ritmos)
+  if (cachedRates) return cachedRates
   const llave = keyRate(ritmos)
-  const todas = ({ porSegundo, rafaga }: Rate): Rate => ({
-    porSegundo: KEYS_PER_MERCHANT * porSegundo,
-    rafaga: KEYS_PER_MERCHANT * rafaga,
+  const todas = ({ perSecond, burst }: Rate): Rate => ({
+    perSecond: KEYS_PER_MERCHANT * perSecond,
+    burst: KEYS_PER_MERCHANT * burst,
   })
   const comercio = {
     solicitudes: todas(llave.solicitudes),
@@ -469,11 +469,11 @@ function ritmosDe(ritmos: RitmosDeComercio): DeComercio {
     cambios: llave.cambios,
   }
   const nuevo = { llave, comercio }
-  hechos.set(ritmos, nuevo)
+  computedRates.set(ritmos, nuevo)
   return nuevo
 }
 
-const NOMBRES: Readonly<Record<Nombre, string>> = {
+const RATE_NAMES: Readonly<Record<Nombre, string>> = {
   solicitudes: 'solicitudes',
   guias: 'guías',
   documentos: 'etiquetas',
@@ -481,7 +481,7 @@ const NOMBRES: Readonly<Record<Nombre, string>> = {
   cambios: 'cambios',
 }
 
-function explicar({ nombre, ritmo: { porSegundo, rafaga }, de }: Pick<Gasto, 'nombre' | 'ritmo' | 'de'>): string {
-  const ritmo = porSegundo >= 1 ? `${porSegundo} por segundo` : `${Math.round(porSegundo * 60)} por minuto`
-  return `Se agotó el ritmo de ${NOMBRES[nombre]} ${de} (${ritmo}, ${rafaga} seguidas)`
+function explainCharge({ nombre, rate: { perSecond, burst }, de }: Pick<Charge, 'nombre' | 'rate' | 'de'>): string {
+  const rate = perSecond >= 1 ? `${perSecond} por segundo` : `${Math.round(perSecond * 60)} por minuto`
+  return `Se agotó el ritmo de ${RATE_NAMES[nombre]} ${de} (${rate}, ${burst} seguidas)`
 }

@@ -9,20 +9,20 @@ export const SITE_FACTOR = 4
 
 /** Token buckets by network, all with the same rate. An IPv6 network also spends the bucket of its /48. */
 export class NetworkLimit {
-  readonly #cubos: Buckets
-  readonly #ritmo: Rate
-  readonly #deSitio: Rate
+  readonly #buckets: Buckets
+  readonly #rate: Rate
+  readonly #siteRate: Rate
 
-  /** @param ritmo rate of an IPv4 address or an IPv6 /64 */
-  constructor(ritmo: Rate, opciones: BucketOptions = {}) {
-    this.#cubos = new Buckets(opciones)
-    this.#ritmo = ritmo
-    this.#deSitio = { porSegundo: SITE_FACTOR * ritmo.porSegundo, rafaga: SITE_FACTOR * ritmo.rafaga }
+  /** @param rate rate of an IPv4 address or an IPv6 /64 */
+  constructor(rate: Rate, opciones: BucketOptions = {}) {
+    this.#buckets = new Buckets(opciones)
+    this.#rate = rate
+    this.#siteRate = { perSecond: SITE_FACTOR * rate.perSecond, burst: SITE_FACTOR * rate.burst }
   }
 
   /** Share of this process in the rate of a network. */
   get parte(): Rate {
-    return this.#cubos.parte(this.#ritmo)
+    return this.#buckets.parte(this.#rate)
   }
 
   /**
@@ -30,32 +30,32 @@ export class NetworkLimit {
    * @param red network as `networkOf` writes it; any other text has a bucket of its own and no /48
    * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
-  take(red: string, costo = 1): number {
-    const sitio = siteOf(red)
-    if (sitio === undefined) return this.#cubos.take(red, this.#ritmo, costo)
-    const esperaDelSitio = this.#cubos.take(sitio, this.#deSitio, costo)
-    if (esperaDelSitio > 0) return esperaDelSitio
-    const espera = this.#cubos.take(red, this.#ritmo, costo)
-    if (espera > 0) this.#cubos.giveBack(sitio, costo)
-    return espera
+  take(red: string, cost = 1): number {
+    const site = siteOf(red)
+    if (site === undefined) return this.#buckets.take(red, this.#rate, cost)
+    const siteWait = this.#buckets.take(site, this.#siteRate, cost)
+    if (siteWait > 0) return siteWait
+    const networkWait = this.#buckets.take(red, this.#rate, cost)
+    if (networkWait > 0) this.#buckets.giveBack(site, cost)
+    return networkWait
   }
 
   /** Gives back tokens that were taken but not needed. */
-  giveBack(red: string, costo = 1): void {
-    const sitio = siteOf(red)
-    if (sitio !== undefined) this.#cubos.giveBack(sitio, costo)
-    this.#cubos.giveBack(red, costo)
+  giveBack(red: string, cost = 1): void {
+    const site = siteOf(red)
+    if (site !== undefined) this.#buckets.giveBack(site, cost)
+    this.#buckets.giveBack(red, cost)
   }
 
   /**
    * Returns the whole tokens left to a network, and the seconds until its bucket is full. If the network's /48 has
    * fewer tokens left, the values are those of the /48.
    */
-  remaining(red: string): { quedan: number; enteroEn: number } {
-    const suyos = this.#cubos.remaining(red, this.#ritmo)
-    const sitio = siteOf(red)
-    if (sitio === undefined) return suyos
-    const delSitio = this.#cubos.remaining(sitio, this.#deSitio)
-    return delSitio.quedan < suyos.quedan ? delSitio : suyos
+  remaining(red: string): { remaining: number; fullIn: number } {
+    const networkRemaining = this.#buckets.remaining(red, this.#rate)
+    const site = siteOf(red)
+    if (site === undefined) return networkRemaining
+    const siteRemaining = this.#buckets.remaining(site, this.#siteRate)
+    return siteRemaining.remaining < networkRemaining.remaining ? siteRemaining : networkRemaining
   }
 }

@@ -2,11 +2,11 @@ import pg from 'pg'
 import type { Log } from '../../platform/log.ts'
 
 /** Key of the advisory lock that every API process of this database holds in shared mode. */
-const CERROJO = [0x67756961, 1] as const
+const LOCK_KEY = [0x67756961, 1] as const
 /** Maximum age of the count, in milliseconds, before it is taken again. */
-const VIGENCIA = 1_000
+const COUNT_TTL_MS = 1_000
 /** Timeout of a connection attempt and of a query, in milliseconds. */
-const PLAZO = 5_000
+const DEADLINE_MS = 5_000
 
 /**
  * Counts the API processes that share this database. Each process holds an advisory lock on a session of its own while
@@ -16,11 +16,11 @@ const PLAZO = 5_000
 export class Presence {
   readonly #url: string
   readonly #log: Log
-  #cliente: pg.Client | undefined
-  #contado_en = Number.NEGATIVE_INFINITY
-  #contando: Promise<void> | undefined
-  #cerrada = false
-  #cuantos = 1
+  #client: pg.Client | undefined
+  #countedAt = Number.NEGATIVE_INFINITY
+  #counting: Promise<void> | undefined
+  #isClosed = false
+  #processCount = 1
 
   constructor(url: string, log: Log) {
     this.#url = url
@@ -32,61 +32,61 @@ export class Presence {
    * second.
    */
   get processes(): number {
-    if (performance.now() - this.#contado_en > VIGENCIA) this.count()
-    return this.#cuantos
+    if (performance.now() - this.#countedAt > COUNT_TTL_MS) this.count()
+    return this.#processCount
   }
 
   /** Starts a count, or joins the count in progress. Never rejects: a failure is logged. */
   count(): Promise<void> {
-    this.#contado_en = performance.now()
-    this.#contando ??= this.#contar()
+    this.#countedAt = performance.now()
+    this.#counting ??= this.#refreshCount()
       .catch((err: unknown) => {
         this.#log.warn({ err }, 'API process count failed')
-        void this.#cliente?.end().catch(() => {})
-        this.#cliente = undefined
+        void this.#client?.end().catch(() => {})
+        this.#client = undefined
       })
       .finally(() => {
-        this.#contando = undefined
+        this.#counting = undefined
       })
-    return this.#contando
+    return this.#counting
   }
 
   async close(): Promise<void> {
-    this.#cerrada = true
-    await this.#contando
-    await this.#cliente?.end().catch(() => {})
+    this.#isClosed = true
+    await this.#counting
+    await this.#client?.end().catch(() => {})
   }
 
-  async #contar(): Promise<void> {
-    if (this.#cerrada) return
-    this.#cliente ??= await this.#entrar()
-    const { rows } = await this.#cliente.query<{ cuantos: number }>({
+  async #refreshCount(): Promise<void> {
+    if (this.#isClosed) return
+    this.#client ??= await this.#join()
+    const { rows } = await this.#client.query<{ count: number }>({
       name: 'presencia.contar',
-      text: `select count(*)::int as cuantos from pg_locks l join pg_database d on d.oid = l.database
+      text: `select count(*)::int as count from pg_locks l join pg_database d on d.oid = l.database
         where d.datname = current_database() and l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and l.granted`,
-      values: [...CERROJO],
+      values: [...LOCK_KEY],
     })
-    this.#cuantos = Math.max(1, rows[0]!.cuantos)
+    this.#processCount = Math.max(1, rows[0]!.count)
   }
 
-  async #entrar(): Promise<pg.Client> {
-    const cliente = new pg.Client({
+  async #join(): Promise<pg.Client> {
+    const client = new pg.Client({
       connectionString: this.#url,
       application_name: `guias presencia pid=${process.pid}`,
-      connectionTimeoutMillis: PLAZO,
-      query_timeout: PLAZO,
+      connectionTimeoutMillis: DEADLINE_MS,
+      query_timeout: DEADLINE_MS,
       keepAlive: true,
     })
-    cliente.on('error', () => {})
-    cliente.on('end', () => {
-      if (this.#cliente === cliente) this.#cliente = undefined
+    client.on('error', () => {})
+    client.on('end', () => {
+      if (this.#client === client) this.#client = undefined
     })
     try {
-      await cliente.connect()
-      await cliente.query('select pg_advisory_lock_shared($1, $2)', [...CERROJO])
-      return cliente
+      await client.connect()
+      await client.query('select pg_advisory_lock_shared($1, $2)', [...LOCK_KEY])
+      return client
     } catch (error) {
-      await cliente.end().catch(() => {})
+      await client.end().catch(() => {})
       throw error
     }
   }

@@ -13,11 +13,11 @@ export type RateClass = 'guias' | 'documentos' | 'recuperaciones' | 'cambios'
  * other things have a low rate, because each leaves a permanent line in the audit record.
  */
 export const keyRate = ({ solicitudes, guias }: RitmosDeComercio): Record<'solicitudes' | RateClass, Rate> => ({
-  solicitudes: { porSegundo: solicitudes, rafaga: 4 * solicitudes },
-  guias: { porSegundo: guias, rafaga: 20 * guias },
-  documentos: { porSegundo: guias, rafaga: 20 * guias },
-  recuperaciones: { porSegundo: guias / 500, rafaga: Math.max(1, guias / 10) },
-  cambios: { porSegundo: solicitudes / 50, rafaga: 2 * solicitudes },
+  solicitudes: { perSecond: solicitudes, burst: 4 * solicitudes },
+  guias: { perSecond: guias, burst: 20 * guias },
+  documentos: { perSecond: guias, burst: 20 * guias },
+  recuperaciones: { perSecond: guias / 500, burst: Math.max(1, guias / 10) },
+  cambios: { perSecond: solicitudes / 50, burst: 2 * solicitudes },
 })
 
 /**
@@ -36,32 +36,32 @@ export const MAX_SIMULTANEOUS = 100
  * Returns the rate of an operator's key.
  * @param solicitudes requests per second
  */
-export const operationRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes, rafaga: 4 * solicitudes })
+export const operationRate = (solicitudes: number): Rate => ({ perSecond: solicitudes, burst: 4 * solicitudes })
 
 /** Rate of a courier's session. The burst admits at once all that a phone sends after a day without coverage. */
-export const SESSION_RATE: Rate = { porSegundo: 20, rafaga: 300 }
+export const SESSION_RATE: Rate = { perSecond: 20, burst: 300 }
 
 /**
  * Rate of unknown guide codes that a courier may look up, over all the courier's phones. The rate allows mistyped
  * labels and a day's list of guides that were deleted meanwhile. It never allows enough tries to guess a code.
  */
-export const UNKNOWN_RATE: Rate = { porSegundo: 0.5, rafaga: 60 }
+export const UNKNOWN_RATE: Rate = { perSecond: 0.5, burst: 60 }
 
 /**
  * Returns the rate of a network's requests without a key. A whole mobile network may use a single address.
  * @param solicitudes requests per second
  */
-export const networkRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
+export const networkRate = (solicitudes: number): Rate => ({ perSecond: solicitudes, burst: 10 * solicitudes })
 
 /**
  * Returns the rate of labels drawn for a network, which needs only a link. By default it is the rate at which a
  * merchant may order labels.
  * @param solicitudes requests per second that the network may make without a key
  */
-export const labelRate = (solicitudes: number): Rate => ({ porSegundo: 2 * solicitudes, rafaga: 40 * solicitudes })
+export const labelRate = (solicitudes: number): Rate => ({ perSecond: 2 * solicitudes, burst: 40 * solicitudes })
 
 /**
  * Returns the rate of a network's requests with an invalid key or session, each of which costs a database look-up.
  * @param solicitudes requests per second that the network may make without a key or session
  */
-export const attemptRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes / 5, rafaga: 2 * solicitudes })
+export const attemptRate = (solicitudes: number): Rate => ({ perSecond: solicitudes / 5, burst: 2 * solicitudes })

@@ -13,21 +13,21 @@ export type CursorPosition = readonly (string | number)[]
 export interface CursorScope {
   operacion: string
   dueno: string
-  filtros?: Readonly<Record<string, unknown>>
+  filters?: Readonly<Record<string, unknown>>
 }
 
 /** Encrypts positions to cursors, and decrypts cursors. */
 export interface Cursors {
-  cifrar(ambito: CursorScope, posicion: CursorPosition): string
+  encrypt(ambito: CursorScope, posicion: CursorPosition): string
   /**
    * Returns the position of a cursor.
-   * @throws Problema `cursor_invalido` for any text that `cifrar` did not create for this very scope
+   * @throws Problema `cursor_invalido` for any text that `encrypt` did not create for this very scope
    */
-  descifrar(ambito: CursorScope, cursor: string): CursorPosition
+  decrypt(ambito: CursorScope, cursor: string): CursorPosition
 }
 
 /** Maximum number of cursors in memory, for each direction; about 0.5 MB in all. */
-const MAX_RECIENTES = 1_000
+const MAX_RECENT = 1_000
 
 /**
  * Creates opaque, authenticated cursors: AES-256-GCM with the list ({@link CursorScope}) as additional data. Positions
@@ -38,34 +38,34 @@ const MAX_RECIENTES = 1_000
  * by list and position, and by list and text.
  */
 export function createCursors(secretos: Secrets): Cursors {
-  const adicional = ({ operacion, dueno, filtros = {} }: CursorScope) =>
+  const additionalData = ({ operacion, dueno, filters = {} }: CursorScope) =>
     JSON.stringify([
       operacion,
       dueno,
-      Object.entries(filtros)
+      Object.entries(filters)
         .filter(([, valor]) => valor !== undefined)
         .sort(),
     ])
-  const cifrar = (adicionales: string, claro: string): string => {
-    const nonce = Buffer.from(digest(secretos.presente('nonces'), adicionales + claro), 'base64url')
-    return seal(secretos, 'cursores', adicionales, Buffer.from(claro), nonce).toString('base64url')
+  const encrypt = (additional: string, claro: string): string => {
+    const nonce = Buffer.from(digest(secretos.current('nonces'), additional + claro), 'base64url')
+    return seal(secretos, 'cursores', additional, Buffer.from(claro), nonce).toString('base64url')
   }
-  const descifrar = (adicionales: string, cursor: string): CursorPosition => {
+  const decrypt = (additional: string, cursor: string): CursorPosition => {
     const bytes = Buffer.from(cursor, 'base64url')
     // Several base64url texts stand for the same bytes. Only the text that was given out is accepted.
     if (!secretos.de('cursores', keyIdOf(bytes)) || bytes.toString('base64url') !== cursor)
       throw new Error('the cursor is not from this service')
-    return JSON.parse(unseal(secretos, 'cursores', adicionales, bytes).toString()) as CursorPosition
+    return JSON.parse(unseal(secretos, 'cursores', additional, bytes).toString()) as CursorPosition
   }
-  const cifrado = remembering(MAX_RECIENTES, cifrar)
-  const descifrado = remembering(MAX_RECIENTES, descifrar)
+  const cifrado = remembering(MAX_RECENT, encrypt)
+  const decryptRemembered = remembering(MAX_RECENT, decrypt)
   return {
-    cifrar(ambito, posicion) {
-      return cifrado(adicional(ambito), JSON.stringify(posicion))
+    encrypt(ambito, posicion) {
+      return cifrado(additionalData(ambito), JSON.stringify(posicion))
     },
-    descifrar(ambito, cursor) {
+    decrypt(ambito, cursor) {
       try {
-        return descifrado(adicional(ambito), cursor)
+        return decryptRemembered(additionalData(ambito), cursor)
       } catch (cause) {
         throw new Problema(
           'cursor_invalido',

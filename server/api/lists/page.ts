@@ -21,7 +21,7 @@ export interface BoundedPage<Dato> extends Page<Dato> {
 
 /** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
 export interface RowsUpTo<Fila> {
-  filas: Fila[]
+  rows: Fila[]
   hasta: CursorPosition | undefined
 }
 
@@ -32,18 +32,18 @@ export interface RowsUpTo<Fila> {
  * @throws Problema `cursor_invalido`
  */
 export async function paginate<Fila, Dato>(
-  cursores: Cursors,
+  cursors: Cursors,
   ambito: CursorScope,
-  pedida: Pagination,
-  partes: {
-    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[]>
+  pagination: Pagination,
+  source: {
+    leer: (despues: CursorPosition | undefined, count: number) => Promise<Fila[]>
     posicion: (fila: Fila) => CursorPosition
-    presentar: (fila: Fila) => Dato
+    present: (fila: Fila) => Dato
   },
 ): Promise<Page<Dato>> {
-  const { datos, cursor_siguiente } = await paginateBounded(cursores, ambito, pedida, {
-    ...partes,
-    leer: async (despues, cuantas) => ({ filas: await partes.leer(despues, cuantas), hasta: undefined }),
+  const { datos, cursor_siguiente } = await paginateBounded(cursors, ambito, pagination, {
+    ...source,
+    leer: async (despues, count) => ({ rows: await source.leer(despues, count), hasta: undefined }),
   })
   return { datos, cursor_siguiente }
 }
@@ -53,23 +53,23 @@ export async function paginate<Fila, Dato>(
  * @throws Problema `cursor_invalido`
  */
 export async function paginateBounded<Fila, Dato>(
-  cursores: Cursors,
+  cursors: Cursors,
   ambito: CursorScope,
   { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
-  partes: {
-    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<RowsUpTo<Fila>>
+  source: {
+    leer: (despues: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Fila>>
     posicion: (fila: Fila) => CursorPosition
-    presentar: (fila: Fila) => Dato
+    present: (fila: Fila) => Dato
   },
 ): Promise<BoundedPage<Dato>> {
-  const despues = cursor === undefined ? undefined : cursores.descifrar(ambito, cursor)
-  const { filas, hasta } = await partes.leer(despues, limite + 1)
-  const pagina = filas.slice(0, limite)
-  const llena = filas.length > limite
-  const ultima = llena ? partes.posicion(pagina.at(-1)!) : hasta
+  const despues = cursor === undefined ? undefined : cursors.decrypt(ambito, cursor)
+  const { rows, hasta } = await source.leer(despues, limite + 1)
+  const pagina = rows.slice(0, limite)
+  const filledPath = rows.length > limite
+  const ultima = filledPath ? source.posicion(pagina.at(-1)!) : hasta
   return {
-    datos: pagina.map(partes.presentar),
-    cursor_siguiente: ultima ? cursores.cifrar(ambito, ultima) : null,
-    parcial: !llena && hasta !== undefined,
+    datos: pagina.map(source.present),
+    cursor_siguiente: ultima ? cursors.encrypt(ambito, ultima) : null,
+    parcial: !filledPath && hasta !== undefined,
   }
 }

@@ -16,30 +16,32 @@ export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
-const HAY_CITUS = `select exists (select from pg_extension where extname = 'citus') as citus`
-const COMO_ESTA = `select coalesce((select groupid = 0 from pg_dist_local_group), false) as coordinador,
-  (select count(*)::int from pg_dist_node where isactive and shouldhaveshards) as maquinas,
-  exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') as repartida`
+const HAS_CITUS = `select exists (select from pg_extension where extname = 'citus') as citus`
+const CLUSTER_STATE = `select coalesce((select groupid = 0 from pg_dist_local_group), false) as coordinator,
+  (select count(*)::int from pg_dist_node where isactive and shouldhaveshards) as machines,
+  exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') as distributed`
 
 /**
  * Finds the database's engine, and checks it against the configuration.
  * @throws EngineError if the database is another engine than configured, a Citus worker, or a cluster without machines
  * for data
  */
-export async function findEngine(cliente: pg.Client, dicho: Engine | undefined): Promise<Engine> {
-  const [{ citus } = { citus: false }] = (await cliente.query<{ citus: boolean }>(HAY_CITUS)).rows
-  if (dicho === 'citus' && !citus)
+export async function findEngine(client: pg.Client, configured: Engine | undefined): Promise<Engine> {
+  const [{ citus } = { citus: false }] = (await client.query<{ citus: boolean }>(HAS_CITUS)).rows
+  if (configured === 'citus' && !citus)
     throw new EngineError('DATABASE_ENGINE=citus y la base no tiene la extensión: «CREATE EXTENSION citus» la pone.')
   if (!citus) return 'postgres'
-  const [esta] = (await cliente.query<{ coordinador: boolean; maquinas: number; repartida: boolean }>(COMO_ESTA)).rows
-  const { coordinador, maquinas, repartida } = esta!
-  if (dicho === 'postgres') {
-    if (repartida) throw new EngineError('DATABASE_ENGINE=postgres y Citus ya tiene repartidas las tablas.')
+  const [clusterState] = (
+    await client.query<{ coordinator: boolean; machines: number; distributed: boolean }>(CLUSTER_STATE)
+  ).rows
+  const { coordinator, machines, distributed } = clusterState!
+  if (configured === 'postgres') {
+    if (distributed) throw new EngineError('DATABASE_ENGINE=postgres y Citus ya tiene repartidas las tablas.')
     return 'postgres'
   }
-  if (!coordinador)
+  if (!coordinator)
     throw new EngineError('DATABASE_URL lleva a un worker de Citus: el servicio entra por el coordinador.')
-  if (maquinas === 0)
+  if (machines === 0)
     throw new EngineError('Citus no tiene máquinas para los datos: agregue una con «SELECT citus_add_node(…)».')
   return 'citus'
 }
@@ -51,17 +53,17 @@ export async function findEngine(cliente: pg.Client, dicho: Engine | undefined):
  * merchant's id in the primary key of a distributed table. Only the table `dueno` keeps keys such as a file's code
  * unique without it.
  */
-const DISTRIBUIR = `do $$
+const DISTRIBUTE = `do $$
 declare
-  rol text;
+  role text;
   t record;
 begin
   set local client_min_messages to warning;
   set local citus.multi_shard_modify_mode to 'sequential';
-  for rol in select rolname from pg_roles
+  for role in select rolname from pg_roles
     where rolname in ('guias_api', 'guias_operacion', 'guias_trabajos', 'guias_lectura') and not rolcanlogin
   loop
-    execute format('alter role %I login', rol);
+    execute format('alter role %I login', role);
   end loop;
   if not exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') then
     insert into dueno (clave, comercio_id)
@@ -112,13 +114,13 @@ end $$`
  * PostgreSQL compiles it (`jit`). That takes half a second for an empty table. Every commit waits for the disk, because
  * a shard that moves to another machine takes along only what is on the disk.
  */
-const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
+const APPLY_SETTINGS = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
   from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off', 'synchronous_commit to on']) ajuste`
 
 /** Distributes the tables that are not distributed yet. The caller holds the lock of the migrations. */
-export async function distribute(cliente: pg.Client): Promise<void> {
-  await cliente.query(AJUSTAR)
-  await cliente.query(DISTRIBUIR)
+export async function distribute(client: pg.Client): Promise<void> {
+  await client.query(APPLY_SETTINGS)
+  await client.query(DISTRIBUTE)
 }
 
 /**
@@ -126,10 +128,10 @@ export async function distribute(cliente: pg.Client): Promise<void> {
  * columns that a view uses. Does nothing without Citus.
  */
 export async function takeViewsAway(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ hay: boolean }>(
-    `select exists (select from pg_extension where extname = 'citus') and to_regclass('parte') is not null as hay`,
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select exists (select from pg_extension where extname = 'citus') and to_regclass('parte') is not null as exists`,
   )
-  if (rows[0]!.hay) await client.query(TAKE_AWAY)
+  if (rows[0]!.exists) await client.query(TAKE_AWAY)
 }
 
 /**

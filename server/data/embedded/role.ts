@@ -12,21 +12,22 @@ export const rolePassword = (clave: string) => createHmac('sha256', clave).updat
 
 /**
  * Creates the role and its database, unless they exist.
- * @param cliente the superuser's connection to the database `postgres`
+ * @param client the superuser's connection to the database `postgres`
  */
-export async function ensureDatabase(cliente: pg.Client, clave: string): Promise<void> {
-  const { rows } = await cliente.query<{ papel: boolean; base: boolean }>(
-    `select exists (select from pg_roles where rolname = $1) as papel,
+export async function ensureDatabase(client: pg.Client, clave: string): Promise<void> {
+  const { rows } = await client.query<{ role: boolean; base: boolean }>(
+    `select exists (select from pg_roles where rolname = $1) as role,
        exists (select from pg_database where datname = 'guias') as base`,
     [SERVICE_ROLE],
   )
-  const { papel, base } = rows[0]!
-  if (!papel) await siFalta(cliente, `create role ${SERVICE_ROLE} login createrole password '${rolePassword(clave)}'`)
-  if (!base) await siFalta(cliente, `create database guias owner ${SERVICE_ROLE}`)
+  const { role, base } = rows[0]!
+  if (!role)
+    await runIfMissing(client, `create role ${SERVICE_ROLE} login createrole password '${rolePassword(clave)}'`)
+  if (!base) await runIfMissing(client, `create database guias owner ${SERVICE_ROLE}`)
 }
 
 /** Another process may create the role or database at the same time, so the error «already exists» is ignored. */
-const siFalta = (cliente: pg.Client, orden: string) =>
-  cliente.query(orden).catch((error: pg.DatabaseError) => {
+const runIfMissing = (client: pg.Client, command: string) =>
+  client.query(command).catch((error: pg.DatabaseError) => {
     if (!['42710', '42P04', '23505'].includes(error.code ?? '')) throw error
   })

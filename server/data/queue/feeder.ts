@@ -7,10 +7,10 @@ import { RecentIds } from './memory.ts'
 /** Dependencies of the feeder itself. Each kind of job brings its own. */
 export interface FeederDeps {
   log: Log
-  reloj: () => Date
-  avisarTrabajo: () => unknown
-  despertar: (cola: string) => void
-  hayTrabajo: () => void
+  clock: () => Date
+  notifyJobs: () => unknown
+  wake: (cola: string) => void
+  announceWork: () => void
 }
 
 /** Maximum rows of one kind of work that a round turns into jobs. */
@@ -22,13 +22,13 @@ const LOTE = 1_000
 const RONDA = 500
 const RONDA_MAXIMA = 10_000
 /** Time for which a job is not added again after it was added to the queue, in milliseconds. */
-const MEMORIA = 5_000
+const MEMORY_MS = 5_000
 /** Minimum step back of the clock between two rounds, in milliseconds, after which due times are corrected. */
-const RETROCESO = 1_000
+const CLOCK_STEP_BACK_MS = 1_000
 /** Time without a successful round after which the queue is unhealthy, in milliseconds. */
-const SILENCIO = 20_000
+const UNHEALTHY_SILENCE_MS = 20_000
 /** Longest wait of a stop for a round under way, in milliseconds. */
-const PLAZO = 5_000
+const STOP_DEADLINE_MS = 5_000
 
 /**
  * Turns pending rows into jobs, one round after another. A call of `notify` starts a round soon. Otherwise the pause
@@ -36,85 +36,85 @@ const PLAZO = 5_000
  */
 export class Feeder<D extends FeederDeps> {
   readonly #boss: PgBoss
-  readonly #trabajos: readonly JobKind<D>[]
+  readonly #jobs: readonly JobKind<D>[]
   readonly #deps: D
-  readonly #memoria = new RecentIds(MEMORIA)
-  #temporizador: NodeJS.Timeout | undefined
-  #inmediata: NodeJS.Immediate | undefined
+  readonly #recentIds = new RecentIds(MEMORY_MS)
+  #timer: NodeJS.Timeout | undefined
+  #immediate: NodeJS.Immediate | undefined
   #ronda: Promise<void> | undefined
   /** Time at which the next round is due. */
-  #cita = Number.POSITIVE_INFINITY
+  #dueAt = Number.POSITIVE_INFINITY
   /** Earliest time at which the next round may start. */
   #libre = 0
   /** Pause between a round and the next one. */
-  #pausa = RONDA
+  #pause = RONDA
   /**
    * Difference between the wall clock and the process's monotonic clock at the last round, in milliseconds. Infinite at
    * first, because the process does not know earlier readings.
    */
-  #adelanto = Number.POSITIVE_INFINITY
+  #clockLead = Number.POSITIVE_INFINITY
   /** Time of the last successful round. */
-  #buena = performance.now()
-  #detenido = false
+  #lastGoodRound = performance.now()
+  #stopped = false
 
   constructor(boss: PgBoss, trabajos: readonly JobKind<D>[], deps: D) {
     this.#boss = boss
-    this.#trabajos = trabajos
+    this.#jobs = trabajos
     this.#deps = deps
   }
 
   readonly notify = (): void => {
-    const cuando = performance.now()
-    if (cuando >= this.#cita) return
-    this.#cita = cuando
-    this.#citar()
+    const requestedAt = performance.now()
+    if (requestedAt >= this.#dueAt) return
+    this.#dueAt = requestedAt
+    this.#schedule()
   }
 
-  /** Reports whether a round has reached database and queue within {@link SILENCIO}. */
+  /** Reports whether a round has reached database and queue within {@link UNHEALTHY_SILENCE_MS}. */
   isHealthy(): boolean {
-    return performance.now() - this.#buena < SILENCIO
+    return performance.now() - this.#lastGoodRound < UNHEALTHY_SILENCE_MS
   }
 
   async stop(): Promise<void> {
-    this.#detenido = true
-    clearTimeout(this.#temporizador)
-    clearImmediate(this.#inmediata)
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    clearImmediate(this.#immediate)
     // A round that hangs on a dead connection must not keep the process alive. The next process finds the rows again.
-    await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
+    await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, STOP_DEADLINE_MS).unref())])
   }
 
-  #citar(): void {
-    clearTimeout(this.#temporizador)
-    clearImmediate(this.#inmediata)
-    if (this.#ronda || this.#detenido) return
-    const falta = Math.max(this.#cita, this.#libre) - performance.now()
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    clearImmediate(this.#immediate)
+    if (this.#ronda || this.#stopped) return
+    const remainingMs = Math.max(this.#dueAt, this.#libre) - performance.now()
     // `setImmediate` starts the round at once. Even the shortest timer would add a millisecond to each delivery.
-    if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
-    else this.#temporizador = setTimeout(() => this.#girar(), falta)
+    if (remainingMs <= 0) this.#immediate = setImmediate(() => this.#startRound())
+    else this.#timer = setTimeout(() => this.#startRound(), remainingMs)
   }
 
-  #girar(): void {
-    const inicio = performance.now()
-    this.#cita = inicio + this.#pausa
-    this.#memoria.forgetOld(inicio)
-    this.#ronda = this.#alimentarTodo().finally(() => {
+  #startRound(): void {
+    const startedAt = performance.now()
+    this.#dueAt = startedAt + this.#pause
+    this.#recentIds.forgetOld(startedAt)
+    this.#ronda = this.#feedAll().finally(() => {
       this.#ronda = undefined
       // Rounds take at most half of the time, because the database has other work, however often `notify` is called.
-      this.#libre = 2 * performance.now() - inicio
-      this.#citar()
+      this.#libre = 2 * performance.now() - startedAt
+      this.#schedule()
     })
   }
 
-  async #alimentarTodo(): Promise<void> {
+  async #feedAll(): Promise<void> {
     try {
-      await this.#cuidarReloj()
-      const alimentados = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
-      this.#buena = performance.now()
-      this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
+      await this.#checkClock()
+      const fedCounts = await Promise.all(this.#jobs.map((trabajo) => this.#feed(trabajo)))
+      this.#lastGoodRound = performance.now()
+      this.#pause = fedCounts.some((count) => count > 0) ? RONDA : Math.min(2 * this.#pause, RONDA_MAXIMA)
     } catch (err) {
       // The jobs of the failed round may not have reached the queue, so they must be added again.
-      this.#memoria.clear()
-      this.#pausa = RONDA
+      this.#recentIds.clear()
+      this.#pause = RONDA
       this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
     }
   }
@@ -123,29 +123,29 @@ export class Feeder<D extends FeederDeps> {
    * Corrects rows whose due time was set while the clock was ahead. Runs at the first round, and whenever the clock has
    * stepped back.
    */
-  async #cuidarReloj(): Promise<void> {
-    const adelanto = this.#deps.reloj().getTime() - performance.now()
-    if (adelanto < this.#adelanto - RETROCESO) {
-      await Promise.all(this.#trabajos.map(({ adelantar }) => adelantar?.(this.#deps)))
-      this.#deps.avisarTrabajo()
+  async #checkClock(): Promise<void> {
+    const clockLead = this.#deps.clock().getTime() - performance.now()
+    if (clockLead < this.#clockLead - CLOCK_STEP_BACK_MS) {
+      await Promise.all(this.#jobs.map(({ advance }) => advance?.(this.#deps)))
+      this.#deps.notifyJobs()
     }
-    this.#adelanto = adelanto
+    this.#clockLead = clockLead
   }
 
   /**
    * Turns pending rows of one kind of work into jobs.
    * @returns number of jobs made
    */
-  async #alimentar({ cola, pendientes }: JobKind<D>): Promise<number> {
-    const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.has(id!))
-    if (nuevos.length === 0) return 0
-    this.#memoria.add(
-      nuevos.map(({ id }) => id!),
+  async #feed({ cola, pendientes }: JobKind<D>): Promise<number> {
+    const newJobs = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#recentIds.has(id!))
+    if (newJobs.length === 0) return 0
+    this.#recentIds.add(
+      newJobs.map(({ id }) => id!),
       performance.now(),
     )
-    await this.#boss.insert(cola, nuevos, { returnId: false })
-    this.#deps.despertar(cola)
-    this.#deps.hayTrabajo()
-    return nuevos.length
+    await this.#boss.insert(cola, newJobs, { returnId: false })
+    this.#deps.wake(cola)
+    this.#deps.announceWork()
+    return newJobs.length
   }
 }

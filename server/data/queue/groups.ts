@@ -10,23 +10,23 @@ export interface GroupRequest<D extends GroupOwner, T> {
   readonly datos: readonly T[]
 }
 
-interface EnEspera<D extends GroupOwner, T, R> extends GroupRequest<D, T> {
+interface WaitingRequest<D extends GroupOwner, T, R> extends GroupRequest<D, T> {
   resolver: (resultados: R[]) => void
-  rechazar: (error: unknown) => void
+  reject: (error: unknown) => void
 }
 
 interface Cola<D extends GroupOwner, T, R> {
   /** Waiting requests by owner, in the order of the owners' turns. */
-  readonly duenos: Map<string, EnEspera<D, T, R>[]>
-  enVuelo: number
-  programada: boolean
+  readonly owners: Map<string, WaitingRequest<D, T, R>[]>
+  inFlight: number
+  scheduled: boolean
 }
 
-interface Reglas<D extends GroupOwner, T, R> {
+interface GroupRules<D extends GroupOwner, T, R> {
   /** Maximum number of data in a group. A single request with more data forms a group of its own. */
-  maximo: number
+  max: number
   /** Groups under way at a time, per queue. */
-  aLaVez: number
+  concurrency: number
   /** Returns the text that identifies an owner; owners with the same text share groups. */
   juntos: (dueno: D) => string
   /**
@@ -34,13 +34,13 @@ interface Reglas<D extends GroupOwner, T, R> {
    * @param solo true if the group belongs to one owner, so that no other owner waits for it
    * @returns a result for each of the data, in their order
    */
-  hacer: (pedidos: readonly GroupRequest<D, T>[], solo: boolean) => Promise<R[]>
+  perform: (requests: readonly GroupRequest<D, T>[], solo: boolean) => Promise<R[]>
   /** Reports whether the data of one owner may have caused the error. The group is then processed owner by owner. */
-  esDeUno: (error: unknown) => boolean
+  isSingleOwnerError: (error: unknown) => boolean
 }
 
 /** Time for which an owner's requests are processed alone after its data made a group fail, in milliseconds. */
-const APARTE = 10_000
+const ALONE_MS = 10_000
 
 /**
  * Processes together the requests that arrive at the same time. Owners take turns: however many requests one owner
@@ -48,84 +48,85 @@ const APARTE = 10_000
  * repetition, and is then processed alone.
  */
 export class Groups<D extends GroupOwner, T, R> {
-  readonly #reglas: Reglas<D, T, R>
-  readonly #ahora: () => number
+  readonly #rules: GroupRules<D, T, R>
+  readonly #now: () => number
   readonly #colas = new Map<string, Cola<D, T, R>>()
   /** Owners that are processed alone, with the time at which this ends. */
-  readonly #aparte = new Map<string, number>()
+  readonly #aloneUntil = new Map<string, number>()
 
   /** @param ahora monotonic clock, in milliseconds */
-  constructor(reglas: Reglas<D, T, R>, ahora = () => performance.now()) {
-    this.#reglas = reglas
-    this.#ahora = ahora
+  constructor(rules: GroupRules<D, T, R>, ahora = () => performance.now()) {
+    this.#rules = rules
+    this.#now = ahora
   }
 
   async request(dueno: D, datos: readonly T[]): Promise<R[]> {
     if (datos.length === 0) return []
-    return new Promise((resolver, rechazar) => {
-      const nombre = this.#vaAparte(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#reglas.juntos(dueno)}`
-      const cola = this.#colas.get(nombre) ?? { duenos: new Map(), enVuelo: 0, programada: false }
+    return new Promise((resolver, reject) => {
+      const nombre = this.#isAlone(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#rules.juntos(dueno)}`
+      const cola = this.#colas.get(nombre) ?? { owners: new Map(), inFlight: 0, scheduled: false }
       this.#colas.set(nombre, cola)
-      const suyos = cola.duenos.get(dueno.clave)
-      const pedido = { dueno, datos, resolver, rechazar }
-      if (suyos) suyos.push(pedido)
-      else cola.duenos.set(dueno.clave, [pedido])
-      if (cola.programada) return
+      const ownerRequests = cola.owners.get(dueno.clave)
+      const waitingRequest = { dueno, datos, resolver, reject }
+      if (ownerRequests) ownerRequests.push(waitingRequest)
+      else cola.owners.set(dueno.clave, [waitingRequest])
+      if (cola.scheduled) return
       // Without a timer, the group takes all requests of this turn of the event loop, and a single request does not
       // wait for others.
-      cola.programada = true
+      cola.scheduled = true
       setImmediate(() => {
-        cola.programada = false
-        this.#hacerGrupos(nombre, cola)
+        cola.scheduled = false
+        this.#processGroups(nombre, cola)
       })
     })
   }
 
-  #vaAparte({ clave }: D): boolean {
-    const hasta = this.#aparte.get(clave)
+  #isAlone({ clave }: D): boolean {
+    const hasta = this.#aloneUntil.get(clave)
     if (hasta === undefined) return false
-    if (hasta > this.#ahora()) return true
-    this.#aparte.delete(clave)
+    if (hasta > this.#now()) return true
+    this.#aloneUntil.delete(clave)
     return false
   }
 
-  #hacerGrupos(nombre: string, cola: Cola<D, T, R>): void {
-    while (cola.duenos.size > 0 && cola.enVuelo < this.#reglas.aLaVez) {
-      const grupo = this.#tomar(cola)
-      cola.enVuelo++
-      void this.#hacer(grupo).finally(() => {
-        cola.enVuelo--
-        this.#hacerGrupos(nombre, cola)
-        if (cola.enVuelo === 0 && cola.duenos.size === 0 && !cola.programada) this.#colas.delete(nombre)
+  #processGroups(nombre: string, cola: Cola<D, T, R>): void {
+    while (cola.owners.size > 0 && cola.inFlight < this.#rules.concurrency) {
+      const group = this.#takeGroup(cola)
+      cola.inFlight++
+      void this.#processGroup(group).finally(() => {
+        cola.inFlight--
+        this.#processGroups(nombre, cola)
+        if (cola.inFlight === 0 && cola.owners.size === 0 && !cola.scheduled) this.#colas.delete(nombre)
       })
     }
   }
 
   /** Takes one request of each owner in turn, until the group is full. */
-  #tomar({ duenos }: Cola<D, T, R>): EnEspera<D, T, R>[] {
-    const grupo: EnEspera<D, T, R>[] = []
-    let cuantos = 0
-    for (const [clave, suyos] of duenos) {
-      const [primero] = suyos
-      if (cuantos > 0 && cuantos + primero!.datos.length > this.#reglas.maximo) continue
-      grupo.push(primero!)
-      cuantos += primero!.datos.length
-      suyos.shift()
+  #takeGroup({ owners }: Cola<D, T, R>): WaitingRequest<D, T, R>[] {
+    const group: WaitingRequest<D, T, R>[] = []
+    let count = 0
+    for (const [clave, ownerRequests] of owners) {
+      const [primero] = ownerRequests
+      if (count > 0 && count + primero!.datos.length > this.#rules.max) continue
+      group.push(primero!)
+      count += primero!.datos.length
+      ownerRequests.shift()
       // The owner moves to the end of the Map, so this loop visits it again after all others.
-      duenos.delete(clave)
-      if (suyos.length > 0) duenos.set(clave, suyos)
-      if (cuantos >= this.#reglas.maximo) break
+      owners.delete(clave)
+      if (ownerRequests.length > 0) owners.set(clave, ownerRequests)
+      if (count >= this.#rules.max) break
     }
-    return grupo
+    return group
   }
 
-  async #hacer(grupo: readonly EnEspera<D, T, R>[]): Promise<void> {
-    const porDueno = Map.groupBy(grupo, ({ dueno }) => dueno.clave)
+  async #processGroup(group: readonly WaitingRequest<D, T, R>[]): Promise<void> {
+    const requestsByOwner = Map.groupBy(group, ({ dueno }) => dueno.clave)
     try {
-      this.#repartir(grupo, await this.#reglas.hacer(grupo, porDueno.size === 1))
+      this.#deliverResults(group, await this.#rules.perform(group, requestsByOwner.size === 1))
     } catch (error) {
-      if (porDueno.size > 1 && this.#reglas.esDeUno(error)) await this.#separar([...porDueno.values()])
-      else for (const { rechazar } of grupo) rechazar(error)
+      if (requestsByOwner.size > 1 && this.#rules.isSingleOwnerError(error))
+        await this.#processSeparately([...requestsByOwner.values()])
+      else for (const { reject } of group) reject(error)
     }
   }
 
@@ -133,24 +134,24 @@ export class Groups<D extends GroupOwner, T, R> {
    * Processes each owner's requests of a failed group separately and in parallel. Nothing of the group was done, so
    * only the owner at fault is delayed.
    */
-  async #separar(partes: readonly EnEspera<D, T, R>[][]): Promise<void> {
+  async #processSeparately(ownerGroups: readonly WaitingRequest<D, T, R>[][]): Promise<void> {
     await Promise.all(
-      partes.map(async (parte) => {
+      ownerGroups.map(async (parte) => {
         try {
           // `solo` is false although each owner is alone here. An owner whose data fails again is then known to be at
           // fault.
-          this.#repartir(parte, await this.#reglas.hacer(parte, false))
+          this.#deliverResults(parte, await this.#rules.perform(parte, false))
         } catch (error) {
-          if (this.#reglas.esDeUno(error)) this.#aparte.set(parte[0]!.dueno.clave, this.#ahora() + APARTE)
-          await this.#hacer(parte)
+          if (this.#rules.isSingleOwnerError(error)) this.#aloneUntil.set(parte[0]!.dueno.clave, this.#now() + ALONE_MS)
+          await this.#processGroup(parte)
         }
       }),
     )
   }
 
-  #repartir(grupo: readonly EnEspera<D, T, R>[], resultados: R[]): void {
+  #deliverResults(group: readonly WaitingRequest<D, T, R>[], resultados: R[]): void {
     let desde = 0
-    for (const { datos, resolver } of grupo) {
+    for (const { datos, resolver } of group) {
       resolver(resultados.slice(desde, desde + datos.length))
       desde += datos.length
     }

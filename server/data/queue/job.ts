@@ -17,27 +17,27 @@ export type JobKind<D> = {
    * True for a queue with a table of its own, because its statistics would mislead the plans for other queues. Only
    * very busy queues need it.
    */
-  aparte?: boolean
+  separate?: boolean
   /**
    * Maximum number of jobs that a worker claims at a time. Default: `LOTE` of server/startup/workers.ts. The jobs of a
    * dead worker wait until another worker claims them.
    */
-  aLaVez?: number
+  concurrency?: number
   /** pg-boss's policy for jobs with the same key. Default: any number of them. */
   politica?: 'exclusive'
   /**
-   * Returns jobs for at most `cuantas` pending rows. A job has the id of its row, or of the row's next step. Undefined
+   * Returns jobs for at most `count` pending rows. A job has the id of its row, or of the row's next step. Undefined
    * if other code makes the jobs of this kind.
    */
-  pendientes?: (deps: D, cuantas: number) => Promise<JobInsert[]>
+  pendientes?: (deps: D, count: number) => Promise<JobInsert[]>
   /** Makes rows due earlier whose due time was set by a clock that was ahead. Called after the clock stepped back. */
-  adelantar?: (deps: D) => Promise<unknown>
+  advance?: (deps: D) => Promise<unknown>
   /**
    * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
    * the same work at the same time. Doing the work a second time must therefore change nothing. Undefined if other code
    * takes the jobs.
    */
-  ejecutar?: (deps: D, trabajos: readonly HeldJob[]) => Promise<void>
+  run?: (deps: D, trabajos: readonly HeldJob[]) => Promise<void>
 }
 
 /** Job that a worker holds. */
@@ -48,9 +48,9 @@ export interface HeldJob {
   signal?: AbortSignal
 }
 
-/** Work that runs every `cada` seconds, not because of a pending row. */
+/** Work that runs every `intervalSeconds` seconds, not because of a pending row. */
 export interface Cleanup<D> {
-  cada: number
+  intervalSeconds: number
   /** Does the work. Returns `true` if some work is left; the next run then comes sooner. */
-  hacer: (deps: D) => Promise<unknown>
+  perform: (deps: D) => Promise<unknown>
 }

@@ -4,30 +4,30 @@
  */
 export class RecentIds {
   /** Times at which jobs were added to the queue, in milliseconds, oldest first. */
-  readonly #alimentados = new Map<string, number>()
-  readonly #plazo: number
+  readonly #fedAt = new Map<string, number>()
+  readonly #memoryMs: number
 
-  /** @param plazo time for which an added job is not added again, in milliseconds */
-  constructor(plazo: number) {
-    this.#plazo = plazo
+  /** @param memoryMs time for which an added job is not added again, in milliseconds */
+  constructor(memoryMs: number) {
+    this.#memoryMs = memoryMs
   }
 
   has(id: string): boolean {
-    return this.#alimentados.has(id)
+    return this.#fedAt.has(id)
   }
 
   add(ids: readonly string[], ahora: number): void {
-    for (const id of ids) this.#alimentados.set(id, ahora)
+    for (const id of ids) this.#fedAt.set(id, ahora)
   }
 
   forgetOld(ahora: number): void {
-    for (const [id, cuando] of this.#alimentados) {
-      if (cuando > ahora - this.#plazo) break
-      this.#alimentados.delete(id)
+    for (const [id, fedAt] of this.#fedAt) {
+      if (fedAt > ahora - this.#memoryMs) break
+      this.#fedAt.delete(id)
     }
   }
 
   clear(): void {
-    this.#alimentados.clear()
+    this.#fedAt.clear()
   }
 }

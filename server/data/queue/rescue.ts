@@ -7,29 +7,29 @@ export const HEARTBEAT_SECONDS = 1
 /** Interval between two looks at the heartbeats, in milliseconds. */
 export const RESCUE_INTERVAL = 2_000
 /** Age from which a heartbeat counts as silent, in seconds of the database's clock. */
-const SILENCIO_S = 3
+const SILENCE_S = 3
 /** Delay before a job that failed, or whose worker died, may be claimed again, in seconds. */
 export const RETRY_DELAY_SECONDS = 1
 
 /** Job of a worker whose heartbeat is too old. */
-interface Callado {
+interface SilentJob {
   cola: string
   id: string
   retry_count: number
-  latido: string
+  heartbeat: string
 }
 
-const CALLADOS = statement<{ colas: readonly string[] }, Callado>(
+const SILENT_JOBS = statement<{ colas: readonly string[] }, SilentJob>(
   'cola.callados',
-  `select name as cola, id, retry_count, heartbeat_on::text as latido from pgboss.job
+  `select name as cola, id, retry_count, heartbeat_on::text as heartbeat from pgboss.job
    where name = any(:colas::text[]) and state = 'active' and heartbeat_seconds is not null
-     and heartbeat_on < now() - interval '${SILENCIO_S} seconds'`,
+     and heartbeat_on < now() - interval '${SILENCE_S} seconds'`,
 )
 
-interface DepsDeRescate {
-  dbSinEspera: Db
+interface RescueDeps {
+  noWaitDb: Db
   log: Log
-  despertar: (cola: string) => void
+  wake: (cola: string) => void
 }
 
 /**
@@ -42,36 +42,36 @@ interface DepsDeRescate {
  */
 export class Rescue {
   readonly #boss: PgBoss
-  readonly #deps: DepsDeRescate
+  readonly #deps: RescueDeps
   readonly #colas: readonly string[]
   /**
    * Heartbeats that the previous look found too old, by the job's id. A job with the same heartbeat at the next look
    * has lost its worker.
    */
-  #vistos = new Map<string, string>()
+  #seenHeartbeats = new Map<string, string>()
 
   /** @param colas queues whose workers send heartbeats every {@link HEARTBEAT_SECONDS} seconds */
-  constructor(boss: PgBoss, deps: DepsDeRescate, colas: readonly string[]) {
+  constructor(boss: PgBoss, deps: RescueDeps, colas: readonly string[]) {
     this.#boss = boss
     this.#deps = deps
     this.#colas = colas
   }
 
   async look(): Promise<void> {
-    const callados = await this.#deps.dbSinEspera.consultar(CALLADOS, { colas: this.#colas })
-    const muertos = callados.filter(({ id, latido }) => this.#vistos.get(id) === latido)
-    this.#vistos = new Map(callados.map(({ id, latido }) => [id, latido]))
-    for (const [cola, trabajos] of Map.groupBy(muertos, (uno) => uno.cola)) await this.#devolver(cola, trabajos)
+    const silentJobs = await this.#deps.noWaitDb.query(SILENT_JOBS, { colas: this.#colas })
+    const deadJobs = silentJobs.filter(({ id, heartbeat }) => this.#seenHeartbeats.get(id) === heartbeat)
+    this.#seenHeartbeats = new Map(silentJobs.map(({ id, heartbeat }) => [id, heartbeat]))
+    for (const [cola, trabajos] of Map.groupBy(deadJobs, (job) => job.cola)) await this.#giveBack(cola, trabajos)
   }
 
   /**
    * Gives jobs back to their queue. pg-boss compares the number of the attempt. A job that its worker has settled
    * meanwhile, or that another worker holds, stays as it is.
    */
-  async #devolver(cola: string, trabajos: readonly Callado[]): Promise<void> {
+  async #giveBack(cola: string, trabajos: readonly SilentJob[]): Promise<void> {
     const intentos = trabajos.map(({ id, retry_count: retryCount }) => ({ id, retryCount }))
     await this.#boss.fail(cola, intentos, { message: 'worker lost' })
     this.#deps.log.warn({ cola, trabajos: trabajos.length }, 'jobs of a lost worker')
-    setTimeout(() => this.#deps.despertar(cola), RETRY_DELAY_SECONDS * 1_000).unref()
+    setTimeout(() => this.#deps.wake(cola), RETRY_DELAY_SECONDS * 1_000).unref()
   }
 }

@@ -2,12 +2,12 @@
  * Rest after a run that left work behind, in multiples of the run's time. The work therefore uses one connection for a
  * quarter of the time at most.
  */
-const DESCANSO = 3
+const REST_FACTOR = 3
 
 /** Clock and timer of {@link Rounds}, so that a test can replace them. */
 export interface Timers {
-  setTimeout(hacer: () => void, ms: number): NodeJS.Timeout
-  clearTimeout(temporizador: NodeJS.Timeout | undefined): void
+  setTimeout(work: () => void, ms: number): NodeJS.Timeout
+  clearTimeout(timer: NodeJS.Timeout | undefined): void
   /** Milliseconds since a fixed instant. */
   now(): number
 }
@@ -19,70 +19,72 @@ const DE_NODE: Timers = { setTimeout, clearTimeout, now: () => performance.now()
  * the interval grows.
  */
 export class Rounds {
-  readonly #hacer: () => Promise<unknown>
-  readonly #prisa: number
-  readonly #calma: number
-  readonly #alFallar: (error: unknown) => void
+  readonly #work: () => Promise<unknown>
+  readonly #busyInterval: number
+  readonly #calmInterval: number
+  readonly #onFailure: (error: unknown) => void
   readonly #timers: Timers
-  #temporizador: NodeJS.Timeout | undefined
-  #enMarcha: Promise<void> | undefined
-  #pausa: number
-  #cita = 0
-  #apurada = false
-  #detenida = false
+  #timer: NodeJS.Timeout | undefined
+  #currentRun: Promise<void> | undefined
+  #pause: number
+  #dueAt = 0
+  #hurried = false
+  #stopped = false
 
   /**
    * Starts the first run at once.
-   * @param hacer returns `true` if the run left work behind; the next run then starts after `DESCANSO` times the time
+   * @param work returns `true` if the run left work behind; the next run then starts after `REST_FACTOR` times the time
    * of this run, if that is sooner
-   * @param prisa milliseconds from the end of a run to the next while there is work
-   * @param calma the longest such interval while there is no work, in milliseconds
+   * @param busyInterval milliseconds from the end of a run to the next while there is work
+   * @param calmInterval the longest such interval while there is no work, in milliseconds
    */
   constructor(
-    hacer: () => Promise<unknown>,
-    { prisa, calma = prisa }: { prisa: number; calma?: number },
-    alFallar: (error: unknown) => void,
+    work: () => Promise<unknown>,
+    { busyInterval, calmInterval = busyInterval }: { busyInterval: number; calmInterval?: number },
+    onFailure: (error: unknown) => void,
     timers = DE_NODE,
   ) {
-    this.#hacer = hacer
-    this.#prisa = prisa
-    this.#calma = calma
-    this.#alFallar = alFallar
+    this.#work = work
+    this.#busyInterval = busyInterval
+    this.#calmInterval = calmInterval
+    this.#onFailure = onFailure
     this.#timers = timers
-    this.#pausa = prisa
+    this.#pause = busyInterval
     this.#dar()
   }
 
   /** Reports that there is work: the next two runs come soon. */
   hurry(): void {
-    this.#apurada = true
-    this.#pausa = this.#prisa
-    if (!this.#enMarcha && this.#cita > this.#timers.now() + this.#prisa) this.#citar()
+    this.#hurried = true
+    this.#pause = this.#busyInterval
+    if (!this.#currentRun && this.#dueAt > this.#timers.now() + this.#busyInterval) this.#schedule()
   }
 
   /** Waits for the current run. No run starts afterwards. */
   async stop(): Promise<void> {
-    this.#detenida = true
-    this.#timers.clearTimeout(this.#temporizador)
-    await this.#enMarcha
+    this.#stopped = true
+    this.#timers.clearTimeout(this.#timer)
+    await this.#currentRun
   }
 
   #dar(): void {
-    this.#apurada = false
-    const inicio = this.#timers.now()
-    this.#enMarcha = this.#hacer()
-      .catch(this.#alFallar)
+    this.#hurried = false
+    const startedAt = this.#timers.now()
+    this.#currentRun = this.#work()
+      .catch(this.#onFailure)
       .then((hayMas) => {
-        this.#enMarcha = undefined
-        if (!this.#apurada) this.#pausa = Math.min(2 * this.#pausa, this.#calma)
-        this.#citar(hayMas === true ? Math.min(this.#pausa, DESCANSO * (this.#timers.now() - inicio)) : this.#pausa)
+        this.#currentRun = undefined
+        if (!this.#hurried) this.#pause = Math.min(2 * this.#pause, this.#calmInterval)
+        this.#schedule(
+          hayMas === true ? Math.min(this.#pause, REST_FACTOR * (this.#timers.now() - startedAt)) : this.#pause,
+        )
       })
   }
 
-  #citar(pausa = this.#pausa): void {
-    this.#timers.clearTimeout(this.#temporizador)
-    if (this.#detenida) return
-    this.#cita = this.#timers.now() + pausa
-    this.#temporizador = this.#timers.setTimeout(() => this.#dar(), pausa)
+  #schedule(pause = this.#pause): void {
+    this.#timers.clearTimeout(this.#timer)
+    if (this.#stopped) return
+    this.#dueAt = this.#timers.now() + pause
+    this.#timer = this.#timers.setTimeout(() => this.#dar(), pause)
   }
 }

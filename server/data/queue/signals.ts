@@ -14,12 +14,12 @@ export interface SignalKey {
 
 const CANAL = 'guias_trabajo'
 /** Endpoints in one signal. PostgreSQL accepts less than 8,000 bytes. */
-const POR_SENAL = 80
+const KEYS_PER_SIGNAL = 80
 /** Pause before a listener that lost its connection opens another one, in milliseconds. */
-const REPOSO = 1_000
+const RECONNECT_PAUSE_MS = 1_000
 
 /** Signal without keys: there may be pending rows of any kind. */
-const CUALQUIERA = ''
+const ANY_WORK = ''
 
 /**
  * Tells other processes that rows of pending work were committed. While a signal is being sent, further signals are
@@ -29,8 +29,8 @@ const CUALQUIERA = ''
 export class SignalSender {
   readonly #pool: pg.Pool
   readonly #log: Log
-  readonly #porDecir = new Set<string>()
-  #diciendo = false
+  readonly #unsentTexts = new Set<string>()
+  #isSending = false
 
   /** @param pool pool of sessions whose commits do not wait for the disk */
   constructor(pool: pg.Pool, log: Log) {
@@ -43,21 +43,22 @@ export class SignalSender {
    * @param claves webhook endpoints that may have due deliveries; undefined: there may be any kind of work
    */
   readonly send = (claves?: readonly SignalKey[]): void => {
-    if (!claves) this.#porDecir.add(CUALQUIERA)
-    for (const { comercio_id, modo, webhook } of claves ?? []) this.#porDecir.add(`${comercio_id},${modo},${webhook}`)
-    if (!this.#diciendo) void this.#decirTodo()
+    if (!claves) this.#unsentTexts.add(ANY_WORK)
+    for (const { comercio_id, modo, webhook } of claves ?? [])
+      this.#unsentTexts.add(`${comercio_id},${modo},${webhook}`)
+    if (!this.#isSending) void this.#sendAll()
   }
 
-  async #decirTodo(): Promise<void> {
-    this.#diciendo = true
-    while (this.#porDecir.size > 0) {
-      const textos = this.#porDecir.delete(CUALQUIERA) ? [CUALQUIERA] : [...this.#porDecir].slice(0, POR_SENAL)
-      for (const texto of textos) this.#porDecir.delete(texto)
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    while (this.#unsentTexts.size > 0) {
+      const texts = this.#unsentTexts.delete(ANY_WORK) ? [ANY_WORK] : [...this.#unsentTexts].slice(0, KEYS_PER_SIGNAL)
+      for (const texto of texts) this.#unsentTexts.delete(texto)
       await this.#pool
-        .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CANAL, textos.join(' ')] })
+        .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CANAL, texts.join(' ')] })
         .catch((err: unknown) => this.#log.warn({ err }, 'NOTIFY failed'))
     }
-    this.#diciendo = false
+    this.#isSending = false
   }
 }
 
@@ -65,60 +66,60 @@ export class SignalSender {
 export class SignalListener {
   readonly #url: string
   readonly #log: Log
-  readonly #alOir: (claves?: readonly SignalKey[]) => void
-  #cliente: pg.Client | undefined
-  #temporizador: NodeJS.Timeout | undefined
-  #cerrado = false
+  readonly #onSignal: (claves?: readonly SignalKey[]) => void
+  #client: pg.Client | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
 
   /**
-   * @param alOir called with the webhook endpoints that may have due deliveries, or without argument if there may be
+   * @param onSignal called with the webhook endpoints that may have due deliveries, or without argument if there may be
    *   any kind of work
    */
-  constructor(url: string, log: Log, alOir: (claves?: readonly SignalKey[]) => void) {
+  constructor(url: string, log: Log, onSignal: (claves?: readonly SignalKey[]) => void) {
     this.#url = url
     this.#log = log
-    this.#alOir = alOir
-    void this.#conectar()
+    this.#onSignal = onSignal
+    void this.#connect()
   }
 
   async close(): Promise<void> {
-    this.#cerrado = true
-    clearTimeout(this.#temporizador)
-    await this.#cliente?.end().catch(() => {})
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#client?.end().catch(() => {})
   }
 
-  async #conectar(): Promise<void> {
-    const cliente = new pg.Client({
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
       connectionString: this.#url,
       application_name: `guias señales pid=${process.pid}`,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
     })
-    this.#cliente = cliente
-    cliente.on('error', () => {})
-    cliente.on('end', () => this.#repetir())
-    cliente.on('notification', ({ payload = '' }) => this.#alOir(leerSenal(payload)))
+    this.#client = client
+    client.on('error', () => {})
+    client.on('end', () => this.#reconnect())
+    client.on('notification', ({ payload = '' }) => this.#onSignal(readSignal(payload)))
     try {
-      await cliente.connect()
-      await cliente.query(`listen ${CANAL}`)
+      await client.connect()
+      await client.query(`listen ${CANAL}`)
       // Signals sent before `listen` are lost, so there may be any kind of work.
-      this.#alOir()
+      this.#onSignal()
     } catch (err) {
       // A connection that `close` ends is not a fault.
-      if (!this.#cerrado) this.#log.warn({ err }, 'LISTEN connection failed')
-      await cliente.end().catch(() => {})
-      this.#repetir()
+      if (!this.#isClosed) this.#log.warn({ err }, 'LISTEN connection failed')
+      await client.end().catch(() => {})
+      this.#reconnect()
     }
   }
 
-  #repetir(): void {
-    clearTimeout(this.#temporizador)
-    if (!this.#cerrado) this.#temporizador = setTimeout(() => void this.#conectar(), REPOSO)
+  #reconnect(): void {
+    clearTimeout(this.#timer)
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#connect(), RECONNECT_PAUSE_MS)
   }
 }
 
-function leerSenal(payload: string): SignalKey[] | undefined {
-  if (payload === CUALQUIERA) return undefined
+function readSignal(payload: string): SignalKey[] | undefined {
+  if (payload === ANY_WORK) return undefined
   return payload.split(' ').map((texto) => {
     const [comercio_id = '', modo, webhook = ''] = texto.split(',')
     return { comercio_id, modo: modo as SignalKey['modo'], webhook }

@@ -1,16 +1,16 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaAprobacion, presentarAprobacion } from './aprobacion.ts'
+import { type FilaAprobacion, presentAprobacion } from './aprobacion.ts'
 
 export const listarAprobaciones: Handler<'listarAprobaciones'> = async ({ query, ...quien }, deps) => {
-  const { db, cursores, bitacora } = deps
-  const pagina = await paginate(cursores, { operacion: 'listarAprobaciones', dueno: 'operador' }, query ?? {}, {
+  const { db, cursors, bitacora } = deps
+  const pagina = await paginate(cursors, { operacion: 'listarAprobaciones', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) =>
       (await db.prisma.aprobacion.findMany(newestFirst(despues, take))) as FilaAprobacion[],
     posicion: positionOfId,
-    presentar: (fila) => presentarAprobacion(deps, fila),
+    present: (fila) => presentAprobacion(deps, fila),
   })
-  await bitacora.consultada(quien, { accion: 'listarAprobaciones', despues: { aprobaciones: pagina.datos.length } })
+  await bitacora.recordRead(quien, { accion: 'listarAprobaciones', despues: { aprobaciones: pagina.datos.length } })
   return { status: 200, body: pagina }
 }

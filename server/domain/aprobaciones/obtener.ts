@@ -1,8 +1,8 @@
 import type { Handler } from '../operation.ts'
-import { exigirAprobacion, presentarAprobacion } from './aprobacion.ts'
+import { presentAprobacion, requireAprobacion } from './aprobacion.ts'
 
 export const obtenerAprobacion: Handler<'obtenerAprobacion'> = async ({ path, ...quien }, deps) => {
-  const fila = await exigirAprobacion(deps.db, path.aprobacion)
-  await deps.bitacora.consultada(quien, { accion: 'obtenerAprobacion', sobre: ['aprobacion', fila.aprobacion] })
-  return { status: 200, body: presentarAprobacion(deps, fila) }
+  const fila = await requireAprobacion(deps.db, path.aprobacion)
+  await deps.bitacora.recordRead(quien, { accion: 'obtenerAprobacion', sobre: ['aprobacion', fila.aprobacion] })
+  return { status: 200, body: presentAprobacion(deps, fila) }
 }

@@ -1,10 +1,10 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { aprobacionCerrada, aprobacionDesconocida, exigirAprobacion } from './aprobacion.ts'
+import { closedAprobacion, requireAprobacion, unknownAprobacion } from './aprobacion.ts'
 
-const RETIRAR = statement<{ id: string; ahora: Date }, { id: string }>(
+const WITHDRAW = statement<{ id: string; ahora: Date }, { id: string }>(
   'aprobaciones.retirar',
   `update aprobacion set estado = 'retirada', contenido = null, decidido_en = :ahora
    where id = :id and estado = 'pendiente' and vence_en > :ahora returning id`,
@@ -14,17 +14,17 @@ const RETIRAR = statement<{ id: string; ahora: Date }, { id: string }>(
  * Withdraws an approval of the person who asked for it.
  * @throws Problema 404 if the person did not ask for it; 409 if the approval was decided or has expired
  */
-export async function retirar(
-  { db, reloj, bitacora }: Pick<Deps, 'db' | 'reloj' | 'bitacora'>,
-  quien: Quien & { identidad: { persona: string } },
+export async function withdrawAprobacion(
+  { db, clock, bitacora }: Pick<Deps, 'db' | 'clock' | 'bitacora'>,
+  quien: Actor & { identity: { persona: string } },
   codigo: string,
 ): Promise<void> {
-  const { id, aprobacion, pide } = await exigirAprobacion(db, codigo)
-  if (pide !== quien.identidad.persona) throw aprobacionDesconocida()
-  await inTransaction(db.central, async (consultar) => {
-    const [retirada] = await consultar(RETIRAR, { id, ahora: reloj() })
-    if (!retirada) throw aprobacionCerrada('La aprobación ya se decidió, se retiró o venció.')
-    await bitacora.anotar(consultar, quien, {
+  const { id, aprobacion, pide } = await requireAprobacion(db, codigo)
+  if (pide !== quien.identity.persona) throw unknownAprobacion()
+  await inTransaction(db.central, async (query) => {
+    const [retirada] = await query(WITHDRAW, { id, ahora: clock() })
+    if (!retirada) throw closedAprobacion('La aprobación ya se decidió, se retiró o venció.')
+    await bitacora.record(query, quien, {
       accion: 'retirarAprobacion',
       sobre: ['aprobacion', aprobacion],
       antes: { estado: 'pendiente' },
@@ -34,6 +34,6 @@ export async function retirar(
 }
 
 export const retirarAprobacion: Handler<'retirarAprobacion'> = async ({ path, ...quien }, deps) => {
-  await retirar(deps, quien, path.aprobacion)
+  await withdrawAprobacion(deps, quien, path.aprobacion)
   return { status: 204, body: undefined }
 }

@@ -10,28 +10,28 @@ import { Problema, unavailable } from '../../platform/errors.ts'
 import { readImage } from '../../platform/images/readImage.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { type FilaGuia, findGuia } from '../guias/guia.ts'
 import type { Disposition } from './links.ts'
 
 /** Row of table `archivo`. The columns have the contract's names. */
 export type FilaArchivo = RowOf<archivo, { modo: Modo; tipo: TipoDeArchivo }>
 
-const PREFIJO = 'arch_'
+const PREFIX = 'arch_'
 /** Creates a file code with 80 random bits. */
-const nuevoCodigoDeArchivo = () => PREFIJO + randomBase32(16)
+const newArchivoCode = () => PREFIX + randomBase32(16)
 
 /** Reports whether a storage key is a file code of this service. A bucket may also hold files of other programs. */
-export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
+export const isArchivoCode = (clave: string) => clave.startsWith(PREFIX)
 
 /** Data of a file except its code, its guide and the values computed from its bytes. */
-type DatosDeArchivo = Pick<
+type ArchivoData = Pick<
   FilaArchivo,
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
 >
 
 const REGISTRAR = statement<
-  DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
+  ArchivoData & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
   FilaArchivo
 >(
   'archivos.registrar',
@@ -54,24 +54,24 @@ const REGISTRAR = statement<
  * attempts. Couriers and operators may upload with only the guide's code, so this limit keeps a client from filling the
  * storage.
  */
-const IMAGENES = { por_intento: 20, por_guia: 60 }
+const MAX_IMAGES = { per_intento: 20, per_guia: 60 }
 
 /**
  * Age in milliseconds after which an unfinished reservation no longer counts. The storage answers within ten seconds.
  */
-const EN_CAMINO = 60_000
+const UPLOAD_TIMEOUT_MS = 60_000
 
-type DeGuia = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
+type GuiaKey = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
 
 /**
- * Counts the pictures of a guide: all of them (`por_guia`), and those since the last failed attempt (`por_intento`).
+ * Counts the pictures of a guide: all of them (`per_guia`), and those since the last failed attempt (`per_intento`).
  * Includes uploads in progress. Excludes older reservations, which an unavailable storage may have left unfinished.
  */
-const CONTAR = statement<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
+const COUNT = statement<GuiaKey & { desde: Date }, { per_guia: number; per_intento: number }>(
   'archivos.contar',
-  `select count(*)::int as por_guia, count(*) filter (where a.creado_en > coalesce((
+  `select count(*)::int as per_guia, count(*) filter (where a.creado_en > coalesce((
        select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-         and tipo = 'guia.intento_fallido'), '-infinity'))::int as por_intento
+         and tipo = 'guia.intento_fallido'), '-infinity'))::int as per_intento
    from (
      select creado_en from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo in ('foto', 'firma') and autor is not null
@@ -81,13 +81,13 @@ const CONTAR = statement<DeGuia & { desde: Date }, { por_guia: number; por_inten
 )
 
 /** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
-const TURNO = statement<Pick<DeGuia, 'guia_id'>>(
+const TURN = statement<Pick<GuiaKey, 'guia_id'>>(
   'archivos.turno',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
   { alcance: 'parte' },
 )
 
-const RESERVAR = statement<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
+const RESERVE = statement<GuiaKey & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
   'archivos.reservar',
   `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
@@ -97,16 +97,16 @@ const RESERVAR = statement<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
  * Requires that the guide can take another picture.
  * @throws Problema 409 if the guide or the attempt has its maximum of pictures
  */
-async function exigirCupo(consultar: Query, suya: DeGuia, ahora: Date): Promise<void> {
-  const [cuenta] = await consultar(CONTAR, { ...suya, desde: new Date(ahora.getTime() - EN_CAMINO) })
-  const lleno = (['por_guia', 'por_intento'] as const).find((cual) => cuenta![cual] >= IMAGENES[cual])
-  if (!lleno) return
-  const cuales = lleno === 'por_guia' ? 'La guía' : 'Este intento de entrega'
-  throw new Problema('limite_de_imagenes', `${cuales} ya tiene ${IMAGENES[lleno]} imágenes. Use las que subió.`)
+async function requireImageQuota(query: Query, guiaKey: GuiaKey, ahora: Date): Promise<void> {
+  const [cuenta] = await query(COUNT, { ...guiaKey, desde: new Date(ahora.getTime() - UPLOAD_TIMEOUT_MS) })
+  const exceeded = (['per_guia', 'per_intento'] as const).find((bound) => cuenta![bound] >= MAX_IMAGES[bound])
+  if (!exceeded) return
+  const subject = exceeded === 'per_guia' ? 'La guía' : 'Este intento de entrega'
+  throw new Problema('limite_de_imagenes', `${subject} ya tiene ${MAX_IMAGES[exceeded]} imágenes. Use las que subió.`)
 }
 
 /** File to store: its bytes and its data. */
-export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
+export type ArchivoToSave = ArchivoData & { contenido: Buffer }
 
 /**
  * Stores a file of a guide in three steps: reserves the code, stores the bytes durably, inserts the row. A crash never
@@ -114,27 +114,27 @@ export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
  * @throws Problema 409 if the guide has its maximum of pictures; 503 if the storage is unavailable or the upload takes
  * too long
  */
-export async function guardarArchivo(
-  { db, almacen, reloj }: Pick<Deps, 'db' | 'almacen' | 'reloj'>,
+export async function saveArchivo(
+  { db, store, clock }: Pick<Deps, 'db' | 'store' | 'clock'>,
   guia: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>,
-  { contenido, ...datos }: ArchivoParaGuardar,
+  { contenido, ...datos }: ArchivoToSave,
 ): Promise<FilaArchivo> {
-  const archivo = nuevoCodigoDeArchivo()
-  const suya = deGuia(guia)
+  const archivo = newArchivoCode()
+  const guiaKey = guiaKeyOf(guia)
   const { comercio_id } = guia
   await noteOwners(db, [{ key: archivo, merchant: comercio_id }])
-  const reservar = (consultar: Query) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
-  if (datos.autor === null) await reservar(db.consultar)
+  const reserve = (query: Query) => query(RESERVE, { ...guiaKey, archivo, creado_en: clock() })
+  if (datos.autor === null) await reserve(db.query)
   else {
-    await inTransaction(db.de(comercio_id), async (consultar) => {
-      await consultar(TURNO, suya)
-      await exigirCupo(consultar, suya, reloj())
-      await reservar(consultar)
+    await inTransaction(db.de(comercio_id), async (query) => {
+      await query(TURN, guiaKey)
+      await requireImageQuota(query, guiaKey, clock())
+      await reserve(query)
     })
   }
-  await almacen.guardar(archivo, contenido, datos.mime)
+  await store.save(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
-  const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
+  const [fila] = await db.query(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
   // No row: the upload took so long that the sweeper has marked its reservation for deletion.
   if (!fila) throw unavailable('La subida tardó demasiado. Repítala.')
   return fila
@@ -144,8 +144,8 @@ export async function guardarArchivo(
 export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** Converts a file row to the contract's `ArchivoDePrueba`, with a new signed link that expires. */
-export function presentarArchivo(
-  { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
+export function presentArchivo(
+  { archivoLinks }: Pick<Deps, 'archivoLinks'>,
   { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
   disp: Disposition = 'inline',
 ): ArchivoDePrueba {
@@ -153,7 +153,7 @@ export function presentarArchivo(
     archivo,
     tipo,
     mime,
-    ...enlacesDeArchivos.crear(archivo, disp),
+    ...archivoLinks.create(archivo, disp),
     bytes,
     ancho,
     alto,
@@ -164,26 +164,26 @@ export function presentarArchivo(
 
 /**
  * Receives a picture of a guide from an operator or courier. Stores the picture for the delivery that later names it.
- * @param permitir throws if the author may not upload pictures of this guide
+ * @param authorize throws if the author may not upload pictures of this guide
  * @param tomada time of capture that the client states; the time in the picture's EXIF data takes precedence
  */
-export async function recibirImagen(
-  { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
-  { autor, permitir }: { autor: string; permitir?: (guia: FilaGuia) => Promise<void> },
+export async function receiveImage(
+  { db, clock, store, reception }: Pick<Deps, 'db' | 'clock' | 'store' | 'reception'>,
+  { autor, authorize }: { autor: string; authorize?: (guia: FilaGuia) => Promise<void> },
   codigo: string,
   tipo: TipoDeSubida,
   contenido: Readable,
   tomada?: string,
 ): Promise<DeclaredResponse<'subirArchivo'>> {
-  const guia = await buscarGuia(db, 'todos', codigo)
-  await permitir?.(guia)
-  // Rejects a full guide before the body is read. `guardarArchivo` counts again under a lock.
-  await exigirCupo(db.consultar, deGuia(guia), reloj())
-  const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {
-    const imagen = await enTurno(() => readImage(ruta, tipo))
-    return guardarArchivo({ db, almacen, reloj }, guia, {
-      ...imagen,
-      capturado_en: imagen.capturado_en ?? (tomada === undefined ? null : (readInstant(tomada) ?? null)),
+  const guia = await findGuia(db, 'todos', codigo)
+  await authorize?.(guia)
+  // Rejects a full guide before the body is read. `saveArchivo` counts again under a lock.
+  await requireImageQuota(db.query, guiaKeyOf(guia), clock())
+  const fila = await reception.receive(contenido, async (path, inTurn) => {
+    const image = await inTurn(() => readImage(path, tipo))
+    return saveArchivo({ db, store, clock }, guia, {
+      ...image,
+      capturado_en: image.capturado_en ?? (tomada === undefined ? null : (readInstant(tomada) ?? null)),
       tipo,
       autor,
       usado_en: null,

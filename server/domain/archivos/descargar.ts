@@ -8,7 +8,7 @@ import type { ByteRange } from '../../platform/files/store.ts'
 import type { Handler } from '../operation.ts'
 import type { FilaArchivo } from './archivo.ts'
 
-const BUSCAR = statement<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
+const FIND = statement<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
   'archivos.buscar',
   `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo
@@ -16,27 +16,27 @@ const BUSCAR = statement<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' 
   { alcance: 'parte' },
 )
 
-const EXTENSIONES: Readonly<Record<string, string>> = {
+const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
   'application/pdf': 'pdf',
 }
 
 export const descargarArchivo: Handler<'descargarArchivo'> = async (
-  { path: { archivo }, query = {}, headers = {}, soloCabeceras },
-  { db, almacen, enlacesDeArchivos },
+  { path: { archivo }, query = {}, headers = {}, headersOnly },
+  { db, store, archivoLinks },
 ) => {
-  const disp = enlacesDeArchivos.verificar(archivo, query)
-  const [fila] = (disp && (await (await whereIs(db, archivo))?.consultar(BUSCAR, { archivo }))) ?? []
+  const disp = archivoLinks.verify(archivo, query)
+  const [fila] = (disp && (await (await whereIs(db, archivo))?.query(FIND, { archivo }))) ?? []
   // A deleted file gets the same response as an invalid link.
   if (!disp || !fila) throw uniformProblem('enlace_invalido')
   const { mime, bytes, sha256 } = fila
-  const nombre = `${archivo}.${EXTENSIONES[mime] ?? 'bin'}`
-  if (almacen.enlazar) {
+  const nombre = `${archivo}.${EXTENSIONS[mime] ?? 'bin'}`
+  if (store.link) {
     // The storage itself handles ranges and conditional requests. Its link is valid for one method only.
-    const metodo = soloCabeceras ? 'HEAD' : 'GET'
-    const disposicion = dispositionOf(disp, nombre)
-    const Location = await almacen.enlazar(archivo, { metodo, mime, disposicion })
+    const method = headersOnly ? 'HEAD' : 'GET'
+    const disposition = dispositionOf(disp, nombre)
+    const Location = await store.link(archivo, { method, mime, disposition })
     return { status: 307, headers: { Location, ...CROSS_ORIGIN_HEADERS }, body: undefined }
   }
   const ETag = `"${Buffer.from(sha256).toString('base64url')}"`
@@ -46,15 +46,15 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
     ...downloadHeaders(disp, nombre, ETag),
     'Accept-Ranges': 'bytes',
   }
-  const sigue = headers['if-range'] === undefined || headers['if-range'] === ETag
-  const rango = sigue ? leerRango(headers.range, bytes) : undefined
-  if (rango === 'fuera') {
-    const deCuantos = { 'Content-Range': `bytes */${bytes}` }
-    throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { cabeceras: deCuantos })
+  const isRangeCurrent = headers['if-range'] === undefined || headers['if-range'] === ETag
+  const range = isRangeCurrent ? parseRange(headers.range, bytes) : undefined
+  if (range === 'fuera') {
+    const contentRange = { 'Content-Range': `bytes */${bytes}` }
+    throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { cabeceras: contentRange })
   }
-  const contenido = await almacen.leer(archivo, rango)
-  if (!rango) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, contenido) }
-  const { desde, hasta } = rango
+  const contenido = await store.leer(archivo, range)
+  if (!range) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, contenido) }
+  const { desde, hasta } = range
   return {
     status: 206,
     headers: { ...cabeceras, 'Content-Range': `bytes ${desde}-${hasta}/${bytes}` },
@@ -67,12 +67,12 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
  * @returns the range; `fuera` if the file has no byte of the range; undefined (the whole file) for several ranges or a
  * malformed header
  */
-function leerRango(cabecera: string | undefined, bytes: number): ByteRange | 'fuera' | undefined {
-  const [, primero, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(cabecera?.trim() ?? '') ?? []
+function parseRange(header: string | undefined, bytes: number): ByteRange | 'fuera' | undefined {
+  const [, primero, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (primero === undefined || ultimo === undefined || primero + ultimo === '') return undefined
   if (primero === '') {
-    const cuantos = Math.min(Number(ultimo), bytes)
-    return cuantos === 0 ? 'fuera' : { desde: bytes - cuantos, hasta: bytes - 1 }
+    const byteCount = Math.min(Number(ultimo), bytes)
+    return byteCount === 0 ? 'fuera' : { desde: bytes - byteCount, hasta: bytes - 1 }
   }
   const desde = Number(primero)
   const hasta = ultimo === '' ? bytes - 1 : Math.min(Number(ultimo), bytes - 1)

@@ -2,27 +2,27 @@ import type { FileStore } from '../../platform/files/store.ts'
 import type { FileMetrics } from './metrics.ts'
 
 /** Wraps a file storage, so that its calls are counted and timed. */
-export function measureStore(almacen: FileStore, metricas: FileMetrics): FileStore {
-  const medir = async <T>(operacion: Parameters<FileMetrics['almacen']>[0], hacer: () => Promise<T>): Promise<T> => {
-    const inicio = performance.now()
-    const contar = (resultado: 'ok' | 'fallo') =>
-      metricas.almacen(operacion, resultado, (performance.now() - inicio) / 1_000)
+export function measureStore(store: FileStore, metrics: FileMetrics): FileStore {
+  const measure = async <T>(operacion: Parameters<FileMetrics['store']>[0], perform: () => Promise<T>): Promise<T> => {
+    const startedAt = performance.now()
+    const countResult = (resultado: 'ok' | 'fallo') =>
+      metrics.store(operacion, resultado, (performance.now() - startedAt) / 1_000)
     try {
-      const hecho = await hacer()
-      contar('ok')
-      return hecho
+      const done = await perform()
+      countResult('ok')
+      return done
     } catch (error) {
-      contar('fallo')
+      countResult('fallo')
       throw error
     }
   }
-  const { enlazar } = almacen
+  const { link } = store
   return {
-    guardar: (...datos) => medir('guardar', () => almacen.guardar(...datos)),
-    leer: (...datos) => medir('leer', () => almacen.leer(...datos)),
-    existe: (clave) => medir('existe', () => almacen.existe(clave)),
-    borrar: (clave) => medir('borrar', () => almacen.borrar(clave)),
-    listar: () => almacen.listar(),
-    ...(enlazar ? { enlazar: (...datos) => enlazar(...datos) } : {}),
+    save: (...datos) => measure('guardar', () => store.save(...datos)),
+    leer: (...datos) => measure('leer', () => store.leer(...datos)),
+    exists: (clave) => measure('existe', () => store.exists(clave)),
+    remove: (clave) => measure('borrar', () => store.remove(clave)),
+    list: () => store.list(),
+    ...(link ? { link: (...datos) => link(...datos) } : {}),
   }
 }

@@ -3,13 +3,13 @@ export interface StoreDifferences {
   /** Number of files that no row names an hour or more after their upload. */
   sinFila: number
   /** Number of rows whose file is missing in the storage; undefined if the sweep stopped early. */
-  sinArchivo?: number
+  missingFiles?: number
 }
 
 /** Counters of the file storage and its sweeper. */
 export interface FileMetrics {
   /** Counts a call of the storage. */
-  almacen(operacion: 'guardar' | 'leer' | 'existe' | 'borrar', resultado: 'ok' | 'fallo', segundos: number): void
+  store(operacion: 'guardar' | 'leer' | 'existe' | 'borrar', resultado: 'ok' | 'fallo', segundos: number): void
   /** Sets the result of the last sweep. */
-  diferencias(halladas: StoreDifferences): void
+  differences(found: StoreDifferences): void
 }

@@ -7,26 +7,26 @@ export const localStoreIn = (dataDir: string): FileStore => createLocalStore(joi
 
 /** An open file storage, and the function that closes it. */
 export interface OpenStore {
-  almacen: FileStore
+  store: FileStore
   /** Spanish message for the operator when the storage does not answer at start; otherwise undefined. */
   nota?: string | undefined
-  cerrar: () => void
+  close: () => void
 }
 
 /**
  * Opens the file storage that the configuration names. Checks a remote storage with one request.
  * @throws FileStoreError if the operator must correct the configuration
  */
-export async function openStore({ almacenamiento, dataDir }: Config): Promise<OpenStore> {
-  if (almacenamiento.tipo === 'local') return { almacen: localStoreIn(dataDir), cerrar: () => {} }
+export async function openStore({ storage, dataDir }: Config): Promise<OpenStore> {
+  if (storage.tipo === 'local') return { store: localStoreIn(dataDir), close: () => {} }
   // Loaded on demand, so that a process with local storage does not load the AWS SDK.
   const { createS3Store } = await import('../../platform/files/s3Store.ts')
-  const almacen = createS3Store(almacenamiento)
-  const cerrar = () => almacen.cerrar()
+  const store = createS3Store(storage)
+  const close = () => store.close()
   try {
-    return { almacen, nota: await almacen.comprobar(), cerrar }
+    return { store, nota: await store.check(), close }
   } catch (error) {
-    cerrar()
+    close()
     throw error
   }
 }

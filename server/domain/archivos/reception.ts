@@ -14,61 +14,61 @@ import { orUnavailable } from '../../platform/files/store.ts'
  */
 export interface Reception {
   /**
-   * Writes the body to a temporary file, passes its path to `hacer`, and then deletes the file.
-   * `hacer` runs memory-intensive work through `enTurno`. Calls to other systems (the storage) stay outside `enTurno`,
+   * Writes the body to a temporary file, passes its path to `perform`, and then deletes the file.
+   * `perform` runs memory-intensive work through `inTurn`. Calls to other systems (the storage) stay outside `inTurn`,
    * because one hanging call there would block all uploads.
    * @throws Problema 503 if too many uploads are in progress or the disk fails
    */
-  recibir<T>(contenido: Readable, hacer: (ruta: string, enTurno: Turns) => Promise<T>): Promise<T>
+  receive<T>(contenido: Readable, perform: (path: string, inTurn: Turns) => Promise<T>): Promise<T>
 }
 
 /** Maximum number of concurrent uploads per process. Further uploads get a 503. */
-const EN_CURSO = 32
+const MAX_IN_PROGRESS = 32
 /** Number of pictures decoded at once. A picture of 12 megapixels takes 0.2 s. */
-const A_LA_VEZ = 1
+const CONCURRENCY = 1
 /**
  * Age in milliseconds at which a temporary file counts as left behind by a terminated process. Also the interval
  * between two cleanups of the folder.
  */
-const VIEJO = 3_600_000
+const STALE_MS = 3_600_000
 
 /** Creates the receiver of uploads. It creates the folder, and deletes the files that crashed processes left there. */
-export function createReception(carpeta: string): Reception {
-  const turno = createTurns(A_LA_VEZ)
-  let enCurso = 0
-  let preparada: Promise<void> | undefined
-  let barrida = 0
+export function createReception(folder: string): Reception {
+  const turno = createTurns(CONCURRENCY)
+  let inProgress = 0
+  let prepared: Promise<void> | undefined
+  let sweptAt = 0
   return {
-    async recibir(contenido, hacer) {
-      if (enCurso >= EN_CURSO)
+    async receive(contenido, perform) {
+      if (inProgress >= MAX_IN_PROGRESS)
         throw unavailable('Hay demasiadas subidas a la vez. Repita la solicitud en unos segundos.')
-      enCurso++
-      const ruta = join(carpeta, randomUUID())
+      inProgress++
+      const path = join(folder, randomUUID())
       try {
         await orUnavailable(async () => {
-          if (performance.now() - barrida > VIEJO) preparada = undefined
-          preparada ??= preparar(carpeta).then(() => {
-            barrida = performance.now()
+          if (performance.now() - sweptAt > STALE_MS) prepared = undefined
+          prepared ??= prepare(folder).then(() => {
+            sweptAt = performance.now()
           })
-          await preparada.catch((error) => {
-            preparada = undefined
+          await prepared.catch((error) => {
+            prepared = undefined
             throw error
           })
-          await pipeline(contenido, createWriteStream(ruta, { mode: 0o600 }))
+          await pipeline(contenido, createWriteStream(path, { mode: 0o600 }))
         })
-        return await hacer(ruta, turno)
+        return await perform(path, turno)
       } finally {
-        enCurso--
-        await rm(ruta, { force: true }).catch(() => {})
+        inProgress--
+        await rm(path, { force: true }).catch(() => {})
       }
     },
   }
 }
 
-async function preparar(carpeta: string) {
-  await mkdir(carpeta, { recursive: true, mode: 0o700 })
-  for (const nombre of await readdir(carpeta)) {
-    const { mtimeMs } = await stat(join(carpeta, nombre)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    if (mtimeMs < Date.now() - VIEJO) await rm(join(carpeta, nombre), { force: true })
+async function prepare(folder: string) {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const nombre of await readdir(folder)) {
+    const { mtimeMs } = await stat(join(folder, nombre)).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+    if (mtimeMs < Date.now() - STALE_MS) await rm(join(folder, nombre), { force: true })
   }
 }

@@ -1,5 +1,5 @@
 import type { Handler } from '../operation.ts'
-import { recibirImagen } from './archivo.ts'
+import { receiveImage } from './archivo.ts'
 
-export const subirArchivo: Handler<'subirArchivo'> = ({ path, query: { tipo }, body, identidad }, deps) =>
-  recibirImagen(deps, { autor: identidad.operador }, path.guia, tipo, body)
+export const subirArchivo: Handler<'subirArchivo'> = ({ path, query: { tipo }, body, identity }, deps) =>
+  receiveImage(deps, { autor: identity.operador }, path.guia, tipo, body)

@@ -2,13 +2,13 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { Dia, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { diasDe, fueraDePlazo } from '../decisiones/decision.ts'
+import { dayOutOfRange, diasDe } from '../decisiones/decision.ts'
 import { esFinal } from '../estados/estados.ts'
 import type { Handler } from '../operation.ts'
-import { exigirActivo } from '../repartidores/repartidor.ts'
-import { codigosDe, diaDeLaEmpresa, presentarResultados, type Veredicto } from './asignacion.ts'
+import { requireActiveRepartidor } from '../repartidores/repartidor.ts'
+import { type AsignacionVerdict, empresaDay, presentResults, toGuiaCodes } from './asignacion.ts'
 
-interface Leida {
+interface AssignableGuia {
   comercio_id: string
   modo: Modo
   id: string
@@ -23,14 +23,14 @@ interface Leida {
  * Locks the guides in a fixed order. No guide then ends meanwhile, and requests about the same guides wait for each
  * other instead of deadlocking.
  */
-const TOMAR = statement<{ guias: readonly string[] }>(
+const LOCK = statement<{ guias: readonly string[] }>(
   'asignaciones.tomar',
   `select 1 from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) order by g.comercio_id, g.modo, g.id for no key update of g`,
   { alcance: 'parte' },
 )
 
-const LEER = statement<{ guias: readonly string[] }, Leida>(
+const LEER = statement<{ guias: readonly string[] }, AssignableGuia>(
   'asignaciones.deGuias',
   `select g.comercio_id, g.modo, g.id, g.guia, g.estado, a.repartidor, a.fecha::text as fecha
    from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -39,7 +39,7 @@ const LEER = statement<{ guias: readonly string[] }, Leida>(
   { alcance: 'parte' },
 )
 
-const ASIGNAR = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
+const ASSIGN = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
   'asignaciones.asignar',
   `insert into asignacion (comercio_id, modo, guia_id, repartidor, fecha, autor, asignado_en)
    select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :ahora::timestamptz
@@ -61,45 +61,50 @@ const terminada = (estado: Estado) =>
  * reached, the request fails, but guides of other parts may already be assigned.
  */
 export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, deps) => {
-  const { db, reloj, bitacora } = deps
-  const { repartidor } = await exigirActivo(db, body.repartidor)
-  const hoy = diaDeLaEmpresa(deps)
+  const { db, clock, bitacora } = deps
+  const { repartidor } = await requireActiveRepartidor(db, body.repartidor)
+  const hoy = empresaDay(deps)
   const dias = diasDe(null, hoy)
   const { fecha = hoy } = body
-  if (fecha < dias.desde || fecha > dias.hasta) throw fueraDePlazo(dias)
-  const nueva = { repartidor, fecha }
+  if (fecha < dias.desde || fecha > dias.hasta) throw dayOutOfRange(dias)
+  const newAsignacion = { repartidor, fecha }
 
-  const leidas = await askByKey(db, codigosDe(body.guias), (parte, guias) =>
-    inTransaction(parte, async (consultar) => {
-      await consultar(TOMAR, { guias })
-      const leidas = await consultar(LEER, { guias })
-      const cambian = leidas.filter((una) => !esFinal(una.estado) && !esIgual(una, nueva))
-      if (cambian.length > 0) {
-        const autor = quien.identidad.operador
-        await consultar(ASIGNAR, { guias: JSON.stringify(cambian), ...nueva, autor, ahora: reloj() })
-        await bitacora.anotarVarias(
-          consultar,
+  const guiaRows = await askByKey(db, toGuiaCodes(body.guias), (parte, guias) =>
+    inTransaction(parte, async (query) => {
+      await query(LOCK, { guias })
+      const guiaRows = await query(LEER, { guias })
+      const changedRows = guiaRows.filter((row) => !esFinal(row.estado) && !isSameAsignacion(row, newAsignacion))
+      if (changedRows.length > 0) {
+        const autor = quien.identity.operador
+        await query(ASSIGN, { guias: JSON.stringify(changedRows), ...newAsignacion, autor, ahora: clock() })
+        await bitacora.recordAll(
+          query,
           quien,
-          cambian.map(({ comercio_id, modo, guia, repartidor, fecha }) => ({
+          changedRows.map(({ comercio_id, modo, guia, repartidor, fecha }) => ({
             accion: 'asignarGuias',
             sobre: ['guia', guia],
             de: { comercio_id, modo },
             ...(repartidor !== null && { antes: { repartidor, fecha } }),
-            despues: nueva,
+            despues: newAsignacion,
           })),
         )
       }
-      return leidas
+      return guiaRows
     }),
   )
-  const veredictos = new Map<string, Veredicto>(
-    leidas.map((una) => [una.guia, esFinal(una.estado) ? terminada(una.estado) : { repetida: esIgual(una, nueva) }]),
+  const verdicts = new Map<string, AsignacionVerdict>(
+    guiaRows.map((row) => [
+      row.guia,
+      esFinal(row.estado) ? terminada(row.estado) : { repetida: isSameAsignacion(row, newAsignacion) },
+    ]),
   )
   return {
     status: 200,
-    body: { resultados: presentarResultados(deps, quien.idSolicitud, body.guias, veredictos) },
+    body: { resultados: presentResults(deps, quien.requestId, body.guias, verdicts) },
   }
 }
 
-const esIgual = (una: Pick<Leida, 'repartidor' | 'fecha'>, otra: Pick<Leida, 'repartidor' | 'fecha'>) =>
-  una.repartidor === otra.repartidor && una.fecha === otra.fecha
+const isSameAsignacion = (
+  row: Pick<AssignableGuia, 'repartidor' | 'fecha'>,
+  other: Pick<AssignableGuia, 'repartidor' | 'fecha'>,
+) => row.repartidor === other.repartidor && row.fecha === other.fecha

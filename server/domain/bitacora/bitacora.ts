@@ -15,16 +15,16 @@ export type FilaBitacora = RowOf<
     modo: Modo | null
     quien_tipo: LineaDeBitacora['quien']['tipo']
     sobre_tipo: NonNullable<LineaDeBitacora['sobre']>['tipo'] | null
-    antes: Valores | null
-    despues: Valores | null
+    antes: AuditValues | null
+    despues: AuditValues | null
   }
 >
 
 /** Column values that a line records. Personal data and secrets never appear; the line then names only their fields. */
-type Valores = Readonly<Record<string, unknown>>
+type AuditValues = Readonly<Record<string, unknown>>
 
 /** Content of an audit line except its author and time. */
-export interface Anotacion {
+export interface AuditEntry {
   /** Name of the operation, or of the console command. */
   accion: string
   sobre?: readonly [tipo: NonNullable<FilaBitacora['sobre_tipo']>, identificador: string]
@@ -38,19 +38,19 @@ export interface Anotacion {
    * fields whose values must not be recorded.
    */
   campos?: readonly string[]
-  antes?: Valores
-  despues?: Valores
+  antes?: AuditValues
+  despues?: AuditValues
 }
 
-type Autenticado =
+type Authenticated =
   | Identity
   | Pick<Identities['sesionDeRepartidor'], 'repartidor'>
   | Pick<Identities['sesionDePersona'], 'persona'>
 
 /** Author of a request, with the fields that a handler receives. */
-export interface Quien {
-  identidad: Autenticado | null
-  idSolicitud: string
+export interface Actor {
+  identity: Authenticated | null
+  requestId: string
   red: string
 }
 
@@ -59,97 +59,97 @@ export const CONSOLA = 'consola'
 
 /** The console as the author of a change: an operator with all scopes. */
 export const DE_CONSOLA = {
-  identidad: {
+  identity: {
     operadorId: '',
     operador: CONSOLA,
     llave: '',
     alcances: ALCANCES_DE_OPERACION,
-    rangos: [],
+    ranges: [],
     demostracion: false,
   },
-  idSolicitud: CONSOLA,
+  requestId: CONSOLA,
   red: '',
 }
 
 type Autor = Pick<FilaBitacora, 'quien_tipo' | 'quien' | 'llave' | 'comercio_id' | 'modo'>
 
-function autorDe(identidad: Autenticado | null): Autor {
+function authorOf(identity: Authenticated | null): Autor {
   const nadie = { quien: null, llave: null, comercio_id: null, modo: null }
-  if (!identidad) return { ...nadie, quien_tipo: 'desconocido' }
-  if ('persona' in identidad && identidad.persona !== undefined) {
-    const suyo = 'comercio' in identidad ? { comercio_id: identidad.comercioId, modo: identidad.modo } : {}
-    return { ...nadie, ...suyo, quien_tipo: 'persona', quien: identidad.persona }
+  if (!identity) return { ...nadie, quien_tipo: 'desconocido' }
+  if ('persona' in identity && identity.persona !== undefined) {
+    const merchantFields = 'comercio' in identity ? { comercio_id: identity.comercioId, modo: identity.modo } : {}
+    return { ...nadie, ...merchantFields, quien_tipo: 'persona', quien: identity.persona }
   }
-  if ('comercio' in identidad) {
-    const { comercioId: comercio_id, modo, llave } = identidad
+  if ('comercio' in identity) {
+    const { comercioId: comercio_id, modo, llave } = identity
     return { quien_tipo: 'llave', quien: `llave_${llave}`, llave: null, comercio_id, modo }
   }
-  if ('repartidor' in identidad) return { ...nadie, quien_tipo: 'repartidor', quien: identidad.repartidor }
-  if (!('operador' in identidad)) return { ...nadie, quien_tipo: 'persona', quien: identidad.persona }
-  if (identidad.operador === CONSOLA) return { ...nadie, quien_tipo: 'consola' }
-  return { ...nadie, quien_tipo: 'operador', quien: identidad.operador, llave: `llave_${identidad.llave}` }
+  if ('repartidor' in identity) return { ...nadie, quien_tipo: 'repartidor', quien: identity.repartidor }
+  if (!('operador' in identity)) return { ...nadie, quien_tipo: 'persona', quien: identity.persona }
+  if (identity.operador === CONSOLA) return { ...nadie, quien_tipo: 'consola' }
+  return { ...nadie, quien_tipo: 'operador', quien: identity.operador, llave: `llave_${identity.llave}` }
 }
 
-type LineaEscrita = Omit<FilaBitacora, 'xid'>
+type WrittenLine = Omit<FilaBitacora, 'xid'>
 
 /** SQL that inserts lines from a JSON array. */
-const INSERTAR = `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos,
+const INSERT = `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos,
      antes, despues, id_solicitud, red, creado_en)
    select id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
      id_solicitud, red, creado_en
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
 /** Inserts the audit line of a change, in the database in which the change is made. */
-const ANOTAR = statement<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
+const RECORD = statement<{ lineas: string }>('bitacora.anotar', INSERT, { alcance: 'donde_sea' })
 
 /** Inserts waiting lines. A retry skips the lines that a previous attempt has already inserted. */
-const ESCRIBIR = statement<{ lineas: string }>('bitacora.escribir', `${INSERTAR} on conflict (id) do nothing`)
+const WRITE = statement<{ lineas: string }>('bitacora.escribir', `${INSERT} on conflict (id) do nothing`)
 
 /**
  * Time in milliseconds that the line of a read access waits for a batch insert. A killed process loses at most the
  * lines of this time.
  */
-const ESPERA = 500
-/** `EN_ESPERA`: maximum number of waiting lines per process. `LOTE`: maximum number of lines per insert. */
-const EN_ESPERA = 10_000
+const DELAY_MS = 500
+/** `MAX_WAITING`: maximum number of waiting lines per process. `LOTE`: maximum number of lines per insert. */
+const MAX_WAITING = 10_000
 const LOTE = 1_000
 /**
- * `EPISODIO`: time in milliseconds in which refused sign-ins of one phone or network produce a single line.
- * `EPISODIOS`: maximum number of phones and networks that a process remembers.
+ * `EPISODE_MS`: time in milliseconds in which refused sign-ins of one phone or network produce a single line.
+ * `MAX_EPISODES`: maximum number of phones and networks that a process remembers.
  */
-const EPISODIO = 60_000
-const EPISODIOS = 1_000
+const EPISODE_MS = 60_000
+const MAX_EPISODES = 1_000
 
-interface Partes {
-  db: Pick<Db, 'consultar'>
+interface BitacoraDeps {
+  db: Pick<Db, 'query'>
   log: Log
-  nuevoId: () => { id: string; creado_en: Date }
+  newId: () => { id: string; creado_en: Date }
 }
 
 /** Writer of the audit record in one process. */
 export class Bitacora {
-  readonly #partes: Partes
-  readonly #pendientes: LineaEscrita[] = []
-  readonly #episodios = new Map<string, number>()
+  readonly #deps: BitacoraDeps
+  readonly #pending: WrittenLine[] = []
+  readonly #episodes = new Map<string, number>()
   #aviso: NodeJS.Timeout | undefined
-  #enMarcha: Promise<void> = Promise.resolve()
+  #running: Promise<void> = Promise.resolve()
 
-  constructor(partes: Partes) {
-    this.#partes = partes
+  constructor(deps: BitacoraDeps) {
+    this.#deps = deps
   }
 
   /**
    * Writes the line of a change in the transaction of the change. Skips a line whose `campos` is empty, because nothing
    * changed.
    */
-  async anotar(consultar: Query, quien: Quien, linea: Anotacion): Promise<void> {
-    if (linea.campos?.length !== 0) await this.anotarVarias(consultar, quien, [linea])
+  async record(query: Query, quien: Actor, linea: AuditEntry): Promise<void> {
+    if (linea.campos?.length !== 0) await this.recordAll(query, quien, [linea])
   }
 
   /** Writes the lines of several changes in their transaction, with one statement. */
-  async anotarVarias(consultar: Query, quien: Quien, lineas: readonly Anotacion[]): Promise<void> {
+  async recordAll(query: Query, quien: Actor, lineas: readonly AuditEntry[]): Promise<void> {
     if (lineas.length === 0) return
-    await consultar(ANOTAR, { lineas: JSON.stringify(lineas.map((linea) => this.#lineaDe(quien, linea))) })
+    await query(RECORD, { lineas: JSON.stringify(lineas.map((linea) => this.#toLine(quien, linea))) })
   }
 
   /**
@@ -157,51 +157,51 @@ export class Bitacora {
    * write.
    * @throws Problema 503 if the queue is still full after the write
    */
-  async consultada(quien: Quien, linea: Anotacion): Promise<void> {
-    if (this.#pendientes.length >= EN_ESPERA) await this.escribir()
-    if (this.#pendientes.length >= EN_ESPERA)
+  async recordRead(quien: Actor, linea: AuditEntry): Promise<void> {
+    if (this.#pending.length >= MAX_WAITING) await this.write()
+    if (this.#pending.length >= MAX_WAITING)
       throw unavailable('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
-    this.#pendientes.push(this.#lineaDe(quien, linea))
-    this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
+    this.#pending.push(this.#toLine(quien, linea))
+    this.#aviso ??= setTimeout(() => void this.write(), DELAY_MS).unref()
   }
 
   /** Queues the line of a refused request. Repeated requests with the same `clave` within one minute add no line. */
-  async rechazada(clave: string, quien: Quien, linea: Anotacion): Promise<void> {
-    const ahora = this.#partes.nuevoId().creado_en.getTime()
-    if ((this.#episodios.get(clave) ?? 0) > ahora - EPISODIO) return
-    this.#episodios.delete(clave)
-    if (this.#episodios.size >= EPISODIOS) this.#episodios.delete(this.#episodios.keys().next().value!)
-    this.#episodios.set(clave, ahora)
-    await this.consultada(quien, linea)
+  async rechazada(clave: string, quien: Actor, linea: AuditEntry): Promise<void> {
+    const ahora = this.#deps.newId().creado_en.getTime()
+    if ((this.#episodes.get(clave) ?? 0) > ahora - EPISODE_MS) return
+    this.#episodes.delete(clave)
+    if (this.#episodes.size >= MAX_EPISODES) this.#episodes.delete(this.#episodes.keys().next().value!)
+    this.#episodes.set(clave, ahora)
+    await this.recordRead(quien, linea)
   }
 
   /** Writes the waiting lines. Lines that cannot be written stay in the queue for a retry. */
-  escribir(): Promise<void> {
-    this.#enMarcha = this.#enMarcha.then(() => this.#vaciar())
-    return this.#enMarcha
+  write(): Promise<void> {
+    this.#running = this.#running.then(() => this.#flush())
+    return this.#running
   }
 
-  async #vaciar(): Promise<void> {
+  async #flush(): Promise<void> {
     clearTimeout(this.#aviso)
     this.#aviso = undefined
-    const { db, log } = this.#partes
+    const { db, log } = this.#deps
     try {
-      while (this.#pendientes.length > 0) {
-        const lote = this.#pendientes.slice(0, LOTE)
-        await db.consultar(ESCRIBIR, { lineas: JSON.stringify(lote) })
-        this.#pendientes.splice(0, lote.length)
+      while (this.#pending.length > 0) {
+        const lote = this.#pending.slice(0, LOTE)
+        await db.query(WRITE, { lineas: JSON.stringify(lote) })
+        this.#pending.splice(0, lote.length)
       }
     } catch (err) {
-      log.warn({ err, lineas: this.#pendientes.length }, 'audit lines not written; retrying')
-      this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
+      log.warn({ err, lineas: this.#pending.length }, 'audit lines not written; retrying')
+      this.#aviso ??= setTimeout(() => void this.write(), DELAY_MS).unref()
     }
   }
 
-  #lineaDe({ identidad, idSolicitud, red }: Quien, linea: Anotacion): LineaEscrita {
+  #toLine({ identity, requestId, red }: Actor, linea: AuditEntry): WrittenLine {
     const { accion, sobre, de = {}, campos, antes = null, despues = null } = linea
-    const autor = autorDe(identidad)
+    const autor = authorOf(identity)
     return {
-      ...this.#partes.nuevoId(),
+      ...this.#deps.newId(),
       linea: `bit_${randomBase32(12)}`,
       ...autor,
       ...de,
@@ -211,7 +211,7 @@ export class Bitacora {
       campos: [...(campos ?? Object.keys({ ...antes, ...despues }))],
       antes,
       despues,
-      id_solicitud: autor.quien_tipo === 'consola' ? null : idSolicitud,
+      id_solicitud: autor.quien_tipo === 'consola' ? null : requestId,
       red: wideNetwork(red),
     }
   }
@@ -220,16 +220,16 @@ export class Bitacora {
 /**
  * Compares two versions of a row.
  * @param antes the old version; empty for a new row, and then the result has no `antes`
- * @param decibles columns whose values may appear in the audit record
- * @returns the names of all changed columns, and the old and new values of those in `decibles`
+ * @param audited columns whose values may appear in the audit record
+ * @returns the names of all changed columns, and the old and new values of those in `audited`
  */
 export function cambios(
-  antes: Valores,
-  despues: Valores,
-  decibles: readonly string[],
-): Pick<Anotacion, 'campos' | 'antes' | 'despues'> {
+  antes: AuditValues,
+  despues: AuditValues,
+  audited: readonly string[],
+): Pick<AuditEntry, 'campos' | 'antes' | 'despues'> {
   const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
-  const dichos = (fila: Valores) =>
-    Object.fromEntries(campos.filter((campo) => decibles.includes(campo)).map((campo) => [campo, fila[campo] ?? null]))
-  return { campos, ...(Object.keys(antes).length > 0 && { antes: dichos(antes) }), despues: dichos(despues) }
+  const pickAudited = (fila: AuditValues) =>
+    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, fila[campo] ?? null]))
+  return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
 }

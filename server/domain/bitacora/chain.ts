@@ -20,7 +20,7 @@ export interface Chain {
   modo: string | null
 }
 
-const UNA_DE_CADA: readonly Chain[] = [
+const ONE_OF_EACH: readonly Chain[] = [
   { de: 'bitacora', registro: 'bitacora', comercio_id: null, modo: null },
   { de: 'evento', registro: 'evento', comercio_id: null, modo: null },
 ]
@@ -29,7 +29,7 @@ const UNA_DE_CADA: readonly Chain[] = [
  * Reads each merchant and mode that has events, with the transaction number of its last event. Walks the index from one
  * pair to the next instead of reading every event.
  */
-const DE_COMERCIOS = statement<object, { comercio_id: string; modo: string; ultimo: string }>(
+const OF_COMERCIOS = statement<object, { comercio_id: string; modo: string; ultimo: string }>(
   'bitacora.cadenas',
   `with recursive c as (
      (select comercio_id, modo from evento order by comercio_id, modo limit 1)
@@ -42,9 +42,9 @@ const DE_COMERCIOS = statement<object, { comercio_id: string; modo: string; ulti
   { alcance: 'parte' },
 )
 /** Reads the transaction number at which each chain ends. */
-const ENCADENADO = statement<{ registros: readonly string[] }, { registro: string; xid: string }>(
+const CHAINED = statement<{ records: readonly string[] }, { registro: string; xid: string }>(
   'bitacora.encadenado',
-  `select r.registro, e.xid::text as xid from unnest(:registros::text[]) r (registro) cross join lateral (
+  `select r.registro, e.xid::text as xid from unnest(:records::text[]) r (registro) cross join lateral (
      select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
 )
 
@@ -53,16 +53,16 @@ const ENCADENADO = statement<{ registros: readonly string[] }, { registro: strin
  * @param todas true includes the chains of merchants without new events
  */
 export async function readChains(db: Db, todas: boolean): Promise<readonly Chain[]> {
-  if (!isDistributed(db)) return UNA_DE_CADA
-  const suyas = (await askThoseThere(db, ({ consultar }) => consultar(DE_COMERCIOS))).map(
+  if (!isDistributed(db)) return ONE_OF_EACH
+  const comercioChains = (await askThoseThere(db, ({ query }) => query(OF_COMERCIOS))).map(
     ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
   )
-  const registros = suyas.map(({ registro }) => registro)
-  const hechas = new Map((await db.consultar(ENCADENADO, { registros })).map(({ registro, xid }) => [registro, xid]))
+  const records = comercioChains.map(({ registro }) => registro)
+  const chainedXids = new Map((await db.query(CHAINED, { records })).map(({ registro, xid }) => [registro, xid]))
   return [
-    UNA_DE_CADA[0]!,
-    ...suyas
-      .filter(({ registro, ultimo }) => todas || BigInt(ultimo) > BigInt(hechas.get(registro) ?? -1))
+    ONE_OF_EACH[0]!,
+    ...comercioChains
+      .filter(({ registro, ultimo }) => todas || BigInt(ultimo) > BigInt(chainedXids.get(registro) ?? -1))
       .map(({ registro, comercio_id, modo }) => ({ de: 'evento' as const, registro, comercio_id, modo })),
   ]
 }
@@ -74,55 +74,55 @@ export const KEY_BYTES = 20
 export const DIGEST_BYTES = 8
 
 /**
- * Properties of each record. `todas`: a condition true for all lines. `orden`: the order of lines within a transaction.
- * `clave`: the key of a line. `escrita`: the time of writing. `columnas`: the columns that the digest covers. For an
+ * Properties of each record. `todas`: a condition true for all lines. `order`: the order of lines within a transaction.
+ * `clave`: the key of a line. `writtenAt`: the time of writing. `columns`: the columns that the digest covers. For an
  * event the digest covers only columns that never change. It excludes texts of people, places and contact data, because
  * retention erases them later. Salted digests of these values would need one more column for each event. They would
  * prove nothing more, because the proof of delivery already signs what was delivered.
  */
-const LINEAS = {
+const LINES = {
   bitacora: {
     todas: 'true',
-    orden: 'id',
+    order: 'id',
     clave: 'uuid_send(id) || int4send(0)',
-    escrita: 'creado_en',
-    columnas: `xid::text, id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
+    writtenAt: 'creado_en',
+    columns: `xid::text, id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
       despues, id_solicitud, red, creado_en`,
   },
   evento: {
     // The condition is true for every event. It only lets PostgreSQL use the partial index `evento_cadena_idx`.
     todas: 'secuencia > 0',
-    orden: 'guia_id, secuencia',
+    order: 'guia_id, secuencia',
     clave: 'uuid_send(guia_id) || int4send(secuencia)',
-    escrita: 'registrado_en',
-    columnas: `xid::text, comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, motivo, autor,
+    writtenAt: 'registrado_en',
+    columns: `xid::text, comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, motivo, autor,
       custodio, ocurrido_en, registrado_en`,
   },
 } as const
 
 /** Selection of a chain's lines: a whole record, or the events of one merchant and mode. */
-type Tramo = ChainedTable | 'eventoDeUno'
-const TRAMOS: Readonly<Record<Tramo, { de: ChainedTable; cuales: string }>> = {
-  bitacora: { de: 'bitacora', cuales: LINEAS.bitacora.todas },
-  evento: { de: 'evento', cuales: LINEAS.evento.todas },
-  eventoDeUno: { de: 'evento', cuales: 'comercio_id = :comercio_id and modo = :modo' },
+type LineSelection = ChainedTable | 'comercioEvento'
+const SELECTIONS: Readonly<Record<LineSelection, { de: ChainedTable; condition: string }>> = {
+  bitacora: { de: 'bitacora', condition: LINES.bitacora.todas },
+  evento: { de: 'evento', condition: LINES.evento.todas },
+  comercioEvento: { de: 'evento', condition: 'comercio_id = :comercio_id and modo = :modo' },
 }
-const tramoDe = ({ de, comercio_id }: Chain): Tramo => (comercio_id === null ? de : 'eventoDeUno')
+const selectionOf = ({ de, comercio_id }: Chain): LineSelection => (comercio_id === null ? de : 'comercioEvento')
 
 /** Returns the database that holds the lines of a chain. */
 export const partOfChain = (db: Db, { comercio_id }: Chain): Db => (comercio_id === null ? db : db.de(comercio_id))
 
 /** Position of a line in the order of its record. */
-interface Posicion {
+interface LinePosition {
   xid: string
   id: string
   /** Sequence number of an event; not used for lines of `bitacora`. */
   secuencia: number
 }
 
-/** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefijo`. */
-const lugar = (de: ChainedTable, prefijo = '') => {
-  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefijo}${nombre}`)
+/** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefix`. */
+const lugar = (de: ChainedTable, prefix = '') => {
+  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefix}${nombre}`)
   return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
 }
 
@@ -130,61 +130,68 @@ const lugar = (de: ChainedTable, prefijo = '') => {
  * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
  * (server/domain/eventos/flujo.ts).
  */
-const lineas = (tramo: Tramo, hasta: string, cuantas: number) => {
-  const { de, cuales } = TRAMOS[tramo]
-  const { orden, clave, columnas } = LINEAS[de]
-  return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columnas})::text, 'UTF8')) as huella
-    from ${de} where ${cuales} and xid >= :xid::text::xid8 and (xid, ${orden}) > ${lugar(de)} and ${hasta}
-    order by xid, ${orden} limit ${cuantas}`
+const lineas = (selection: LineSelection, hasta: string, limit: number) => {
+  const { de, condition } = SELECTIONS[selection]
+  const { order, clave, columns } = LINES[de]
+  return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columns})::text, 'UTF8')) as huella
+    from ${de} where ${condition} and xid >= :xid::text::xid8 and (xid, ${order}) > ${lugar(de)} and ${hasta}
+    order by xid, ${order} limit ${limit}`
 }
 
 /** SQL columns with the position of a link's last line. The next link starts after this position. */
-const POSICION = `xid::text as xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
+const POSITION = `xid::text as xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
   ('x' || encode(substring(claves from length(claves) - 3), 'hex'))::bit(32)::int as secuencia`
-const COMIENZO: Posicion = { xid: '0', id: '00000000-0000-0000-0000-000000000000', secuencia: 0 }
+const START: LinePosition = { xid: '0', id: '00000000-0000-0000-0000-000000000000', secuencia: 0 }
 
-type Eslabon = Posicion & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
+type ChainLink = LinePosition & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
 /** Reads the last link of a chain, or the link with the number `hasta`. */
-const ULTIMO = statement<{ registro: string; hasta: number | null }, Eslabon>(
+const ULTIMO = statement<{ registro: string; hasta: number | null }, ChainLink>(
   'bitacora.ultimoEslabon',
-  `select numero, hash, creado_en, ${POSICION} from eslabon
+  `select numero, hash, creado_en, ${POSITION} from eslabon
    where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
 )
 
-interface Siguientes {
+interface NextLines {
   xid: string
   lineas: number
   claves: Buffer
   huellas: Buffer
-  enteras: Buffer
+  full_digests: Buffer
 }
-type Cual = Pick<Chain, 'comercio_id' | 'modo'> & Posicion
+type LineCursor = Pick<Chain, 'comercio_id' | 'modo'> & LinePosition
 /** Parameters of the statement that selects lines, by kind of selection. */
-type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
+type SelectionParams<T extends LineSelection> = T extends 'bitacora'
+  ? Omit<LinePosition, 'secuencia'>
+  : T extends 'evento'
+    ? LinePosition
+    : LineCursor
 
 const siguientes = (
-  tramo: Tramo,
+  selection: LineSelection,
 ) => `select (array_agg(xid order by xid desc))[1]::text as xid, count(*)::int as lineas,
      string_agg(clave, '' order by xid, clave) as claves,
      string_agg(substring(huella for ${DIGEST_BYTES}), '' order by xid, clave) as huellas,
-     string_agg(huella, '' order by xid, clave) as enteras
-   from (${lineas(tramo, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
+     string_agg(huella, '' order by xid, clave) as full_digests
+   from (${lineas(selection, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
 
 /**
  * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
  * progress.
  */
-const SIGUIENTES: Record<Tramo, Statement<Cual, Siguientes>> = {
-  bitacora: statement<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
-  evento: statement<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
+const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
+  bitacora: statement<SelectionParams<'bitacora'>, NextLines>('bitacora.siguientes', siguientes('bitacora')),
+  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', siguientes('evento'), {
     alcance: 'parte',
   }),
-  eventoDeUno: statement<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
+  comercioEvento: statement<SelectionParams<'comercioEvento'>, NextLines>(
+    'bitacora.siguientesDeUno',
+    siguientes('comercioEvento'),
+  ),
 }
 
 /** Inserts a link. Does nothing if another process has inserted the link with this number. */
-const AGREGAR = statement<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
+const ADD = statement<Omit<NextLines, 'full_digests'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
   'bitacora.agregarEslabon',
   `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
    values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
@@ -195,21 +202,21 @@ const AGREGAR = statement<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro'
  * Creates the next link of a chain, if the chain has new lines.
  * @returns true if the chain may have lines for another link
  */
-export async function addLink(db: Db, cadena: Chain, ahora: Date): Promise<boolean> {
-  const { registro, comercio_id, modo } = cadena
-  const [ultimo] = await db.consultar(ULTIMO, { registro, hasta: null })
-  const { xid, id, secuencia } = ultimo ?? COMIENZO
-  const cuales = { comercio_id, modo, xid, id, secuencia }
-  const [siguientes] = await partOfChain(db, cadena).consultar(SIGUIENTES[tramoDe(cadena)], cuales)
+export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolean> {
+  const { registro, comercio_id, modo } = chain
+  const [ultimo] = await db.query(ULTIMO, { registro, hasta: null })
+  const { xid, id, secuencia } = ultimo ?? START
+  const condition = { comercio_id, modo, xid, id, secuencia }
+  const [siguientes] = await partOfChain(db, chain).query(NEXT_LINES[selectionOf(chain)], condition)
   if (!siguientes) return false
-  const { enteras, ...suyas } = siguientes
-  await db.consultar(AGREGAR, {
+  const { full_digests, ...comercioChains } = siguientes
+  await db.query(ADD, {
     registro,
-    ...suyas,
+    ...comercioChains,
     numero: (ultimo?.numero ?? 0) + 1,
     hash: createHash('sha256')
       .update(ultimo?.hash ?? '')
-      .update(enteras)
+      .update(full_digests)
       .digest(),
     creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
   })
@@ -222,70 +229,86 @@ export interface ChainRow {
   huella: Buffer
 }
 
-const leer = (tramo: Tramo) => {
-  const { de } = TRAMOS[tramo]
-  return `select clave, huella from (${lineas(tramo, `(xid, ${LINEAS[de].orden}) <= ${lugar(de, 'fin_')}`, 2 * LOTE)}) x`
+const leer = (selection: LineSelection) => {
+  const { de } = SELECTIONS[selection]
+  return `select clave, huella from (${lineas(selection, `(xid, ${LINES[de].order}) <= ${lugar(de, 'fin_')}`, 2 * LOTE)}) x`
 }
 
-type Fin = { [C in keyof Posicion as `fin_${C}`]: Posicion[C] }
-const LEER: Record<Tramo, Statement<Cual & Fin, ChainRow>> = {
-  bitacora: statement<Desde<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>('bitacora.lineas', leer('bitacora')),
-  evento: statement<Desde<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', leer('evento'), {
+type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }
+const LEER: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
+  bitacora: statement<SelectionParams<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>(
+    'bitacora.lineas',
+    leer('bitacora'),
+  ),
+  evento: statement<SelectionParams<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', leer('evento'), {
     alcance: 'parte',
   }),
-  eventoDeUno: statement<Desde<'eventoDeUno'> & Fin, ChainRow>('bitacora.lineasDeUno', leer('eventoDeUno')),
+  comercioEvento: statement<SelectionParams<'comercioEvento'> & Fin, ChainRow>(
+    'bitacora.lineasDeUno',
+    leer('comercioEvento'),
+  ),
 }
 
 /** Reads the lines that are now in the range of positions that a link covers. */
-export async function readChainRows(db: Db, cadena: Chain, numero: number): Promise<ChainRow[]> {
-  const { registro, comercio_id, modo } = cadena
-  const [antes] = await db.consultar(ULTIMO, { registro, hasta: numero - 1 })
-  const [este] = await db.consultar(ULTIMO, { registro, hasta: numero })
-  if (!este) return []
-  const { xid, id, secuencia } = antes ?? COMIENZO
-  return partOfChain(db, cadena).consultar(LEER[tramoDe(cadena)], {
+export async function readChainRows(db: Db, chain: Chain, numero: number): Promise<ChainRow[]> {
+  const { registro, comercio_id, modo } = chain
+  const [antes] = await db.query(ULTIMO, { registro, hasta: numero - 1 })
+  const [currentLink] = await db.query(ULTIMO, { registro, hasta: numero })
+  if (!currentLink) return []
+  const { xid, id, secuencia } = antes ?? START
+  return partOfChain(db, chain).query(LEER[selectionOf(chain)], {
     comercio_id,
     modo,
     xid,
     id,
     secuencia,
-    fin_xid: este.xid,
-    fin_id: este.id,
-    fin_secuencia: este.secuencia,
+    fin_xid: currentLink.xid,
+    fin_id: currentLink.id,
+    fin_secuencia: currentLink.secuencia,
   })
 }
 
 /** SQL condition for a line with a transaction number that PostgreSQL has not assigned yet. */
-const FUTURA = 'xid >= flujo_fin()'
+const FUTURE = 'xid >= flujo_fin()'
 
-/** Line that no link covers. `futura`: its transaction number has not been assigned yet. */
-interface LineaSuelta {
+/** Line that no link covers. `future`: its transaction number has not been assigned yet. */
+interface UnchainedLine {
   clave: Buffer
-  futura: boolean
+  future: boolean
 }
 
-const sueltas = (tramo: Tramo) => {
-  const { escrita } = LINEAS[TRAMOS[tramo].de]
-  const cuales = lineas(tramo, `(${FUTURA} or ${escrita} < :antes_de)`, 100)
-  return `select clave, coalesce(${FUTURA}, false) as futura from (${cuales}) x`
+const unchainedSql = (selection: LineSelection) => {
+  const { writtenAt } = LINES[SELECTIONS[selection].de]
+  const condition = lineas(selection, `(${FUTURE} or ${writtenAt} < :antes_de)`, 100)
+  return `select clave, coalesce(${FUTURE}, false) as future from (${condition}) x`
 }
 
 type AntesDe = { antes_de: Date }
-const SUELTAS: Record<Tramo, Statement<Cual & AntesDe, LineaSuelta>> = {
-  bitacora: statement<Desde<'bitacora'> & AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
-  evento: statement<Desde<'evento'> & AntesDe, LineaSuelta>('bitacora.sueltasEventos', sueltas('evento'), {
-    alcance: 'parte',
-  }),
-  eventoDeUno: statement<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
+const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, UnchainedLine>> = {
+  bitacora: statement<SelectionParams<'bitacora'> & AntesDe, UnchainedLine>(
+    'bitacora.sueltas',
+    unchainedSql('bitacora'),
+  ),
+  evento: statement<SelectionParams<'evento'> & AntesDe, UnchainedLine>(
+    'bitacora.sueltasEventos',
+    unchainedSql('evento'),
+    {
+      alcance: 'parte',
+    },
+  ),
+  comercioEvento: statement<SelectionParams<'comercioEvento'> & AntesDe, UnchainedLine>(
+    'bitacora.sueltasDeUno',
+    unchainedSql('comercioEvento'),
+  ),
 }
 
 /**
- * Reads up to 100 lines after the last link that are faults. `futura`: lines that no link can ever cover. The others
+ * Reads up to 100 lines after the last link that are faults. `future`: lines that no link can ever cover. The others
  * were written before `antes_de` and should have a link by now.
  */
-export async function readUnchained(db: Db, cadena: Chain, antes_de: Date): Promise<LineaSuelta[]> {
-  const { registro, comercio_id, modo } = cadena
-  const { xid, id, secuencia } = (await db.consultar(ULTIMO, { registro, hasta: null }))[0] ?? COMIENZO
-  const cuales = { comercio_id, modo, xid, id, secuencia, antes_de }
-  return partOfChain(db, cadena).consultar(SUELTAS[tramoDe(cadena)], cuales)
+export async function readUnchained(db: Db, chain: Chain, antes_de: Date): Promise<UnchainedLine[]> {
+  const { registro, comercio_id, modo } = chain
+  const { xid, id, secuencia } = (await db.query(ULTIMO, { registro, hasta: null }))[0] ?? START
+  const condition = { comercio_id, modo, xid, id, secuencia, antes_de }
+  return partOfChain(db, chain).query(UNCHAINED[selectionOf(chain)], condition)
 }

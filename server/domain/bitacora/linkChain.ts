@@ -9,11 +9,11 @@ import { seal } from './seal.ts'
  * @returns true if another link may be due. The job runner pauses before the next call, because hashing one merchant's
  *   burst competes with the requests of other merchants.
  */
-export async function linkChains(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
-  const { db, reloj } = deps
+export async function linkChains(deps: Pick<Deps, 'db' | 'clock' | 'log' | 'secretos' | 'settings'>): Promise<boolean> {
+  const { db, clock } = deps
   await collectAudit(db)
-  let hay = false
-  for (const cadena of await readChains(db, false)) if (await addLink(db, cadena, reloj())) hay = true
+  let hasMore = false
+  for (const chain of await readChains(db, false)) if (await addLink(db, chain, clock())) hasMore = true
   await seal(deps)
-  return hay
+  return hasMore
 }

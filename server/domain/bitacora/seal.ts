@@ -27,8 +27,8 @@ const ULTIMO = statement<object, { dia: string; jws: string }>(
 )
 
 /** Reads the last link of each chain before `hoy`. `nuevo` is true for a link that no seal covers yet. */
-const ULTIMOS_ESLABONES = statement<
-  { hoy: Date; sellado: string | null },
+const LAST_LINKS = statement<
+  { hoy: Date; sealed: string | null },
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
 >(
   'sellos.eslabones',
@@ -39,12 +39,12 @@ const ULTIMOS_ESLABONES = statement<
      where r.registro is not null
    )
    select e.registro, e.numero, e.hash, e.creado_en::date::text as dia,
-     coalesce(e.creado_en::date > :sellado::text::date, true) as nuevo
+     coalesce(e.creado_en::date > :sealed::text::date, true) as nuevo
    from r, lateral (
      select * from eslabon where registro = r.registro and creado_en < :hoy order by creado_en desc, numero desc limit 1) e`,
 )
 
-const SELLAR = statement<
+const SEAL = statement<
   Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
   { dia: string }
 >(
@@ -64,30 +64,30 @@ const DIA = 86_400_000
  */
 export async function seal({
   db,
-  reloj,
+  clock,
   log,
   secretos,
-  ajustes,
-}: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<void> {
-  const ahora = reloj()
+  settings,
+}: Pick<Deps, 'db' | 'clock' | 'log' | 'secretos' | 'settings'>): Promise<void> {
+  const ahora = clock()
   const hoy = new Date(Math.floor(ahora.getTime() / DIA) * DIA)
-  const [ultimo] = await db.consultar(ULTIMO)
-  const eslabones = await db.consultar(ULTIMOS_ESLABONES, { hoy, sellado: ultimo?.dia ?? null })
-  if (!eslabones.some(({ nuevo }) => nuevo)) return
-  const dia = eslabones
-    .map((uno) => uno.dia)
+  const [ultimo] = await db.query(ULTIMO)
+  const lastLinks = await db.query(LAST_LINKS, { hoy, sealed: ultimo?.dia ?? null })
+  if (!lastLinks.some(({ nuevo }) => nuevo)) return
+  const dia = lastLinks
+    .map((sealRow) => sealRow.dia)
     .sort()
     .at(-1)!
   const contenido: Seal = {
     version: 1,
-    emisor: ajustes.urlPublica,
+    emisor: settings.publicUrl,
     dia,
     eslabones: Object.fromEntries(
-      eslabones.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
+      lastLinks.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
     ),
     anterior: ultimo ? sealDigest(ultimo.jws) : null,
   }
-  const { jws, publica } = await signJws(secretos, SEAL_TYPE, contenido)
-  const [sellado] = await db.consultar(SELLAR, { dia, jws, kid: publica.kid, jwk: publica, ahora })
-  if (sellado) log.info({ dia, jws }, 'audit record sealed')
+  const { jws, publicKey } = await signJws(secretos, SEAL_TYPE, contenido)
+  const [sealed] = await db.query(SEAL, { dia, jws, kid: publicKey.kid, jwk: publicKey, ahora })
+  if (sealed) log.info({ dia, jws }, 'audit record sealed')
 }

@@ -17,22 +17,22 @@ import {
 } from './chain.ts'
 import { SEAL_TYPE, type Seal, sealDigest } from './seal.ts'
 
-type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
+type LinkRow = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
 
-const ESLABONES = statement<{ registro: string; desde: Date; hasta: Date; tras: number }, FilaEslabon>(
+const LINKS = statement<{ registro: string; desde: Date; hasta: Date; after: number }, LinkRow>(
   'bitacora.eslabones',
-  `select numero, lineas, claves, huellas, hash from eslabon where registro = :registro and numero > :tras
+  `select numero, lineas, claves, huellas, hash from eslabon where registro = :registro and numero > :after
      and creado_en >= :desde and creado_en < :hasta order by numero limit 100`,
 )
 const HASH = statement<{ registro: string; numero: number }, Pick<eslabon, 'hash'>>(
   'bitacora.hashDeEslabon',
   'select hash from eslabon where registro = :registro and numero = :numero',
 )
-const SELLOS = statement<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
+const SEALS = statement<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
   'sellos.leer',
   'select dia::text as dia, jws from sello where sello.dia >= :desde::timestamptz and sello.dia < :hasta::timestamptz order by sello.dia',
 )
-const NOMBRE = {
+const NAME = {
   bitacora: statement<{ id: string }, { nombre: string }>(
     'bitacora.nombre',
     'select linea as nombre from bitacora where id = :id::uuid',
@@ -49,14 +49,14 @@ const NOMBRE = {
  * Result of a verification: the number of checked lines, links and seals, and a Spanish description of each fault
  * (`faltas`).
  */
-export interface Verificada {
+export interface VerificationResult {
   lineas: number
   eslabones: number
-  sellos: number
+  seals: number
   faltas: string[]
 }
 
-interface Tiempo {
+interface TimeRange {
   desde: Date
   hasta: Date
 }
@@ -65,7 +65,7 @@ interface Tiempo {
  * Age in milliseconds from which an audit line without a link counts as a fault. Lines are normally chained every half
  * minute.
  */
-const SIN_ENCADENAR = 3_600_000
+const UNCHAINED_MS = 3_600_000
 
 /**
  * Recomputes the chains of a period and reports each difference as a fault.
@@ -73,85 +73,90 @@ const SIN_ENCADENAR = 3_600_000
  * match the lines. Faults of seals: a different chain, or a signature by none of the service's keys.
  * Also reports lines of any time that have no link, or whose transaction number no link can include.
  */
-export async function verificarCadenas(
-  { db, secretos, reloj }: Pick<Deps, 'db' | 'secretos' | 'reloj'>,
-  tiempo: Tiempo,
-): Promise<Verificada> {
+export async function verifyChains(
+  { db, secretos, clock }: Pick<Deps, 'db' | 'secretos' | 'clock'>,
+  range: TimeRange,
+): Promise<VerificationResult> {
   await collectAudit(db)
-  const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
-  for (const cadena of await readChains(db, true)) {
-    await verificarCadena(db, cadena, tiempo, hecho)
-    await verificarSueltas(db, cadena, new Date(reloj().getTime() - SIN_ENCADENAR), hecho)
+  const result: VerificationResult = { lineas: 0, eslabones: 0, seals: 0, faltas: [] }
+  for (const chain of await readChains(db, true)) {
+    await verifyChain(db, chain, range, result)
+    await verifyUnchained(db, chain, new Date(clock().getTime() - UNCHAINED_MS), result)
   }
-  await verificarSellos(db, secretos, tiempo, hecho)
-  return hecho
+  await verifySeals(db, secretos, range, result)
+  return result
 }
 
-async function verificarCadena(db: Db, cadena: Chain, tiempo: Tiempo, hecho: Verificada): Promise<void> {
-  const { registro } = cadena
-  let previo: Uint8Array | undefined
-  for (let tras = 0; ; ) {
-    const eslabones = await db.consultar(ESLABONES, { registro, ...tiempo, tras })
-    for (const uno of eslabones) {
-      if (uno.numero !== tras + 1) previo = undefined
+async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: VerificationResult): Promise<void> {
+  const { registro } = chain
+  let previousHash: Uint8Array | undefined
+  for (let after = 0; ; ) {
+    const links = await db.query(LINKS, { registro, ...range, after })
+    for (const link of links) {
+      if (link.numero !== after + 1) previousHash = undefined
       // The link before the period is trusted without verification, like the seal before the period.
-      const anterior = previo ?? (await hashDe(db, registro, uno.numero - 1))
-      if (anterior === undefined && uno.numero > 1) hecho.faltas.push(`${registro}: falta el eslabón ${uno.numero - 1}`)
-      else hecho.faltas.push(...(await compararEslabon(db, cadena, uno, anterior ?? new Uint8Array())))
-      hecho.lineas += uno.lineas
-      hecho.eslabones++
-      previo = uno.hash
-      tras = uno.numero
+      const anterior = previousHash ?? (await hashDe(db, registro, link.numero - 1))
+      if (anterior === undefined && link.numero > 1)
+        result.faltas.push(`${registro}: falta el eslabón ${link.numero - 1}`)
+      else result.faltas.push(...(await compareLink(db, chain, link, anterior ?? new Uint8Array())))
+      result.lineas += link.lineas
+      result.eslabones++
+      previousHash = link.hash
+      after = link.numero
     }
-    if (eslabones.length === 0) return
+    if (links.length === 0) return
   }
 }
 
-async function verificarSueltas(db: Db, cadena: Chain, antes_de: Date, hecho: Verificada): Promise<void> {
-  for (const { clave, futura } of await readUnchained(db, cadena, antes_de)) {
-    const nombre = await nombreDe(partOfChain(db, cadena), cadena.de, clave.toString('hex'))
-    const que = futura ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
-    hecho.faltas.push(`${cadena.de}: ${nombre} ${que}`)
+async function verifyUnchained(db: Db, chain: Chain, antes_de: Date, result: VerificationResult): Promise<void> {
+  for (const { clave, future } of await readUnchained(db, chain, antes_de)) {
+    const nombre = await nameOf(partOfChain(db, chain), chain.de, clave.toString('hex'))
+    const que = future ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
+    result.faltas.push(`${chain.de}: ${nombre} ${que}`)
   }
 }
 
 async function hashDe(db: Db, registro: string, numero: number): Promise<Uint8Array | undefined> {
-  return (await db.consultar(HASH, { registro, numero }))[0]?.hash
+  return (await db.query(HASH, { registro, numero }))[0]?.hash
 }
 
-async function compararEslabon(
+async function compareLink(
   db: Db,
-  cadena: Chain,
-  { numero, claves, huellas, hash }: FilaEslabon,
+  chain: Chain,
+  { numero, claves, huellas, hash }: LinkRow,
   anterior: Uint8Array,
 ): Promise<string[]> {
-  const lineas: ChainRow[] = await readChainRows(db, cadena, numero)
-  const dichas = partir(claves, KEY_BYTES)
-  const huellaDe = new Map(partir(huellas, DIGEST_BYTES).map((huella, i) => [dichas[i], huella]))
-  const hay = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
-  const nombrar = (que: string) => async (clave: string) =>
-    `${cadena.de}: ${que} ${await nombreDe(partOfChain(db, cadena), cadena.de, clave)} (eslabón ${numero})`
-  const faltan = dichas.filter((clave) => !hay.has(clave))
-  const sobran = [...hay.keys()].filter((clave) => !huellaDe.has(clave))
-  const cambiaron = dichas.filter(
-    (clave) => hay.has(clave) && hay.get(clave)!.subarray(0, DIGEST_BYTES).toString('hex') !== huellaDe.get(clave),
+  const lineas: ChainRow[] = await readChainRows(db, chain, numero)
+  const chainedKeys = splitHex(claves, KEY_BYTES)
+  const digestByKey = new Map(splitHex(huellas, DIGEST_BYTES).map((huella, i) => [chainedKeys[i], huella]))
+  const currentDigests = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
+  const describe = (que: string) => async (clave: string) =>
+    `${chain.de}: ${que} ${await nameOf(partOfChain(db, chain), chain.de, clave)} (eslabón ${numero})`
+  const missingKeys = chainedKeys.filter((clave) => !currentDigests.has(clave))
+  const addedKeys = [...currentDigests.keys()].filter((clave) => !digestByKey.has(clave))
+  const changedKeys = chainedKeys.filter(
+    (clave) =>
+      currentDigests.has(clave) &&
+      currentDigests.get(clave)!.subarray(0, DIGEST_BYTES).toString('hex') !== digestByKey.get(clave),
   )
-  const enSuOrden = [...hay.keys()].filter((clave) => huellaDe.has(clave))
-  const movidas = dichas.filter((clave) => hay.has(clave)).filter((clave, i) => clave !== enSuOrden[i])
+  const keysInOrder = [...currentDigests.keys()].filter((clave) => digestByKey.has(clave))
+  const movedKeys = chainedKeys
+    .filter((clave) => currentDigests.has(clave))
+    .filter((clave, i) => clave !== keysInOrder[i])
   const faltas = await Promise.all([
-    ...faltan.map(nombrar('falta')),
-    ...sobran.map(nombrar('se agregó')),
-    ...cambiaron.map(nombrar('cambió')),
-    ...movidas.filter((clave) => !cambiaron.includes(clave)).map(nombrar('está en otro lugar')),
+    ...missingKeys.map(describe('falta')),
+    ...addedKeys.map(describe('se agregó')),
+    ...changedKeys.map(describe('cambió')),
+    ...movedKeys.filter((clave) => !changedKeys.includes(clave)).map(describe('está en otro lugar')),
   ])
   if (faltas.length > 0) return faltas
-  const suma = createHash('sha256').update(anterior)
-  for (const { huella } of lineas) suma.update(huella)
-  return suma.digest().equals(hash) ? [] : [`${cadena.registro}: el eslabón ${numero} no es el de sus líneas`]
+  const linkHash = createHash('sha256').update(anterior)
+  for (const { huella } of lineas) linkHash.update(huella)
+  return linkHash.digest().equals(hash) ? [] : [`${chain.registro}: el eslabón ${numero} no es el de sus líneas`]
 }
 
-const partir = (bytes: Uint8Array, largo: number): string[] =>
-  Array.from({ length: bytes.length / largo }, (_nada, i) =>
+const splitHex = (bytes: Uint8Array, largo: number): string[] =>
+  Array.from({ length: bytes.length / largo }, (_item, i) =>
     Buffer.from(bytes.subarray(i * largo, (i + 1) * largo)).toString('hex'),
   )
 
@@ -159,30 +164,30 @@ const partir = (bytes: Uint8Array, largo: number): string[] =>
  * Returns the public identifier of an audit line. For a missing line, takes the identifier from the key that its link
  * stores.
  */
-async function nombreDe(db: Db, registro: Chain['de'], clave: string): Promise<string> {
+async function nameOf(db: Db, registro: Chain['de'], clave: string): Promise<string> {
   const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  const [fila] = await db.consultar(NOMBRE[registro], { id })
+  const [fila] = await db.query(NAME[registro], { id })
   if (registro === 'bitacora') return fila?.nombre ?? id
   return `${fila?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
 }
 
-async function verificarSellos(db: Db, secretos: Secrets, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+async function verifySeals(db: Db, secretos: Secrets, range: TimeRange, result: VerificationResult): Promise<void> {
   const claves = await ownPublicKeys(secretos)
   let anterior: string | undefined
-  for (const { dia, jws } of await db.consultar(SELLOS, tiempo)) {
-    hecho.sellos++
+  for (const { dia, jws } of await db.query(SEALS, range)) {
+    result.seals++
     const sello = await readSigned<Seal>(claves, SEAL_TYPE, jws)
     if (!sello || sello.dia !== dia) {
-      hecho.faltas.push(`sello del ${dia}: la firma no es del servicio`)
+      result.faltas.push(`sello del ${dia}: la firma no es del servicio`)
       continue
     }
     if (anterior !== undefined && sello.anterior !== anterior)
-      hecho.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
+      result.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
     anterior = sealDigest(jws)
-    for (const [registro, dicho] of Object.entries(sello.eslabones)) {
-      const hash = await hashDe(db, registro, dicho.numero)
-      if (!hash || Buffer.from(hash).toString('hex') !== dicho.hash)
-        hecho.faltas.push(`sello del ${dia}: el eslabón ${dicho.numero} de ${registro} es otro`)
+    for (const [registro, sealedLink] of Object.entries(sello.eslabones)) {
+      const hash = await hashDe(db, registro, sealedLink.numero)
+      if (!hash || Buffer.from(hash).toString('hex') !== sealedLink.hash)
+        result.faltas.push(`sello del ${dia}: el eslabón ${sealedLink.numero} de ${registro} es otro`)
     }
   }
 }

@@ -1,26 +1,26 @@
 import { remembering } from '../../platform/remember.ts'
-import { MAX_RECORDADOS, palabrasDe, partesDe } from './palabras.ts'
+import { MAX_REMEMBERED, textPartsOf, wordSoundsOf } from './palabras.ts'
 
 /**
- * Version of the keys that {@link clavesDe} returns. If it differs from the version of the stored keys, the job writes
+ * Version of the keys that {@link searchKeysOf} returns. If it differs from the version of the stored keys, the job writes
  * the keys of all guides again.
  */
 export const VERSION = 1
 
 /** Advisory lock on the search keys of one part of the data. The current schema names the part. */
-export const CERROJO = "hashtext('busqueda'), hashtext(current_schema())"
+export const LOCK_KEY = "hashtext('busqueda'), hashtext(current_schema())"
 
 /** Maximum length of the key of a reference, in characters. */
-const MAX_REFERENCIA = 64
+const MAX_REFERENCE = 64
 const DIA = 86_400_000
 
 /** Returns the day on which a guide was created, as days since 1970-01-01, for its search key. */
 export const diaDe = (creado_en: Date): number => Math.floor(creado_en.getTime() / DIA)
 
 /** Search key for a word of the recipient's name or of the municipality, reduced to its sound. */
-export const dePalabra = (sonido: string) => `n:${sonido}`
+export const wordKey = (sound: string) => `n:${sound}`
 /** Search key for a reference, or for the last part of one. */
-export const deReferencia = (signos: string) => `r:${signos.slice(0, MAX_REFERENCIA)}`
+export const referenceKey = (characters: string) => `r:${characters.slice(0, MAX_REFERENCE)}`
 /** Search key for a day of creation ({@link diaDe}). */
 export const deDia = (dia: number) => `d:${dia}`
 
@@ -28,7 +28,7 @@ export const deDia = (dia: number) => `d:${dia}`
  * Columns of a guide from which its search keys are made. The telephone is not among them, because it has an index of
  * its own.
  */
-export interface Buscable {
+export interface Searchable {
   destinatario: string | null
   municipio: string
   external_ref: string | null
@@ -36,15 +36,15 @@ export interface Buscable {
   dia: number
 }
 
-const deTexto = (texto: string) => palabrasDe(texto).map(dePalabra)
-const deMunicipio = remembering(MAX_RECORDADOS, deTexto)
+const textKeys = (texto: string) => wordSoundsOf(texto).map(wordKey)
+const municipioKeys = remembering(MAX_REMEMBERED, textKeys)
 
 /** Returns the search keys of a guide, each once, as lexemes of a `tsvector`. */
-export function clavesDe({ destinatario, municipio, external_ref, dia }: Buscable): string[] {
-  const claves = new Set(destinatario ? deTexto(destinatario) : [])
-  for (const clave of deMunicipio(municipio)) claves.add(clave)
-  const partes = partesDe(external_ref ?? '')
-  if (partes.length > 0) claves.add(deReferencia(partes.join(''))).add(deReferencia(partes.at(-1)!))
+export function searchKeysOf({ destinatario, municipio, external_ref, dia }: Searchable): string[] {
+  const claves = new Set(destinatario ? textKeys(destinatario) : [])
+  for (const clave of municipioKeys(municipio)) claves.add(clave)
+  const parts = textPartsOf(external_ref ?? '')
+  if (parts.length > 0) claves.add(referenceKey(parts.join(''))).add(referenceKey(parts.at(-1)!))
   return [...claves.add(deDia(dia))]
 }
 

@@ -6,8 +6,8 @@ import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index
 import { distanceKm, type Point } from '../../platform/maps/point.ts'
 import { remembering } from '../../platform/remember.ts'
 import { ROOT } from '../../platform/root.ts'
-import { cercanos, type Nombre } from './cercanos.ts'
-import { clavesDe, hasZone, sinZona } from './claves.ts'
+import { type Nombre, nearestNames } from './cercanos.ts'
+import { hasZone, nameKeysOf, withoutZone } from './claves.ts'
 
 export interface Departamento extends Point {
   /** ISO 3166-2 code. */
@@ -35,9 +35,9 @@ export interface Destino {
  * Result for names that are not in the catalogue: which of the two is unknown, and functions that suggest names and tell
  * the likely mistake. The first call is slow, so callers use them only when they need suggestions.
  */
-export interface Desconocido {
+export interface UnknownDestino {
   desconocido: 'departamento' | 'municipio'
-  sugerir: () => NombresSugeridos
+  suggest: () => NombresSugeridos
   mistake: () => Mistake | undefined
 }
 
@@ -52,9 +52,9 @@ export type Mistake =
 
 /**
  * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
- * elements after `otros`.
+ * elements after `alternatives`.
  */
-type MunicipioGuardado = readonly [
+type StoredMunicipio = readonly [
   numero: string | number,
   nombre: string,
   otros: readonly string[] | 0,
@@ -62,29 +62,29 @@ type MunicipioGuardado = readonly [
   lng?: number,
   poblacion?: number,
 ]
-export type DepartamentoGuardado = readonly [
+export type StoredDepartamento = readonly [
   codigo: string,
   nombre: string,
   otros: readonly string[],
   lat: number,
   lng: number,
-  municipios: readonly MunicipioGuardado[],
+  municipios: readonly StoredMunicipio[],
 ]
 
-interface Fichero extends Departamento {
+interface DepartamentoEntry extends Departamento {
   municipios: readonly Municipio[]
   /** Returns the distance in kilometres from the capital to the furthest municipality. */
   radio(): number
   /**
    * Returns the index of the municipalities. It is built at first use, because most departments are never requested.
    */
-  indice(): { porClave: ReadonlyMap<string, Municipio>; nombres: readonly Nombre[] }
+  indice(): { byKey: ReadonlyMap<string, Municipio>; indexedNames: readonly Nombre[] }
 }
 
 interface Catalogo {
-  ficheros: readonly Fichero[]
-  porClave: ReadonlyMap<string, readonly Fichero[]>
-  nombres: readonly Nombre[]
+  entries: readonly DepartamentoEntry[]
+  byKey: ReadonlyMap<string, readonly DepartamentoEntry[]>
+  indexedNames: readonly Nombre[]
 }
 
 // --- Reading the data file ---
@@ -97,43 +97,43 @@ const catalogo = () => {
 
 function leer(): Catalogo {
   const texto = readFileSync(new URL('server/domain/catalogo/datos.json', ROOT), 'utf8')
-  const guardados = JSON.parse(texto) as DepartamentoGuardado[]
-  const ficheros = guardados.map(abrir)
-  const escritos = guardados.map(([codigo, nombre, otros], i) => ({
-    de: ficheros[i]!,
-    textos: [nombre, codigo, ...otros],
+  const stored = JSON.parse(texto) as StoredDepartamento[]
+  const entries = stored.map(openEntry)
+  const spellings = stored.map(([codigo, nombre, alternatives], i) => ({
+    de: entries[i]!,
+    texts: [nombre, codigo, ...alternatives],
   }))
-  const porClave = new Map<string, Fichero[]>()
+  const byKey = new Map<string, DepartamentoEntry[]>()
   // Exact spellings of all departments take precedence over looser ones. Otherwise Ciudad de México without its prefix
   // would hide the State of México.
-  for (let nivel = 0; nivel < 3; nivel++) {
-    const deEsteNivel = new Map<string, Fichero[]>()
-    for (const { de, textos } of escritos) {
-      for (const texto of textos) {
-        const clave = clavesDe(texto)[nivel]
-        if (clave === undefined || porClave.has(clave)) continue
-        const otros = deEsteNivel.get(clave)
-        if (!otros) deEsteNivel.set(clave, [de])
-        else if (!otros.includes(de)) otros.push(de)
+  for (let level = 0; level < 3; level++) {
+    const levelEntries = new Map<string, DepartamentoEntry[]>()
+    for (const { de, texts } of spellings) {
+      for (const texto of texts) {
+        const clave = nameKeysOf(texto)[level]
+        if (clave === undefined || byKey.has(clave)) continue
+        const alternatives = levelEntries.get(clave)
+        if (!alternatives) levelEntries.set(clave, [de])
+        else if (!alternatives.includes(de)) alternatives.push(de)
       }
     }
-    for (const [clave, otros] of deEsteNivel) porClave.set(clave, otros)
+    for (const [clave, alternatives] of levelEntries) byKey.set(clave, alternatives)
   }
-  return { ficheros, porClave, nombres: ficheros.map(({ nombre }) => ({ nombre, clave: clavesDe(nombre)[2]! })) }
+  return { entries, byKey, indexedNames: entries.map(({ nombre }) => ({ nombre, clave: nameKeysOf(nombre)[2]! })) }
 }
 
-function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): Fichero {
+function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): DepartamentoEntry {
   const pais = codigo.slice(0, 2) as Pais
-  const municipios = guardados.map(([numero, suyo, , suLat, suLng, poblacion]) => ({
+  const municipios = stored.map(([numero, municipioName, , suLat, suLng, poblacion]) => ({
     codigo: `${codigo}-${numero}`,
-    nombre: suyo,
+    nombre: municipioName,
     departamento: codigo,
     lat: suLat ?? lat,
     lng: suLng ?? lng,
     poblacion: poblacion || null,
     aproximado: suLat === undefined,
   }))
-  let indice: ReturnType<Fichero['indice']> | undefined
+  let indice: ReturnType<DepartamentoEntry['indice']> | undefined
   let radio: number | undefined
   return {
     codigo,
@@ -147,58 +147,58 @@ function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): F
       return radio
     },
     indice() {
-      indice ??= indizar(municipios, guardados)
+      indice ??= buildIndex(municipios, stored)
       return indice
     },
   }
 }
 
-function indizar(municipios: readonly Municipio[], guardados: readonly MunicipioGuardado[]) {
-  const porClave = new Map<string, Municipio>()
-  const claves = guardados.map(([, nombre, otros]) => [nombre, ...(otros || [])].map(clavesDe))
-  const poner = (clave: string | undefined, municipio: Municipio) => {
-    if (clave !== undefined && !porClave.has(clave)) porClave.set(clave, municipio)
+function buildIndex(municipios: readonly Municipio[], stored: readonly StoredMunicipio[]) {
+  const byKey = new Map<string, Municipio>()
+  const claves = stored.map(([, nombre, alternatives]) => [nombre, ...(alternatives || [])].map(nameKeysOf))
+  const setKey = (clave: string | undefined, municipio: Municipio) => {
+    if (clave !== undefined && !byKey.has(clave)) byKey.set(clave, municipio)
   }
   // A municipality's own name takes precedence over alternative names of others, and an exact spelling over a looser
   // one.
-  for (let nivel = 0; nivel < 3; nivel++) {
-    for (const [i, municipio] of municipios.entries()) poner(claves[i]![0]![nivel], municipio)
+  for (let level = 0; level < 3; level++) {
+    for (const [i, municipio] of municipios.entries()) setKey(claves[i]![0]![level], municipio)
     for (const [i, municipio] of municipios.entries()) {
-      for (const deOtro of claves[i]!.slice(1)) poner(deOtro[nivel], municipio)
+      for (const otherKeys of claves[i]!.slice(1)) setKey(otherKeys[level], municipio)
     }
   }
-  return { porClave, nombres: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
+  return { byKey, indexedNames: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
 }
 
 // --- Finding names and places ---
 
-const hallarFicheros = (texto: string): readonly Fichero[] => {
-  const { porClave } = catalogo()
-  for (const clave of clavesDe(texto)) {
-    const hallados = porClave.get(clave)
-    if (hallados) return hallados
+const findEntries = (texto: string): readonly DepartamentoEntry[] => {
+  const { byKey } = catalogo()
+  for (const clave of nameKeysOf(texto)) {
+    const foundEntries = byKey.get(clave)
+    if (foundEntries) return foundEntries
   }
   return []
 }
 
-function hallarMunicipio(fichero: Fichero, claves: readonly string[]): Municipio | undefined {
-  const { porClave } = fichero.indice()
+function findMunicipio(entry: DepartamentoEntry, claves: readonly string[]): Municipio | undefined {
+  const { byKey } = entry.indice()
   for (const clave of claves) {
-    const hallado = porClave.get(clave)
-    if (hallado) return hallado
+    const foundPlace = byKey.get(clave)
+    if (foundPlace) return foundPlace
   }
   return undefined
 }
 
-function hallarDestino(ficheros: readonly Fichero[], claves: readonly string[]): Destino | undefined {
-  for (const fichero of ficheros) {
-    const municipio = hallarMunicipio(fichero, claves)
-    if (municipio) return { departamento: presentarDepartamento(fichero), municipio }
+function findInEntries(entries: readonly DepartamentoEntry[], claves: readonly string[]): Destino | undefined {
+  for (const entry of entries) {
+    const municipio = findMunicipio(entry, claves)
+    if (municipio) return { departamento: presentDepartamento(entry), municipio }
   }
   return undefined
 }
 
-const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Departamento => ({
+const presentDepartamento = ({ codigo, pais, nombre, lat, lng }: DepartamentoEntry): Departamento => ({
   codigo,
   pais,
   nombre,
@@ -206,28 +206,28 @@ const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Dep
   lng,
 })
 
-const CUANTAS = 3
+const MAX_SUGGESTIONS = 3
 
 /**
  * Finds the department and the municipality that two names mean. If several countries have the department, returns the
  * first that has the municipality. Most orders name one of a few places, so recent results are remembered.
  */
-export const buscarDestino = remembering(2_000, hallar)
+export const findDestino = remembering(2_000, resolveDestino)
 
-function hallar(departamento: string, municipio: string): Destino | Desconocido {
-  const ficheros = hallarFicheros(departamento)
-  const claves = clavesDe(municipio)
-  const hallado = hallarDestino(ficheros, claves)
-  if (hallado) return hallado
+function resolveDestino(departamento: string, municipio: string): Destino | UnknownDestino {
+  const entries = findEntries(departamento)
+  const claves = nameKeysOf(municipio)
+  const foundPlace = findInEntries(entries, claves)
+  if (foundPlace) return foundPlace
   let considered: Considered | undefined
-  const once = () => {
-    considered ??= consider(departamento, ficheros, municipio, claves)
+  const considerOnce = () => {
+    considered ??= consider(departamento, entries, municipio, claves)
     return considered
   }
   return {
-    desconocido: ficheros.length > 0 ? 'municipio' : 'departamento',
-    sugerir: () => once().names,
-    mistake: () => once().mistake,
+    desconocido: entries.length > 0 ? 'municipio' : 'departamento',
+    suggest: () => considerOnce().names,
+    mistake: () => considerOnce().mistake,
   }
 }
 
@@ -245,120 +245,121 @@ interface Considered {
  */
 function consider(
   departamento: string,
-  ficheros: readonly Fichero[],
+  entries: readonly DepartamentoEntry[],
   municipio: string,
   claves: readonly string[],
 ): Considered {
-  const { ficheros: todos, nombres } = catalogo()
-  const isKnown = ficheros.length > 0
+  const { entries: todos, indexedNames } = catalogo()
+  const isKnown = entries.length > 0
   const conEl = todos.filter(
-    (fichero) => (!isKnown || ficheros.some(({ pais }) => pais === fichero.pais)) && hallarMunicipio(fichero, claves),
+    (entry) => (!isKnown || entries.some(({ pais }) => pais === entry.pais)) && findMunicipio(entry, claves),
   )
-  const swapped = isKnown ? undefined : hallarDestino(hallarFicheros(municipio), clavesDe(departamento))
+  const swapped = isKnown ? undefined : findInEntries(findEntries(municipio), nameKeysOf(departamento))
   if (swapped) {
     const names = { departamentos: [swapped.departamento.nombre], municipios: [swapped.municipio.nombre] }
     return { names, mistake: { kind: 'swapped' } }
   }
-  const withItsName = isKnown ? [] : todos.filter((fichero) => hallarMunicipio(fichero, clavesDe(departamento)))
-  const parecidos = isKnown ? [] : cercanos(departamento, nombres, CUANTAS)
+  const withItsName = isKnown ? [] : todos.filter((entry) => findMunicipio(entry, nameKeysOf(departamento)))
+  const similarNames = isKnown ? [] : nearestNames(departamento, indexedNames, MAX_SUGGESTIONS)
   const others = [...withItsName, ...conEl].map(({ nombre }) => nombre)
-  const ordered = withItsName.length > 0 ? [...others, ...parecidos] : [...parecidos, ...others]
+  const ordered = withItsName.length > 0 ? [...others, ...similarNames] : [...similarNames, ...others]
   // Only addresses in Guatemala have zones. «Capital» alone is that of any country.
   if (ordered.length === 0 && isPart(departamento) && hasZone(`${departamento} ${municipio}`)) ordered.push('Guatemala')
-  const departamentos = [...new Set(ordered)].slice(0, CUANTAS)
-  const donde = isKnown ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
-  const candidatos = donde.flatMap((fichero) => fichero.indice().nombres)
+  const departamentos = [...new Set(ordered)].slice(0, MAX_SUGGESTIONS)
+  const donde = isKnown ? entries : todos.filter(({ nombre }) => departamentos.includes(nombre))
+  const candidates = donde.flatMap((entry) => entry.indice().indexedNames)
   // A zone beside a municipality that stands in the place of its department is a part of that municipality.
-  const itsOwn = sinZona(municipio) === '' ? withItsName : []
+  const itsOwn = withoutZone(municipio) === '' ? withItsName : []
   const municipios = [
-    ...itsOwn.flatMap((fichero) => hallarMunicipio(fichero, clavesDe(departamento))?.nombre ?? []),
-    ...(itsOwn.length > 0 ? [] : deZona(municipio, donde)),
-    ...cercanos(municipio, candidatos, CUANTAS),
+    ...itsOwn.flatMap((entry) => findMunicipio(entry, nameKeysOf(departamento))?.nombre ?? []),
+    ...(itsOwn.length > 0 ? [] : zoneNames(municipio, donde)),
+    ...nearestNames(municipio, candidates, MAX_SUGGESTIONS),
   ]
-  const names = { departamentos, municipios: [...new Set(municipios)].slice(0, CUANTAS) }
-  const nombresDe = (suyos: readonly Fichero[]) => [...new Set(suyos.map(({ nombre }) => nombre))]
+  const names = { departamentos, municipios: [...new Set(municipios)].slice(0, MAX_SUGGESTIONS) }
+  const namesOf = (namedEntries: readonly DepartamentoEntry[]) => [...new Set(namedEntries.map(({ nombre }) => nombre))]
   const mistake = ((): Mistake | undefined => {
-    if (isKnown && conEl.length > 0) return { kind: 'elsewhere', departamentos: nombresDe(conEl) }
-    if (withItsName.length > 0) return { kind: 'municipality', departamentos: nombresDe(withItsName) }
+    if (isKnown && conEl.length > 0) return { kind: 'elsewhere', departamentos: namesOf(conEl) }
+    if (withItsName.length > 0) return { kind: 'municipality', departamentos: namesOf(withItsName) }
     return isPart(isKnown ? municipio : departamento) ? { kind: 'part' } : undefined
   })()
   return { names, mistake }
 }
 
 /** Reports whether a text names a zone, or uses a word for the capital. */
-const isPart = (texto: string): boolean => sinZona(texto) !== undefined
+const isPart = (texto: string): boolean => withoutZone(texto) !== undefined
 
 /** Names that a text with a zone means: the municipality beside the zone, or the capitals if the text names no other. */
-function deZona(texto: string, donde: readonly Fichero[]): string[] {
-  const resto = sinZona(texto)
-  if (resto === undefined) return []
-  if (resto === '') return donde.map((fichero) => capitalDe(fichero).nombre)
-  const claves = clavesDe(resto)
-  return donde.flatMap((fichero) => hallarMunicipio(fichero, claves)?.nombre ?? [])
+function zoneNames(texto: string, donde: readonly DepartamentoEntry[]): string[] {
+  const rest = withoutZone(texto)
+  if (rest === undefined) return []
+  if (rest === '') return donde.map((entry) => capitalDe(entry).nombre)
+  const claves = nameKeysOf(rest)
+  return donde.flatMap((entry) => findMunicipio(entry, claves)?.nombre ?? [])
 }
 
 /** Capital of a department: the municipality nearest to the department's own centre. */
-const capitalDe = (fichero: Fichero): Municipio =>
-  fichero.municipios
+const capitalDe = (entry: DepartamentoEntry): Municipio =>
+  entry.municipios
     .filter(({ aproximado }) => !aproximado)
-    .toSorted((uno, otro) => distanceKm(fichero, uno) - distanceKm(fichero, otro))[0] ?? fichero.municipios[0]!
+    .toSorted((candidate, otro) => distanceKm(entry, candidate) - distanceKm(entry, otro))[0] ?? entry.municipios[0]!
 
 /** Finds the departments with a code or a name. Returns several if several countries use the name. */
-export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
+export const findDepartamentos = (texto: string): Departamento[] => findEntries(texto).map(presentDepartamento)
 
 /** Maximum distance in kilometres between a place and the centre of the municipality to which it belongs. */
-export const LEJOS = 50
+export const FAR_KM = 50
 
-const kmA = ({ municipios }: Fichero, punto: Point) =>
-  Math.min(...municipios.map((municipio) => distanceKm(punto, municipio)))
+const kmA = ({ municipios }: DepartamentoEntry, point: Point) =>
+  Math.min(...municipios.map((municipio) => distanceKm(point, municipio)))
 
 /**
  * Reports whether a place may belong to a department. In a large department, people may live as far from the nearest
  * municipality's centre as the furthest municipality is from the capital.
  */
-function admite(fichero: Fichero, punto: Point): boolean {
-  const radio = fichero.radio()
-  const cerca = Math.max(LEJOS, radio)
+function admitsPoint(entry: DepartamentoEntry, point: Point): boolean {
+  const radio = entry.radio()
+  const nearKm = Math.max(FAR_KM, radio)
   // A place further from the capital than this limit cannot be near any municipality. This cheap test rejects most
   // wrong coordinates.
-  return distanceKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
+  return distanceKm(point, entry) <= radio + nearKm && kmA(entry, point) <= nearKm
 }
 
 /** Reports whether a place may belong to a department with this name or code; undefined if no department has it. */
-export function esDelDepartamento(departamento: string, punto: Point): boolean | undefined {
-  const ficheros = hallarFicheros(departamento)
-  return ficheros.length === 0 ? undefined : ficheros.some((fichero) => admite(fichero, punto))
+export function isInDepartamento(departamento: string, point: Point): boolean | undefined {
+  const entries = findEntries(departamento)
+  return entries.length === 0 ? undefined : entries.some((entry) => admitsPoint(entry, point))
 }
 
 /**
  * Distance in kilometres from a place to the nearest municipality of the departments with this name or code. Infinity
  * if no department has it.
  */
-export const distanciaAlDepartamento = (departamento: string, punto: Point): number =>
-  Math.min(...hallarFicheros(departamento).map((fichero) => kmA(fichero, punto)))
+export const distanceToDepartamento = (departamento: string, point: Point): number =>
+  Math.min(...findEntries(departamento).map((entry) => kmA(entry, point)))
 
 /** Maximum distance in kilometres between a place and the nearest capital of a department to which it may belong. */
-const AL_ALCANCE = 300
+const WITHIN_REACH_KM = 300
 
 /** Reports whether a place is at most 300 km from the capital of any department. */
-export const cercaDeAlguno = (punto: Point): boolean =>
-  catalogo().ficheros.some((fichero) => distanceKm(punto, fichero) <= AL_ALCANCE)
+export const isNearAnyDepartamento = (point: Point): boolean =>
+  catalogo().entries.some((entry) => distanceKm(point, entry) <= WITHIN_REACH_KM)
 
 /** Up to three names of departments that are most similar to an unknown name. */
-export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)
+export const similarDepartamentos = (texto: string): string[] =>
+  nearestNames(texto, catalogo().indexedNames, MAX_SUGGESTIONS)
 
 /** Departments of one country, or of all countries if `pais` is undefined. */
 export const departamentos = (pais?: Pais): Departamento[] =>
   catalogo()
-    .ficheros.filter((fichero) => pais === undefined || fichero.pais === pais)
-    .map(presentarDepartamento)
+    .entries.filter((entry) => pais === undefined || entry.pais === pais)
+    .map(presentDepartamento)
 
 /** Municipalities of a department, given by its code or name, in order of name. */
-export const municipiosDe = (departamento: string): Municipio[] =>
-  hallarFicheros(departamento).flatMap(({ municipios }) => municipios)
+export const municipiosOf = (departamento: string): Municipio[] =>
+  findEntries(departamento).flatMap(({ municipios }) => municipios)
 
 /** Centre of a municipality, given by its names; undefined if the catalogue does not have it. */
-export function centroDe(departamento: string, municipio: string): Point | undefined {
-  const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
-  return hallado && { lat: hallado.lat, lng: hallado.lng }
+export function centreOf(departamento: string, municipio: string): Point | undefined {
+  const foundPlace = findInEntries(findEntries(departamento), nameKeysOf(municipio))?.municipio
+  return foundPlace && { lat: foundPlace.lat, lng: foundPlace.lng }
 }

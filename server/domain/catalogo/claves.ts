@@ -3,7 +3,7 @@
 /** Maximum number of characters read. Every name is shorter, and more text only costs time. */
 const LARGO = 120
 
-const ABREVIATURAS: Readonly<Record<string, string>> = {
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
   sn: 'san',
   sta: 'santa',
   sto: 'santo',
@@ -22,36 +22,36 @@ const ABREVIATURAS: Readonly<Record<string, string>> = {
   sac: 'sacatepequez',
 }
 
-const ARTICULOS = new Set(['el', 'la', 'los', 'las', 'de', 'del', 'y', 'e'])
+const ARTICLES = new Set(['el', 'la', 'los', 'las', 'de', 'del', 'y', 'e'])
 
 /** Generic words that people write beside a name to say what kind of place it is. */
-const GENERICOS = new Set(
+const GENERIC_WORDS = new Set(
   `ciudad municipio municipalidad muni mun mpio mcpio departamento depto dpto dep depart departement department
   provincia prov estado edo comarca canton distrito city`.split(/\s+/),
 )
 
-const palabras = (texto: string): string[] =>
+const wordsOf = (texto: string): string[] =>
   texto
     .normalize('NFD')
     .replace(/[\u0300-\u036f]+/g, '')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean)
-    .map((palabra) => ABREVIATURAS[palabra] ?? palabra)
+    .map((word) => ABBREVIATIONS[word] ?? word)
 
-const sinArticulos = (lista: readonly string[]) => {
-  const resto = lista.filter((palabra) => !ARTICULOS.has(palabra))
-  return resto.length > 0 ? resto : lista
+const withoutArticles = (words: readonly string[]) => {
+  const rest = words.filter((word) => !ARTICLES.has(word))
+  return rest.length > 0 ? rest : words
 }
 
 /** Removes generic words before a name («Municipio de…») and after it («City», «zona 10»). */
-function sinGenericos(lista: readonly string[]): readonly string[] {
-  let [desde, hasta] = [0, lista.length]
-  while (hasta - desde > 1 && GENERICOS.has(lista[desde]!)) desde++
+function withoutGenericWords(words: readonly string[]): readonly string[] {
+  let [desde, hasta] = [0, words.length]
+  while (hasta - desde > 1 && GENERIC_WORDS.has(words[desde]!)) desde++
   for (;;) {
-    if (hasta - desde > 2 && /^\d/.test(lista[hasta - 1]!) && /^z(?:ona)?$/.test(lista[hasta - 2]!)) hasta -= 2
-    else if (hasta - desde > 1 && (GENERICOS.has(lista[hasta - 1]!) || /^z\d+$/.test(lista[hasta - 1]!))) hasta--
-    else return lista.slice(desde, hasta)
+    if (hasta - desde > 2 && /^\d/.test(words[hasta - 1]!) && /^z(?:ona)?$/.test(words[hasta - 2]!)) hasta -= 2
+    else if (hasta - desde > 1 && (GENERIC_WORDS.has(words[hasta - 1]!) || /^z\d+$/.test(words[hasta - 1]!))) hasta--
+    else return words.slice(desde, hasta)
   }
 }
 
@@ -72,11 +72,11 @@ const DE_LA_CAPITAL = new Set([
  * Returns what is left of a text without the words for a zone («zona 10», «Z.10») and for the capital («la capital»).
  * Undefined if the text has none of these words.
  */
-export function sinZona(texto: string): string | undefined {
-  const todas = palabras(texto.slice(0, LARGO))
-  const resto = todas.filter((palabra) => !/^(?:zona|z?\d{1,2}|z)$/.test(palabra) && !DE_LA_CAPITAL.has(palabra))
-  if (resto.length === todas.length) return undefined
-  return resto.filter((palabra) => !ARTICULOS.has(palabra) && !GENERICOS.has(palabra)).join(' ')
+export function withoutZone(texto: string): string | undefined {
+  const todas = wordsOf(texto.slice(0, LARGO))
+  const rest = todas.filter((word) => !/^(?:zona|z?\d{1,2}|z)$/.test(word) && !DE_LA_CAPITAL.has(word))
+  if (rest.length === todas.length) return undefined
+  return rest.filter((word) => !ARTICLES.has(word) && !GENERIC_WORDS.has(word)).join(' ')
 }
 
 /** Reports whether a text names a zone by its number («zona 10», «Z.10»). */
@@ -88,18 +88,18 @@ export const hasZone = (texto: string): boolean =>
  * Spaces do not count.
  * If a comma, a semicolon, a slash or a parenthesis follows the name, adds the same three keys of the text before it.
  */
-export function clavesDe(texto: string): string[] {
-  const recortado = texto.length > LARGO ? texto.slice(0, LARGO) : texto
-  const corte = recortado.search(/[,;(/]/)
-  const claves = clavesDelTodo(recortado)
-  return corte > 0 ? [...claves, ...clavesDelTodo(recortado.slice(0, corte))] : claves
+export function nameKeysOf(texto: string): string[] {
+  const trimmed = texto.length > LARGO ? texto.slice(0, LARGO) : texto
+  const cutIndex = trimmed.search(/[,;(/]/)
+  const claves = wholeNameKeys(trimmed)
+  return cutIndex > 0 ? [...claves, ...wholeNameKeys(trimmed.slice(0, cutIndex))] : claves
 }
 
-function clavesDelTodo(texto: string): string[] {
-  const todas = palabras(texto)
+function wholeNameKeys(texto: string): string[] {
+  const todas = wordsOf(texto)
   // A text without Latin letters or digits names no place. An empty key would match every name in a search, but a space
   // matches none.
   if (todas.length === 0) return [' ', ' ', ' ']
-  const nucleo = sinArticulos(todas)
-  return [todas.join(''), nucleo.join(''), sinGenericos(nucleo).join('')]
+  const core = withoutArticles(todas)
+  return [todas.join(''), core.join(''), withoutGenericWords(core).join('')]
 }

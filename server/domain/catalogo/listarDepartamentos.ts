@@ -2,18 +2,18 @@ import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
 import { type Departamento, departamentos } from './catalogo.ts'
 
-export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {}, identidad }, { cursores }) => {
-  const { comercioId, modo } = identidad
+export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {}, identity }, { cursors }) => {
+  const { comercioId, modo } = identity
   const { pais } = query
   const todos = departamentos(pais)
-  const ambito = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filtros: { pais } }
-  const pagina = await paginate(cursores, ambito, query, {
-    async leer(despues, cuantos) {
+  const ambito = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filters: { pais } }
+  const pagina = await paginate(cursors, ambito, query, {
+    async leer(despues, take) {
       const desde = despues ? todos.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
-      return todos.slice(desde, desde + cuantos)
+      return todos.slice(desde, desde + take)
     },
     posicion: ({ codigo }) => [codigo],
-    presentar: (departamento): Departamento => departamento,
+    present: (departamento): Departamento => departamento,
   })
   return { status: 200, body: pagina }
 }

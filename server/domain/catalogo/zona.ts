@@ -1,9 +1,9 @@
 import type { Pais } from '../../generado/contrato/tipos/index.ts'
 import { remembering } from '../../platform/remember.ts'
-import { buscarDepartamentos, buscarDestino, type Departamento } from './catalogo.ts'
+import { type Departamento, findDepartamentos, findDestino } from './catalogo.ts'
 
 /** Time zone of each country, which is the zone of its capital. */
-const ZONAS: Readonly<Record<Pais, string>> = {
+const TIME_ZONES: Readonly<Record<Pais, string>> = {
   GT: 'America/Guatemala',
   SV: 'America/El_Salvador',
   HN: 'America/Tegucigalpa',
@@ -87,28 +87,28 @@ export const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-const zoneOfDepartment = ({ codigo, pais }: Departamento): string => ZONES_OF_DEPARTMENTS[codigo] ?? ZONAS[pais]
+const zoneOfDepartment = ({ codigo, pais }: Departamento): string => ZONES_OF_DEPARTMENTS[codigo] ?? TIME_ZONES[pais]
 
-/** Returns the IANA time zone of the courier company: `fija` (`TIME_ZONE`), or Guatemala's. */
-export const zonaDeLaEmpresa = (fija: string | undefined): string => fija ?? ZONAS.GT
+/** Returns the IANA time zone of the courier company: `fixedZone` (`TIME_ZONE`), or Guatemala's. */
+export const empresaTimeZone = (fixedZone: string | undefined): string => fixedZone ?? TIME_ZONES.GT
 
 /**
  * Returns the IANA time zone in which documents and pages show the times of a guide: the zone of the destination's
  * municipality. If only its department is in the catalogue, and no other country has one of that name, returns the
- * department's zone; otherwise Guatemala's. `fija` (`TIME_ZONE`) overrides all of them.
+ * department's zone; otherwise Guatemala's. `fixedZone` (`TIME_ZONE`) overrides all of them.
  */
-export const zonaDe = (
+export const timeZoneOf = (
   { departamento, municipio }: { departamento: string; municipio: string },
-  fija: string | undefined,
-): string => fija ?? zoneOf(departamento, municipio)
+  fixedZone: string | undefined,
+): string => fixedZone ?? zoneOf(departamento, municipio)
 
 /** Time zone of a destination. Most orders name one of a few places, so recent results are remembered. */
 const zoneOf = remembering(2_000, (departamento: string, municipio: string): string => {
-  const found = buscarDestino(departamento, municipio)
+  const found = findDestino(departamento, municipio)
   if ('departamento' in found)
     return (
       EXCEPTIONS.get(`${found.departamento.codigo} ${found.municipio.nombre}`) ?? zoneOfDepartment(found.departamento)
     )
-  const [department, ...others] = buscarDepartamentos(departamento)
-  return department && others.length === 0 ? zoneOfDepartment(department) : ZONAS.GT
+  const [department, ...others] = findDepartamentos(departamento)
+  return department && others.length === 0 ? zoneOfDepartment(department) : TIME_ZONES.GT
 })

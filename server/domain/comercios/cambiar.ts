@@ -3,24 +3,24 @@ import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import { cambios } from '../bitacora/bitacora.ts'
 import type { Handler } from '../operation.ts'
 import {
-  type ColumnasDeIntentos,
-  type ColumnasDePolitica,
-  columnasDe,
-  DECIBLES,
-  exigirComercio,
-  presentarComercio,
+  AUDITED,
+  columnsOf,
+  type IntentosColumns,
+  type PolicyColumns,
+  presentComercio,
+  requireComercio,
 } from './comercio.ts'
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
-const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
+const LOCK = statement<Pick<comercio, 'id'>, comercio>(
   'comercios.tomar',
   'select * from comercio where id = :id for no key update',
 )
 
-const CAMBIAR = statement<
+const UPDATE = statement<
   Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'> &
-    ColumnasDePolitica &
-    ColumnasDeIntentos,
+    PolicyColumns &
+    IntentosColumns,
   comercio
 >(
   'comercios.cambiar',
@@ -33,17 +33,17 @@ const CAMBIAR = statement<
 )
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
-  const { id, comercio } = await exigirComercio(db, path.comercio)
-  const fila = await inTransaction(db, async (consultar) => {
-    const [antes] = await consultar(TOMAR, { id })
-    const [despues] = await consultar(CAMBIAR, { ...antes!, ...columnasDe(body) })
-    await bitacora.anotar(consultar, quien, {
+  const { id, comercio } = await requireComercio(db, path.comercio)
+  const fila = await inTransaction(db, async (query) => {
+    const [antes] = await query(LOCK, { id })
+    const [despues] = await query(UPDATE, { ...antes!, ...columnsOf(body) })
+    await bitacora.record(query, quien, {
       accion: 'cambiarComercio',
       sobre: ['comercio', comercio],
       de: { comercio_id: id, modo: null },
-      ...cambios(antes!, despues!, DECIBLES),
+      ...cambios(antes!, despues!, AUDITED),
     })
     return despues!
   })
-  return { status: 200, body: presentarComercio(fila) }
+  return { status: 200, body: presentComercio(fila) }
 }

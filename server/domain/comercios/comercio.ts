@@ -14,31 +14,31 @@ import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 
 /** Converts a merchant row to the contract's `Comercio`. */
-export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en, ...ajustes }: comercio): Comercio => ({
+export const presentComercio = ({ comercio, nombre, pais, estricto, creado_en, ...settings }: comercio): Comercio => ({
   comercio,
   nombre,
   pais: pais as Pais | null,
   estricto,
-  ritmos: presentarRitmos(ajustes),
-  evidencia: presentarPolitica(ajustes),
-  politica_de_intentos: presentarIntentos(ajustes),
+  ritmos: presentRates(settings),
+  evidencia: presentPolicy(settings),
+  politica_de_intentos: presentIntentosPolicy(settings),
   creado_en: creado_en.toISOString(),
 })
 
 /** Rate limits of a merchant. A limit that the merchant does not have takes the service's default. */
-export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
+export const presentRates = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
   solicitudes: fila.ritmo_solicitudes ?? DEFAULT_RATES.solicitudes,
   guias: fila.ritmo_guias ?? DEFAULT_RATES.guias,
 })
 
 /** Columns of a merchant that say which evidence its deliveries need. */
-export type ColumnasDePolitica = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma' | 'evidencia_documento'>
+export type PolicyColumns = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma' | 'evidencia_documento'>
 
-/** SQL select list for {@link ColumnasDePolitica}; `c` is the alias of the table `comercio`. */
-export const POLITICA_EN_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
+/** SQL select list for {@link PolicyColumns}; `c` is the alias of the table `comercio`. */
+export const POLICY_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
 
 /** Converts the columns of a merchant's evidence policy to the contract's form. */
-export const presentarPolitica = (fila: ColumnasDePolitica): PoliticaDeEvidencia => ({
+export const presentPolicy = (fila: PolicyColumns): PoliticaDeEvidencia => ({
   fotos_minimas: fila.evidencia_fotos,
   firma: fila.evidencia_firma as PoliticaDeEvidencia['firma'],
   documento: fila.evidencia_documento as PoliticaDeEvidencia['documento'],
@@ -47,19 +47,19 @@ export const presentarPolitica = (fila: ColumnasDePolitica): PoliticaDeEvidencia
 // The parameter is named `comercio_id`, so that on Citus both policies are read in the merchant's own part, also within
 // a transaction there.
 
-const POLITICA = statement<{ comercio_id: string }, ColumnasDePolitica>(
+const POLICY = statement<{ comercio_id: string }, PolicyColumns>(
   'comercios.politica',
-  `select ${POLITICA_EN_SQL} from comercio c where c.id = :comercio_id`,
+  `select ${POLICY_SQL} from comercio c where c.id = :comercio_id`,
 )
 
 /** Reads the evidence that deliveries of a merchant need now. */
-export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEvidencia> {
-  const [fila] = await db.consultar(POLITICA, { comercio_id: id })
-  return presentarPolitica(fila!)
+export async function readPolicy(db: Db, id: string): Promise<PoliticaDeEvidencia> {
+  const [fila] = await db.query(POLICY, { comercio_id: id })
+  return presentPolicy(fila!)
 }
 
 /** Columns of a merchant that say what happens after a failed delivery attempt. */
-export type ColumnasDeIntentos = Pick<
+export type IntentosColumns = Pick<
   comercio,
   | 'politica_de_intentos_maximos'
   | 'politica_de_intentos_dias_entre'
@@ -69,7 +69,7 @@ export type ColumnasDeIntentos = Pick<
 >
 
 /** Converts the columns of a merchant about failed delivery attempts to the contract's form. */
-export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos => ({
+export const presentIntentosPolicy = (fila: IntentosColumns): PoliticaDeIntentos => ({
   maximos: fila.politica_de_intentos_maximos,
   dias_entre: fila.politica_de_intentos_dias_entre,
   dias_para_decidir: fila.politica_de_intentos_dias_para_decidir,
@@ -77,33 +77,33 @@ export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos 
   destinatario_decide: fila.politica_de_intentos_destinatario_decide,
 })
 
-const INTENTOS = statement<{ comercio_id: string }, ColumnasDeIntentos>(
+const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
   'comercios.intentos',
   `select politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir, politica_de_intentos_al_vencer,
      politica_de_intentos_destinatario_decide from comercio where id = :comercio_id`,
 )
 
 /** Reads the merchant's present policy about failed delivery attempts. */
-export async function leerIntentos(db: Pick<Db, 'consultar'>, id: string): Promise<PoliticaDeIntentos> {
-  const [fila] = await db.consultar(INTENTOS, { comercio_id: id })
-  return presentarIntentos(fila!)
+export async function leerIntentos(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
+  const [fila] = await db.query(INTENTOS, { comercio_id: id })
+  return presentIntentosPolicy(fila!)
 }
 
 /** Settings of a merchant, named as in requests. */
-interface AjustesPedidos {
+interface RequestedSettings {
   ritmos?: RitmosDeComercio
   evidencia?: PoliticaDeEvidenciaParaCambiar
   politica_de_intentos?: PoliticaDeIntentosParaCambiar
 }
 
 /** Converts the contract's fields of a merchant to columns. */
-export const columnasDe = <T extends AjustesPedidos>({
+export const columnsOf = <T extends RequestedSettings>({
   ritmos,
   evidencia: { fotos_minimas, firma, documento } = {},
   politica_de_intentos: { maximos, dias_entre, dias_para_decidir, al_vencer, destinatario_decide } = {},
-  ...resto
+  ...rest
 }: T) => ({
-  ...resto,
+  ...rest,
   ...(ritmos && { ritmo_solicitudes: ritmos.solicitudes, ritmo_guias: ritmos.guias }),
   ...(fotos_minimas !== undefined && { evidencia_fotos: fotos_minimas }),
   ...(firma !== undefined && { evidencia_firma: firma }),
@@ -119,7 +119,7 @@ export const columnasDe = <T extends AjustesPedidos>({
  * Columns of a merchant whose values the audit record contains. Excludes the name, because it may be the name of a
  * person.
  */
-export const DECIBLES = [
+export const AUDITED = [
   ...(['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const),
   ...(['evidencia_fotos', 'evidencia_firma', 'evidencia_documento'] as const),
   ...([
@@ -132,14 +132,14 @@ export const DECIBLES = [
 ] as const
 
 /** Values of a merchant that the audit record contains. */
-export const decibles = (fila: Pick<comercio, (typeof DECIBLES)[number]>) =>
-  Object.fromEntries(DECIBLES.map((columna) => [columna, fila[columna]]))
+export const pickAudited = (fila: Pick<comercio, (typeof AUDITED)[number]>) =>
+  Object.fromEntries(AUDITED.map((column) => [column, fila[column]]))
 
 /** Creates a public identifier for a merchant. */
-export const nuevoCodigoDeComercio = () => `com_${randomBase32(12)}`
+export const newComercioCode = () => `com_${randomBase32(12)}`
 
 /** Finds a merchant by its public identifier; undefined for an unknown or malformed identifier. */
-export async function buscarComercio(db: Db, codigo: string): Promise<comercio | undefined> {
+export async function findComercio(db: Db, codigo: string): Promise<comercio | undefined> {
   if (!/^com_[0-9A-Z]{12}$/.test(codigo)) return undefined
   return (await db.prisma.comercio.findUnique({ where: { comercio: codigo } })) ?? undefined
 }
@@ -148,8 +148,8 @@ export async function buscarComercio(db: Db, codigo: string): Promise<comercio |
  * Finds a merchant by its public identifier.
  * @throws Problema 404 if no merchant has the identifier
  */
-export async function exigirComercio(db: Db, codigo: string): Promise<comercio> {
-  const fila = await buscarComercio(db, codigo)
+export async function requireComercio(db: Db, codigo: string): Promise<comercio> {
+  const fila = await findComercio(db, codigo)
   if (!fila) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
   return fila
 }

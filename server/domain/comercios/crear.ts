@@ -1,9 +1,9 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import type { Handler } from '../operation.ts'
-import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
+import { columnsOf, newComercioCode, pickAudited, presentComercio } from './comercio.ts'
 
-const CREAR = statement<comercio, comercio>(
+const CREATE = statement<comercio, comercio>(
   'comercios.crear',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
      evidencia_firma, evidencia_documento, politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir,
@@ -14,7 +14,7 @@ const CREAR = statement<comercio, comercio>(
 )
 
 /** Settings of a new merchant if the request omits them. The database schema has the same defaults. */
-const SIN_AJUSTES = {
+const NO_SETTINGS = {
   pais: null,
   estricto: false,
   ritmo_solicitudes: null,
@@ -29,18 +29,18 @@ const SIN_AJUSTES = {
   politica_de_intentos_destinatario_decide: false,
 }
 
-export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
-  const nuevo = { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...SIN_AJUSTES, ...columnasDe(body) }
-  const fila = await inTransaction(db, async (consultar) => {
-    const [creada] = await consultar(CREAR, nuevo)
-    await bitacora.anotar(consultar, quien, {
+export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
+  const nuevo = { ...newId(), comercio: newComercioCode(), ...NO_SETTINGS, ...columnsOf(body) }
+  const fila = await inTransaction(db, async (query) => {
+    const [createdRow] = await query(CREATE, nuevo)
+    await bitacora.record(query, quien, {
       accion: 'crearComercio',
       sobre: ['comercio', nuevo.comercio],
       de: { comercio_id: nuevo.id, modo: null },
       campos: Object.keys(body),
-      despues: decibles(nuevo),
+      despues: pickAudited(nuevo),
     })
-    return creada!
+    return createdRow!
   })
-  return { status: 201, body: presentarComercio(fila) }
+  return { status: 201, body: presentComercio(fila) }
 }

@@ -2,43 +2,42 @@ import { positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import { statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
-import { patronDeNombre } from '../busqueda/busqueda.ts'
+import { namePattern } from '../busqueda/busqueda.ts'
 import type { Handler } from '../operation.ts'
-import { presentarComercio } from './comercio.ts'
+import { presentComercio } from './comercio.ts'
 
-interface Filtros {
+interface ComercioFilters {
   /** `like` pattern for the merchant's name; null matches every name. */
   patron: string | null
   comercios: readonly string[] | null
   despues: string | null
-  cuantos: number
+  count: number
 }
 
 /** Letters with accents, and the same letters without, for SQL's `translate`. */
-const ACENTOS = "'áàäâãéèëêíìïîóòöôõúùüûñç', 'aaaaaeeeeiiiiooooouuuunc'"
+const ACCENTS = "'áàäâãéèëêíìïîóòöôõúùüûñç', 'aaaaaeeeeiiiiooooouuuunc'"
 
 // There are some thousands of merchants at most, so a search by name needs no index.
-const LISTAR = statement<Filtros, comercio>(
+const LIST = statement<ComercioFilters, comercio>(
   'comercios.listar',
   `select * from comercio
    where (:despues::uuid is null or id < :despues::uuid)
      and (:comercios::text[] is null or comercio = any(:comercios::text[]))
-     and (:patron::text is null or translate(lower(nombre), ${ACENTOS}) like :patron::text)
-   order by id desc limit :cuantos`,
+     and (:patron::text is null or translate(lower(nombre), ${ACCENTS}) like :patron::text)
+   order by id desc limit :count`,
 )
 
-export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursores }) => {
-  const { texto, comercio, ...pedida } = query ?? {}
-  const cuales = {
-    patron: texto === undefined ? null : patronDeNombre(texto),
+export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursors }) => {
+  const { texto, comercio, ...requestedPage } = query ?? {}
+  const listParams = {
+    patron: texto === undefined ? null : namePattern(texto),
     comercios: comercio ?? null,
   }
-  const ambito = { operacion: 'listarComercios', dueno: 'operador', filtros: { texto, comercio } }
-  const pagina = await paginate(cursores, ambito, pedida, {
-    leer: (despues, cuantos) =>
-      db.consultar(LISTAR, { ...cuales, despues: despues ? String(despues[0]) : null, cuantos }),
+  const ambito = { operacion: 'listarComercios', dueno: 'operador', filters: { texto, comercio } }
+  const pagina = await paginate(cursors, ambito, requestedPage, {
+    leer: (despues, count) => db.query(LIST, { ...listParams, despues: despues ? String(despues[0]) : null, count }),
     posicion: positionOfId,
-    presentar: presentarComercio,
+    present: presentComercio,
   })
   return { status: 200, body: pagina }
 }

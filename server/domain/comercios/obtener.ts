@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { exigirComercio, presentarComercio } from './comercio.ts'
+import { presentComercio, requireComercio } from './comercio.ts'
 
 export const obtenerComercio: Handler<'obtenerComercio'> = async ({ path }, { db }) => ({
   status: 200,
-  body: presentarComercio(await exigirComercio(db, path.comercio)),
+  body: presentComercio(await requireComercio(db, path.comercio)),
 })

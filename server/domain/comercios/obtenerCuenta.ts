@@ -1,10 +1,10 @@
 import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
-import { vencePronto } from '../llaves/llave.ts'
+import { expiresSoon } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { leerIntentos, leerPolitica } from './comercio.ts'
+import { leerIntentos, readPolicy } from './comercio.ts'
 
-export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { db, reloj }) => {
-  const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad
+export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identity }, { db, clock }) => {
+  const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identity
   return {
     status: 200,
     body: {
@@ -16,14 +16,14 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { d
       pais,
       estricto,
       ritmos,
-      evidencia: await leerPolitica(db, comercioId),
+      evidencia: await readPolicy(db, comercioId),
       politica_de_intentos: await leerIntentos(db, comercioId),
-      advertencias: vence_en && vencePronto(vence_en, reloj()) ? [advertir(vence_en)] : [],
+      advertencias: vence_en && expiresSoon(vence_en, clock()) ? [warnOfExpiry(vence_en)] : [],
     },
   }
 }
 
-const advertir = (vence_en: Date): Advertencia => ({
+const warnOfExpiry = (vence_en: Date): Advertencia => ({
   codigo: 'llave_por_vencer',
   campo: '/vence_en',
   mensaje: `la llave deja de valer el ${vence_en.toISOString()}: pida otra, o que la roten, y cámbiela antes`,

@@ -3,9 +3,9 @@ import { type Query, type RowOf, statement } from '../../data/db.ts'
 import type { correo } from '../../generado/contrato/prisma/client.ts'
 import { seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
-import type { DatosDeCorreo, TipoDeCorreo } from './plantillas.ts'
+import type { CorreoData, CorreoType } from './plantillas.ts'
 
-export type { CambioDeFactor } from './plantillas.ts'
+export type { FactorChange } from './plantillas.ts'
 
 /**
  * Row of `correo`. State `enviando`: a process is sending the mail until `proximo_en`. `rebotado`: the mail server
@@ -14,19 +14,19 @@ export type { CambioDeFactor } from './plantillas.ts'
 export type FilaCorreo = RowOf<
   correo,
   {
-    tipo: TipoDeCorreo
+    tipo: CorreoType
     estado: 'pendiente' | 'enviando' | 'enviado' | 'rebotado' | 'caducado'
     canal: 'smtp' | 'buzon' | null
   }
 >
 
 /** Content of a mail, which is stored encrypted. */
-export interface ContenidoDeCorreo<T extends TipoDeCorreo = TipoDeCorreo> {
+export interface CorreoContent<T extends CorreoType = CorreoType> {
   para: string
-  datos: DatosDeCorreo[T]
+  datos: CorreoData[T]
 }
 
-const GUARDAR = statement<
+const SAVE = statement<
   Pick<FilaCorreo, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
 >(
   'correos.guardar',
@@ -37,32 +37,32 @@ const GUARDAR = statement<
 /**
  * Returns the digests under which mails to an address may be stored: one for each master key, the present key's first.
  */
-const huellasDeCorreo = (secretos: Deps['secretos'], para: string) =>
+const correoDigests = (secretos: Deps['secretos'], para: string) =>
   secretos.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(para).digest()))
 
 /** Returns the columns that store a mail's address as a digest and its content encrypted. */
-export const correoSellado = (secretos: Deps['secretos'], id: string, contenido: ContenidoDeCorreo) => ({
-  huella: huellasDeCorreo(secretos, contenido.para)[0]!,
+export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: CorreoContent) => ({
+  huella: correoDigests(secretos, contenido.para)[0]!,
   contenido: seal(secretos, 'correos', id, Buffer.from(JSON.stringify(contenido))),
 })
 
 /**
- * Queues a mail, in the transaction of the change that causes it. The caller calls `avisarTrabajo` after the commit.
+ * Queues a mail, in the transaction of the change that causes it. The caller calls `notifyWork` after the commit.
  * @param para address as `readAddress` returns it
  * @param minutos minutes after which the mail is useless and is not sent any more
  */
-export async function guardarCorreo<T extends TipoDeCorreo>(
-  consultar: Query,
-  { secretos, nuevoId }: Pick<Deps, 'secretos' | 'nuevoId'>,
-  { tipo, para, datos, minutos }: ContenidoDeCorreo<T> & { tipo: T; minutos: number },
+export async function saveCorreo<T extends CorreoType>(
+  query: Query,
+  { secretos, newId }: Pick<Deps, 'secretos' | 'newId'>,
+  { tipo, para, datos, lifetimeMinutes }: CorreoContent<T> & { tipo: T; lifetimeMinutes: number },
 ): Promise<void> {
-  const { id, creado_en } = nuevoId()
-  await consultar(GUARDAR, {
+  const { id, creado_en } = newId()
+  await query(SAVE, {
     id,
     tipo,
-    ...correoSellado(secretos, id, { para, datos }),
+    ...sealCorreo(secretos, id, { para, datos }),
     creado_en,
-    vence_en: new Date(creado_en.getTime() + minutos * 60_000),
+    vence_en: new Date(creado_en.getTime() + lifetimeMinutes * 60_000),
   })
 }
 
@@ -73,16 +73,16 @@ export async function guardarCorreo<T extends TipoDeCorreo>(
 export function leerCorreo(
   secretos: Deps['secretos'],
   { id, contenido }: Pick<FilaCorreo, 'id' | 'contenido'>,
-): ContenidoDeCorreo | undefined {
+): CorreoContent | undefined {
   const claro = contenido && unsealIfKnown(secretos, 'correos', id, contenido)
   return claro ? JSON.parse(claro.toString()) : undefined
 }
 
-const OLVIDAR = statement<{ huellas: readonly Uint8Array[] }>(
+const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
   'correos.olvidar',
   'delete from correo where huella = any(:huellas::bytea[])',
 )
 
 /** Deletes all mails to an address. */
-export const olvidarCorreos = (consultar: Query, secretos: Deps['secretos'], para: string) =>
-  consultar(OLVIDAR, { huellas: huellasDeCorreo(secretos, para) })
+export const eraseCorreos = (query: Query, secretos: Deps['secretos'], para: string) =>
+  query(ERASE, { huellas: correoDigests(secretos, para) })

@@ -1,7 +1,7 @@
 import type { Letter } from '../../platform/mail/letter.ts'
 
 /** Values of each kind of mail. Names of kinds are stored with mails, so they never change. */
-export interface DatosDeCorreo {
+export interface CorreoData {
   /** Trial mail that an operator asks for, to see whether mail works. */
   prueba: object
   /** Six-digit code with which a person signs in. */
@@ -13,7 +13,7 @@ export interface DatosDeCorreo {
   /**
    * Notice that the second factor of an account changed, was used or failed. `quedan`: number of recovery codes left.
    */
-  segundo_factor: { nombre: string; que: CambioDeFactor; quedan: number; cuando: string; enlace: string }
+  segundo_factor: { nombre: string; que: FactorChange; quedan: number; cuando: string; enlace: string }
   /** Invitation to the courier company (`lugar` is null) or to a merchant. */
   invitacion: { nombre: string; lugar: string | null; enlace: string; horas: number }
   /** Mail that asks for a decision. `quien` asks for `que`. */
@@ -26,7 +26,7 @@ export interface DatosDeCorreo {
 }
 
 /** Kind of change of the second factor. The value is stored with the mail, so it never changes. */
-export type CambioDeFactor =
+export type FactorChange =
   | 'agregado'
   | 'quitado'
   | 'codigos'
@@ -37,101 +37,101 @@ export type CambioDeFactor =
 
 /** Subject and sentence of the mail for each change of the second factor. */
 const DE_FACTOR: Readonly<
-  Record<CambioDeFactor, { asunto: string; frase: (cuando: string, quedan: number) => string }>
+  Record<FactorChange, { subject: string; phrase: (cuando: string, quedan: number) => string }>
 > = {
   agregado: {
-    asunto: 'Agregaron una app de códigos a su cuenta',
-    frase: (cuando) => `El ${cuando} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
+    subject: 'Agregaron una app de códigos a su cuenta',
+    phrase: (cuando) => `El ${cuando} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
   },
   quitado: {
-    asunto: 'Quitaron la app de códigos de su cuenta',
-    frase: (cuando) => `El ${cuando} alguien quitó de su cuenta la app de códigos.`,
+    subject: 'Quitaron la app de códigos de su cuenta',
+    phrase: (cuando) => `El ${cuando} alguien quitó de su cuenta la app de códigos.`,
   },
   codigos: {
-    asunto: 'Hicieron códigos de recuperación de su cuenta',
-    frase: (cuando, quedan) =>
+    subject: 'Hicieron códigos de recuperación de su cuenta',
+    phrase: (cuando, quedan) =>
       `El ${cuando} alguien hizo ${quedan} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
   },
   recuperacion: {
-    asunto: 'Usaron un código de recuperación de su cuenta',
-    frase: (cuando, quedan) =>
+    subject: 'Usaron un código de recuperación de su cuenta',
+    phrase: (cuando, quedan) =>
       `El ${cuando} alguien usó un código de recuperación de su cuenta. ${quedan === 1 ? 'Queda 1' : `Quedan ${quedan}`}.`,
   },
   bloqueado: {
-    asunto: 'Fallaron muchos códigos de su cuenta',
-    frase: (cuando) =>
+    subject: 'Fallaron muchos códigos de su cuenta',
+    phrase: (cuando) =>
       `Hasta el ${cuando} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
   },
   por_restablecer: {
-    asunto: 'Piden restablecer el segundo factor de su cuenta',
-    frase: (cuando) =>
+    subject: 'Piden restablecer el segundo factor de su cuenta',
+    phrase: (cuando) =>
       `El ${cuando} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
   },
   restablecido: {
-    asunto: 'Restablecieron el segundo factor de su cuenta',
-    frase: (cuando) =>
+    subject: 'Restablecieron el segundo factor de su cuenta',
+    phrase: (cuando) =>
       `El ${cuando} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
   },
 }
 
 /** Kind of a mail. */
-export type TipoDeCorreo = keyof DatosDeCorreo
+export type CorreoType = keyof CorreoData
 
-type Plantillas = { readonly [T in TipoDeCorreo]: (datos: DatosDeCorreo[T], marca: string) => Letter }
+type CorreoTemplates = { readonly [T in CorreoType]: (datos: CorreoData[T], brand: string) => Letter }
 
 /** Texts of all kinds of mail. */
-const PLANTILLAS: Plantillas = {
-  prueba: (_datos, marca) => ({
-    asunto: `Prueba de correo de ${marca}`,
-    parrafos: [`Este correo es una prueba: el servicio de ${marca} ya puede escribirle a las personas.`],
+const TEMPLATES: CorreoTemplates = {
+  prueba: (_data, brand) => ({
+    subject: `Prueba de correo de ${brand}`,
+    paragraphs: [`Este correo es una prueba: el servicio de ${brand} ya puede escribirle a las personas.`],
     despues: ['No hace falta que conteste.'],
   }),
-  codigo: ({ codigo, minutos }, marca) => ({
-    asunto: `${codigo} es su código para entrar a ${marca}`,
-    parrafos: ['Escriba este código en la página en que lo pidió:'],
+  codigo: ({ codigo, minutos }, brand) => ({
+    subject: `${codigo} es su código para entrar a ${brand}`,
+    paragraphs: ['Escriba este código en la página en que lo pidió:'],
     codigo,
     despues: [
-      `Vale ${minutos} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${marca} nunca se lo va a pedir.`,
+      `Vale ${minutos} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${brand} nunca se lo va a pedir.`,
       'Si no lo pidió usted, no haga nada: sin este código nadie entra.',
     ],
   }),
-  entrada: ({ nombre, dispositivo, cuando, enlace }, marca) => ({
-    asunto: `¿Fue usted? Entraron a su cuenta de ${marca}`,
-    parrafos: [
+  entrada: ({ nombre, dispositivo, cuando, enlace }, brand) => ({
+    subject: `¿Fue usted? Entraron a su cuenta de ${brand}`,
+    paragraphs: [
       `Hola, ${nombre}.`,
       `Alguien entró a su cuenta desde un navegador en que no la habíamos visto: ${dispositivo}, el ${cuando}.`,
       'Si fue usted, no haga nada.',
     ],
-    boton: { texto: 'No fui yo: ver mis sesiones', enlace },
+    button: { texto: 'No fui yo: ver mis sesiones', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  passkey: ({ nombre, agregada, dispositivo, cuando, enlace }, marca) => ({
-    asunto: `¿Fue usted? ${agregada ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${marca}`,
-    parrafos: [
+  passkey: ({ nombre, agregada, dispositivo, cuando, enlace }, brand) => ({
+    subject: `¿Fue usted? ${agregada ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${brand}`,
+    paragraphs: [
       `Hola, ${nombre}.`,
       agregada
         ? `El ${cuando} alguien agregó una passkey a su cuenta, desde ${dispositivo}. Con ella se entra sin código.`
         : `El ${cuando} alguien quitó de su cuenta la passkey que se agregó desde ${dispositivo}.`,
       'Si fue usted, no haga nada.',
     ],
-    boton: { texto: 'No fui yo: ver mi cuenta', enlace },
+    button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Quite allí la passkey y cierre la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  segundo_factor: ({ nombre, que, quedan, cuando, enlace }, marca) => ({
-    asunto: `¿Fue usted? ${DE_FACTOR[que].asunto} de ${marca}`,
-    parrafos: [`Hola, ${nombre}.`, DE_FACTOR[que].frase(cuando, quedan), 'Si fue usted, no haga nada.'],
-    boton: { texto: 'No fui yo: ver mi cuenta', enlace },
+  segundo_factor: ({ nombre, que, quedan, cuando, enlace }, brand) => ({
+    subject: `¿Fue usted? ${DE_FACTOR[que].subject} de ${brand}`,
+    paragraphs: [`Hola, ${nombre}.`, DE_FACTOR[que].phrase(cuando, quedan), 'Si fue usted, no haga nada.'],
+    button: { texto: 'No fui yo: ver mi cuenta', enlace },
     despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
-  invitacion: ({ nombre, lugar, enlace, horas }, marca) => ({
-    asunto: `Le invitan a ${lugar ?? marca}`,
-    parrafos: [
+  invitacion: ({ nombre, lugar, enlace, horas }, brand) => ({
+    subject: `Le invitan a ${lugar ?? brand}`,
+    paragraphs: [
       `Hola, ${nombre}.`,
       lugar === null
-        ? `Le invitan a trabajar en el sistema de ${marca}.`
-        : `Le invitan a manejar los envíos de ${lugar} en el sistema de ${marca}.`,
+        ? `Le invitan a trabajar en el sistema de ${brand}.`
+        : `Le invitan a manejar los envíos de ${lugar} en el sistema de ${brand}.`,
     ],
-    boton: { texto: 'Aceptar la invitación', enlace },
+    button: { texto: 'Aceptar la invitación', enlace },
     despues: [
       ...(lugar === null
         ? ['Al aceptar se pide un código, que le da quien le invitó, en persona o por teléfono.']
@@ -139,15 +139,15 @@ const PLANTILLAS: Plantillas = {
       `El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`,
     ],
   }),
-  aprobacion: ({ nombre, quien, que, enlace, horas }, marca) => ({
-    asunto: `Hace falta su aprobación en ${marca}`,
-    parrafos: [`Hola, ${nombre}.`, `${quien} pide ${que}. No cambia nada hasta que otra persona lo apruebe.`],
-    boton: { texto: 'Ver y decidir', enlace },
+  aprobacion: ({ nombre, quien, que, enlace, horas }, brand) => ({
+    subject: `Hace falta su aprobación en ${brand}`,
+    paragraphs: [`Hola, ${nombre}.`, `${quien} pide ${que}. No cambia nada hasta que otra persona lo apruebe.`],
+    button: { texto: 'Ver y decidir', enlace },
     despues: [`Vale ${horas} horas. Si no la esperaba, pregúntele a quien la pidió antes de aprobar.`],
   }),
-  decision: ({ nombre, quien, que, razon, enlace }, marca) => ({
-    asunto: `${quien === null ? 'Venció' : razon === null ? 'Aprobaron' : 'Rechazaron'} lo que usted pidió en ${marca}`,
-    parrafos: [
+  decision: ({ nombre, quien, que, razon, enlace }, brand) => ({
+    subject: `${quien === null ? 'Venció' : razon === null ? 'Aprobaron' : 'Rechazaron'} lo que usted pidió en ${brand}`,
+    paragraphs: [
       `Hola, ${nombre}.`,
       `Usted pidió ${que}.`,
       ...(quien === null
@@ -156,11 +156,11 @@ const PLANTILLAS: Plantillas = {
           ? [`${quien} lo aprobó, y ya está hecho.`]
           : [`${quien} lo rechazó, y no se hizo. Por qué: ${razon}`]),
     ],
-    boton: { texto: 'Ver mi cuenta', enlace },
+    button: { texto: 'Ver mi cuenta', enlace },
     despues: ['Si no lo pidió usted, cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
   }),
 }
 
 /** Writes a mail of a kind with these values. */
-export const redactar = <T extends TipoDeCorreo>(tipo: T, datos: DatosDeCorreo[T], marca: string): Letter =>
-  PLANTILLAS[tipo](datos, marca)
+export const composeLetter = <T extends CorreoType>(tipo: T, datos: CorreoData[T], brand: string): Letter =>
+  TEMPLATES[tipo](datos, brand)

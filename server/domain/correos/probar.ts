@@ -1,26 +1,26 @@
 import { inTransaction } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { exigirCorreo } from '../equipo/persona.ts'
-import { guardarCorreo } from './correo.ts'
+import { requireCorreo } from '../equipo/persona.ts'
+import { saveCorreo } from './correo.ts'
 
 /** Minutes within which a trial mail must be sent; later it is dropped. */
-const MINUTOS = 60
+const LIFETIME_MINUTES = 60
 
 /**
  * Queues a trial mail to an address; the running service sends it.
  * @throws Problema 422
  */
-export async function probarCorreo(
-  deps: Pick<Deps, 'db' | 'secretos' | 'nuevoId' | 'bitacora' | 'avisarTrabajo'>,
-  quien: Quien,
+export async function sendTestCorreo(
+  deps: Pick<Deps, 'db' | 'secretos' | 'newId' | 'bitacora' | 'notifyJobs'>,
+  quien: Actor,
   texto: string,
 ): Promise<{ para: string }> {
-  const para = exigirCorreo(texto, '/para')
-  await inTransaction(deps.db.central, async (consultar) => {
-    await guardarCorreo(consultar, deps, { tipo: 'prueba', para, datos: {}, minutos: MINUTOS })
-    await deps.bitacora.anotar(consultar, quien, { accion: 'probarCorreo', campos: ['para'] })
+  const para = requireCorreo(texto, '/para')
+  await inTransaction(deps.db.central, async (query) => {
+    await saveCorreo(query, deps, { tipo: 'prueba', para, datos: {}, lifetimeMinutes: LIFETIME_MINUTES })
+    await deps.bitacora.record(query, quien, { accion: 'probarCorreo', campos: ['para'] })
   })
-  deps.avisarTrabajo()
+  deps.notifyJobs()
   return { para }
 }

@@ -1,28 +1,28 @@
 import type { Dia, Franja } from '../../generado/contrato/tipos/index.ts'
-import { corregirTomada, type QuienCorrige } from '../correcciones/correccion.ts'
-import type { AmbitoDeGuias, FilaGuia } from '../guias/guia.ts'
-import { conGuiaTomada, type DepsDeTomada } from '../guias/tomada.ts'
-import type { Recordar } from '../idempotencia/idempotencia.ts'
-import { type DepsDeDecision, devolverTomada, type QuienDecide, reintentarTomada } from './lockedGuide.ts'
+import { type Corrector, correctLockedGuia } from '../correcciones/correccion.ts'
+import type { FilaGuia, GuiaScope } from '../guias/guia.ts'
+import { type LockedGuiaDeps, withLockedGuia } from '../guias/tomada.ts'
+import type { Remember } from '../idempotencia/idempotencia.ts'
+import { type Decider, type DepsDeDecision, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
 
 export {
-  crearDecisiones,
-  type DatosDeDecision,
+  answerLockedGuia,
+  createDecisiones,
+  type DecisionData,
   type Decisiones,
-  type Eleccion,
-  type Respuesta,
-  responderTomada,
+  type RecipientAnswer,
+  type RecipientChoice,
 } from './destinatario.ts'
-export { exigirSinTomar } from './lockedGuide.ts'
-export { MAXIMOS_DE_VECINO } from './vecino.ts'
-export { vencerTomada } from './vencer.ts'
+export { requireNotTaken } from './lockedGuide.ts'
+export { MAX_NEIGHBOUR_LENGTHS } from './vecino.ts'
+export { expireLockedGuia } from './vencer.ts'
 
 /** Another delivery attempt, as the request describes it. */
-interface Reintento {
+interface RetryRequest {
   fecha?: Dia | undefined
   franja?: Franja | undefined
   /** Fields of the guide that the request corrects. */
-  campos: Parameters<typeof corregirTomada>[3]
+  campos: Parameters<typeof correctLockedGuia>[3]
   /** Sequence number that the guide must have; undefined: any. */
   secuencia?: number | undefined
 }
@@ -30,23 +30,23 @@ interface Reintento {
 /**
  * Decides on another delivery attempt, and corrects fields of the guide, in one transaction. Without a requested day,
  * takes the first possible one.
- * @param recordar stores the request's key in the same transaction
+ * @param remember stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `decision_tomada`, `decision_no_admitida`, `carrera_perdida`, or one of a correction; 422
  */
-export function reintentarGuiaDe(
+export function retryGuiaOf(
   deps: DepsDeDecision,
-  quien: QuienDecide & QuienCorrige,
+  quien: Decider & Corrector,
   codigo: string,
-  { fecha, franja, campos, secuencia }: Reintento,
-  recordar: Recordar,
+  { fecha, franja, campos, secuencia }: RetryRequest,
+  remember: Remember,
 ): Promise<FilaGuia & { comercio: string }> {
-  return conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, (escritor, tomada) =>
-    reintentarTomada(deps, escritor, quien, tomada, {
+  return withLockedGuia(deps, quien.ambito, codigo, secuencia, remember, (writer, tomada) =>
+    retryLockedGuia(deps, writer, quien, tomada, {
       fecha,
       franja,
-      cambiar: async () =>
-        Object.keys(campos).length > 0 ? corregirTomada(escritor, quien, tomada, campos) : (tomada as FilaGuia),
+      changeGuia: async () =>
+        Object.keys(campos).length > 0 ? correctLockedGuia(writer, quien, tomada, campos) : (tomada as FilaGuia),
     }),
   )
 }
@@ -54,16 +54,14 @@ export function reintentarGuiaDe(
 /**
  * Decides that a parcel returns to the sender. The return begins at once unless a courier is on the way with the
  * parcel; then it begins with the next scan. A parcel that is already returning stays as it is.
- * @param recordar stores the request's key in the same transaction
+ * @param remember stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `decision_tomada` or `transicion_invalida`
  */
-export const devolverGuiaDe = (
-  deps: DepsDeTomada,
-  { ambito, ...quien }: QuienDecide & { ambito: AmbitoDeGuias },
+export const returnGuiaOf = (
+  deps: LockedGuiaDeps,
+  { ambito, ...quien }: Decider & { ambito: GuiaScope },
   codigo: string,
-  recordar: Recordar,
+  remember: Remember,
 ): Promise<FilaGuia & { comercio: string }> =>
-  conGuiaTomada(deps, ambito, codigo, undefined, recordar, (escritor, tomada) =>
-    devolverTomada(escritor, quien, tomada),
-  )
+  withLockedGuia(deps, ambito, codigo, undefined, remember, (writer, tomada) => returnLockedGuia(writer, quien, tomada))

@@ -9,16 +9,16 @@ import { esFinal } from '../estados/estados.ts'
  * Returns a stored decision with its members in a fixed order. `jsonb` has its own order, and webhook bodies must stay
  * identical.
  */
-export const presentarDecision = (guardada: Decision | null): Decision | null =>
-  guardada && {
-    estado: guardada.estado,
-    opciones: guardada.opciones,
-    fecha_desde: guardada.fecha_desde,
-    vence_en: guardada.vence_en,
-    accion: guardada.accion,
-    fecha: guardada.fecha,
-    franja: guardada.franja && { desde: guardada.franja.desde, hasta: guardada.franja.hasta },
-    por: guardada.por,
+export const presentDecision = (storedDecision: Decision | null): Decision | null =>
+  storedDecision && {
+    estado: storedDecision.estado,
+    opciones: storedDecision.opciones,
+    fecha_desde: storedDecision.fecha_desde,
+    vence_en: storedDecision.vence_en,
+    accion: storedDecision.accion,
+    fecha: storedDecision.fecha,
+    franja: storedDecision.franja && { desde: storedDecision.franja.desde, hasta: storedDecision.franja.hasta },
+    por: storedDecision.por,
   }
 
 /**
@@ -26,7 +26,7 @@ export const presentarDecision = (guardada: Decision | null): Decision | null =>
  */
 export interface DecisionDeGuia {
   valor: Decision
-  vence: Date | null
+  expiry: Date | null
 }
 
 const DIA = 24 * 3_600_000
@@ -37,31 +37,31 @@ const DIA = 24 * 3_600_000
  * @param intentos failed attempts so far, including this one
  * @param zona IANA time zone of the destination
  */
-export function abrir(
+export function openDecision(
   { maximos, dias_entre, dias_para_decidir, al_vencer }: PoliticaDeIntentos,
   { intentos, ocurrido_en, registrado_en }: { intentos: number; ocurrido_en: Date; registrado_en: Date },
   zona: string,
 ): DecisionDeGuia {
-  const quedan = intentos < maximos
-  const espera = quedan || al_vencer === 'esperar' ? dias_para_decidir * DIA : 0
-  const vence = new Date(registrado_en.getTime() + espera)
+  const hasAttemptsLeft = intentos < maximos
+  const waitMs = hasAttemptsLeft || al_vencer === 'esperar' ? dias_para_decidir * DIA : 0
+  const expiresAt = new Date(registrado_en.getTime() + waitMs)
   return {
     valor: {
       estado: 'pendiente',
-      opciones: quedan ? ['reintentar', 'devolver'] : ['devolver'],
-      fecha_desde: quedan ? addDays(dayIn(ocurrido_en, zona), dias_entre) : null,
-      vence_en: vence.toISOString(),
+      opciones: hasAttemptsLeft ? ['reintentar', 'devolver'] : ['devolver'],
+      fecha_desde: hasAttemptsLeft ? addDays(dayIn(ocurrido_en, zona), dias_entre) : null,
+      vence_en: expiresAt.toISOString(),
       accion: null,
       fecha: null,
       franja: null,
       por: null,
     },
-    vence: al_vencer === 'devolver' ? vence : null,
+    expiry: al_vencer === 'devolver' ? expiresAt : null,
   }
 }
 
 /** Decision for a return that is requested while no decision is open. */
-const SIN_PREGUNTA: Decision = {
+const WITHOUT_QUESTION: Decision = {
   estado: 'pendiente',
   opciones: ['devolver'],
   fecha_desde: null,
@@ -73,12 +73,12 @@ const SIN_PREGUNTA: Decision = {
 }
 
 /** Decision that was taken: the action, and who decided. */
-export type Decidido = Pick<Decision, 'accion' | 'por'> & Partial<Pick<Decision, 'fecha' | 'franja'>>
+export type TakenDecision = Pick<Decision, 'accion' | 'por'> & Partial<Pick<Decision, 'fecha' | 'franja'>>
 
 /** Returns the value of a decision after it was taken. */
-export const tomar = (abierta: Decision | null, decidido: Decidido): DecisionDeGuia => ({
-  valor: { ...(esperaDecision(abierta) ? abierta : SIN_PREGUNTA), ...decidido, estado: 'tomada' },
-  vence: null,
+export const takeDecision = (abierta: Decision | null, choice: TakenDecision): DecisionDeGuia => ({
+  valor: { ...(isAwaitingDecision(abierta) ? abierta : WITHOUT_QUESTION), ...choice, estado: 'tomada' },
+  expiry: null,
 })
 
 /** First and last day for another delivery attempt. */
@@ -88,45 +88,45 @@ export interface Dias {
 }
 
 /** Maximum number of days from today for another delivery attempt. */
-const PLAZO = 30
+const MAX_ATTEMPT_DELAY_DAYS = 30
 
 /** Returns the days on which another delivery attempt is possible. */
-export function diasDe(minimo: Dia | null, hoy: Dia): Dias {
-  const desde = minimo !== null && minimo > hoy ? minimo : hoy
-  const hasta = addDays(hoy, PLAZO)
+export function diasDe(earliestDay: Dia | null, hoy: Dia): Dias {
+  const desde = earliestDay !== null && earliestDay > hoy ? earliestDay : hoy
+  const hasta = addDays(hoy, MAX_ATTEMPT_DELAY_DAYS)
   return { desde, hasta: hasta < desde ? desde : hasta }
 }
 
 /** Makes the 422 for a day on which no attempt is possible. */
-export const fueraDePlazo = ({ desde, hasta }: Dias): Problema =>
+export const dayOutOfRange = ({ desde, hasta }: Dias): Problema =>
   problemOfFaults('validacion', [
     { campo: '/fecha', codigo: 'fuera_de_rango', mensaje: `debe ser un día desde ${desde} hasta ${hasta}` },
   ])
 
 /** Description of the event for a recipient who decides for another day. */
-export const PIDIO_OTRO_DIA = 'El destinatario pidió otro día'
+export const ASKED_OTHER_DAY = 'El destinatario pidió otro día'
 
 /**
  * Returns the decision of a recipient who told the courier a day; undefined if no attempt is left. A day that is too
  * early becomes the first possible day, because reports may arrive late.
  * @throws Problema 422 if the day is too late
  */
-export function tomarElDia(abierta: Decision, pedido: Dia, hoy: Dia): DecisionDeGuia | undefined {
+export function takeDay(abierta: Decision, requestedDay: Dia, hoy: Dia): DecisionDeGuia | undefined {
   const dias = diasDe(abierta.fecha_desde, hoy)
-  if (pedido > dias.hasta) throw fueraDePlazo(dias)
+  if (requestedDay > dias.hasta) throw dayOutOfRange(dias)
   if (!abierta.opciones.includes('reintentar')) return undefined
-  const fecha = pedido < dias.desde ? dias.desde : pedido
-  return tomar(abierta, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
+  const fecha = requestedDay < dias.desde ? dias.desde : requestedDay
+  return takeDecision(abierta, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
 }
 
 /** Returns true if the decision is open. */
-export const esperaDecision = (decision: Decision | null): decision is Decision => decision?.estado === 'pendiente'
+export const isAwaitingDecision = (decision: Decision | null): decision is Decision => decision?.estado === 'pendiente'
 
 /** Returns true if the decision was taken, but is not carried out yet. */
-export const estaTomada = (decision: Decision | null): decision is Decision => decision?.estado === 'tomada'
+export const isTaken = (decision: Decision | null): decision is Decision => decision?.estado === 'tomada'
 
 /** Action that each state carries out. */
-const LA_APLICA: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
+const CARRIES_OUT: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
   en_ruta: 'reintentar',
   en_devolucion: 'devolver',
 }
@@ -135,26 +135,26 @@ const LA_APLICA: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
  * Returns the guide's decision after the guide enters a state; undefined if the decision stays as it is. A state that
  * carries out the decision marks it as applied. A final state that does not carry it out marks it as superseded.
  */
-export function trasEstado(decision: Decision | null, estado: Estado): DecisionDeGuia | undefined {
-  if (!esperaDecision(decision) && !estaTomada(decision)) return undefined
-  const aplica = LA_APLICA[estado]
+export function afterEstado(decision: Decision | null, estado: Estado): DecisionDeGuia | undefined {
+  if (!isAwaitingDecision(decision) && !isTaken(decision)) return undefined
+  const appliedAction = CARRIES_OUT[estado]
   // A courier who takes out a parcel that must return has not heard of the decision. The decision stays, and the return
   // follows the courier's scan.
-  if (vuelveTras(decision, estado)) return undefined
-  if (!aplica && !esFinal(estado)) return undefined
-  const aplicada = estaTomada(decision) && decision.accion === aplica
-  return { valor: { ...decision, estado: aplicada ? 'aplicada' : 'superada' }, vence: null }
+  if (returnsAfter(decision, estado)) return undefined
+  if (!appliedAction && !esFinal(estado)) return undefined
+  const aplicada = isTaken(decision) && decision.accion === appliedAction
+  return { valor: { ...decision, estado: aplicada ? 'aplicada' : 'superada' }, expiry: null }
 }
 
 /** States in which a decided return does not begin: the parcel is lost, or already returns. */
-const NO_VUELVE: readonly Estado[] = ['en_devolucion', 'extraviado']
+const NEVER_RETURNS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
 /** Returns true if a decided return begins right after a scan with this state. */
-export const vuelveTras = (decision: Decision | null, estado: Estado): boolean =>
-  estaTomada(decision) && decision.accion === 'devolver' && !NO_VUELVE.includes(estado) && !esFinal(estado)
+export const returnsAfter = (decision: Decision | null, estado: Estado): boolean =>
+  isTaken(decision) && decision.accion === 'devolver' && !NEVER_RETURNS.includes(estado) && !esFinal(estado)
 
 /** Returns the reason (`motivo`) of the event that starts a return, by who decided the return. */
-export function motivoDe({ por, opciones }: Decision): Motivo {
+export function motivoOf({ por, opciones }: Decision): Motivo {
   if (por === 'destinatario') return 'destinatario_rechaza'
   if (por === 'politica') return opciones.includes('reintentar') ? 'sin_decision' : 'intentos_agotados'
   return por === 'comercio' ? 'a_pedido_del_comercio' : 'otro'

@@ -4,40 +4,40 @@ import type { Decision, Dia, Motivo } from '../../generado/contrato/tipos/index.
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
-import { LEJOS } from '../catalogo/catalogo.ts'
-import { zonaDe } from '../catalogo/zona.ts'
-import { corregirTomada } from '../correcciones/correccion.ts'
-import { darPaso, sinCarrera } from '../eventos/evento.ts'
-import { juzgarDestino } from '../guias/advertencias.ts'
+import { FAR_KM } from '../catalogo/catalogo.ts'
+import { timeZoneOf } from '../catalogo/zona.ts'
+import { correctLockedGuia } from '../correcciones/correccion.ts'
+import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { judgeDestino } from '../guias/advertencias.ts'
 import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
-import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
+import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
 import {
-  enlacePorSeguir,
-  type FallaDeLugar,
-  type LugarPropuesto,
-  mismoLugar,
-  type Propuesta,
-  pasoDeLugar,
-  proponer,
+  isSamePlace,
+  linkToFollow,
+  type PlaceFault,
+  type PlaceProposal,
+  type ProposedPlace,
+  placeStep,
+  proposeUbicacion,
   type ShownParcel,
   shownParcel,
 } from '../ubicacion/ubicacion.ts'
-import { diasDe, PIDIO_OTRO_DIA } from './decision.ts'
-import { type DepsDeDecision, devolverTomada, reintentarTomada } from './lockedGuide.ts'
-import { conVecino, sinVecino, type Vecino } from './vecino.ts'
+import { ASKED_OTHER_DAY, diasDe } from './decision.ts'
+import { type DepsDeDecision, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
+import { type Neighbour, withNeighbour, withoutNeighbour } from './vecino.ts'
 
 /** Kind of request that a recipient can make on the page. */
-export type Eleccion = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'
+export type RecipientChoice = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'
 
 /** Answer of a recipient. Without a day it means the first possible day. */
-export type Respuesta =
+export type RecipientAnswer =
   | { eleccion: 'otro_dia'; fecha: Dia | undefined }
-  | { eleccion: 'otro_lugar'; fecha: Dia | undefined; lugar: LugarPropuesto }
-  | { eleccion: 'vecino'; fecha: Dia | undefined; vecino: Vecino }
+  | { eleccion: 'otro_lugar'; fecha: Dia | undefined; lugar: ProposedPlace }
+  | { eleccion: 'vecino'; fecha: Dia | undefined; vecino: Neighbour }
   | { eleccion: 'rechazo' }
 
 /** Data of a decision that are shown to any client with the recipient's link. */
-export interface DatosDeDecision extends ShownParcel {
+export interface DecisionData extends ShownParcel {
   /**
    * `abierta`: the recipient may decide. `decidida`: a decision was taken. `superada`: an event made the decision
    * needless. `vencida`: the deadline passed without a decision. `detenida`: the parcel is lost, and no decision is
@@ -49,54 +49,56 @@ export interface DatosDeDecision extends ShownParcel {
   /** Instant until which the recipient may decide, as a text for people. */
   vence_en: string
   /** True if the parcel automatically returns to the sender at that instant. */
-  vuelve: boolean
+  returns: boolean
   /** IANA time zone of the destination. */
   zona: string
   /** Days on which another attempt may be made; null if no attempt is left. */
   dias: { desde: Dia; hasta: Dia } | null
   /** Decision that was taken; null if none was. */
-  decidido: (Pick<Decision, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: Eleccion | null }) | null
+  decided: (Pick<Decision, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: RecipientChoice | null }) | null
 }
 
 /** Result of a recipient's answer. */
-export type ResultadoDeDecision =
+export type DecisionResult =
   | { ok: true }
   | { ok: false; motivo: 'desconocida' | 'cerrada' | 'no_admitida' | 'fecha_invalida' }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
-  | ({ ok: false } & FallaDeLugar)
+  | ({ ok: false } & PlaceFault)
 
 /** Operations of the page where the recipient decides. The link's token alone identifies the guide. */
 export interface Decisiones {
   /** Reads the decision without changing anything, because messengers open the page to make previews. */
-  leer(token: string): Promise<DatosDeDecision | undefined>
+  leer(token: string): Promise<DecisionData | undefined>
   /** Takes the decision, unless a decision was already taken, became needless or expired. */
-  decidir(token: string, respuesta: Respuesta): Promise<ResultadoDeDecision>
+  decide(token: string, respuesta: RecipientAnswer): Promise<DecisionResult>
 }
 
 /** Description of the event for a recipient's decision. It names the choice without personal data. */
-const PEDIDO: Readonly<Record<Eleccion, string>> = {
-  otro_dia: PIDIO_OTRO_DIA,
+const CHOICE_DESCRIPTIONS: Readonly<Record<RecipientChoice, string>> = {
+  otro_dia: ASKED_OTHER_DAY,
   otro_lugar: 'El destinatario pidió otro lugar',
   vecino: 'El destinatario pidió que se deje con un vecino',
   rechazo: 'El destinatario no lo quiere',
 }
-const eleccionDe = (descripcion: string | null): Eleccion | null =>
-  (Object.keys(PEDIDO) as Eleccion[]).find((una) => PEDIDO[una] === descripcion) ?? null
+const choiceOf = (descripcion: string | null): RecipientChoice | null =>
+  (Object.keys(CHOICE_DESCRIPTIONS) as RecipientChoice[]).find(
+    (choice) => CHOICE_DESCRIPTIONS[choice] === descripcion,
+  ) ?? null
 
 /**
  * Finds a decision by the digest of its token. A link that was sent to another telephone finds nothing, and neither
  * does a link from before a correction of the telephone. The failed attempt is the event before the event that opened the decision.
  */
-const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
+const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
   'decisiones.porToken',
-  `select g.*, c.nombre as comercio, m.vence_en as vence,
+  `select g.*, c.nombre as comercio, m.vence_en as expiry,
      (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
        and e.secuencia = m.decision_secuencia - 1) as motivo,
      (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
        and e.guia_id = m.guia_id and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_tomada'
-       order by e.secuencia desc limit 1) as pedido,
+       order by e.secuencia desc limit 1) as requested,
      exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
-       and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_pendiente') as hay_otra
+       and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_pendiente') as has_other
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
@@ -105,61 +107,61 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   { alcance: 'parte' },
 )
 
-type Hallada = FilaGuia & {
+type DecisionRow = FilaGuia & {
   comercio: string
-  vence: Date | null
+  expiry: Date | null
   motivo: string | null
   /** Description of the newest event that recorded a decision. A rectification may have undone an earlier one. */
-  pedido: string | null
+  requested: string | null
   /** True if a later attempt failed too, so that the guide now has another decision. */
-  hay_otra: boolean | null
+  has_other: boolean | null
 }
 
-async function buscar(db: Db, token: string): Promise<Hallada | undefined> {
+async function buscar(db: Db, token: string): Promise<DecisionRow | undefined> {
   const huella = tokenHash(token)
-  return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
+  return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
 }
 
 /** Creates the operations of the page where the recipient decides. */
-export const crearDecisiones = (deps: DepsDeDecision): Decisiones => ({
+export const createDecisiones = (deps: DepsDeDecision): Decisiones => ({
   async leer(token) {
     const fila = await buscar(deps.db, token)
-    return fila && presentarDecision(deps, fila)
+    return fila && presentDecisionData(deps, fila)
   },
-  async decidir(token, respuesta) {
-    const propuesta = respuesta.eleccion === 'otro_lugar' ? proponer(respuesta.lugar) : undefined
-    if (propuesta && 'motivo' in propuesta) return { ok: false, ...propuesta }
-    return sinCarrera(async () => {
+  async decide(token, respuesta) {
+    const proposal = respuesta.eleccion === 'otro_lugar' ? proposeUbicacion(respuesta.lugar) : undefined
+    if (proposal && 'motivo' in proposal) return { ok: false, ...proposal }
+    return retryLostRaces(async () => {
       const fila = await buscar(deps.db, token)
       if (!fila) return { ok: false, motivo: 'desconocida' }
-      return juzgar(deps, fila, respuesta, propuesta) ?? (await tomarDecision(deps, fila, respuesta, propuesta))
+      return judgeAnswer(deps, fila, respuesta, proposal) ?? (await takeDecision(deps, fila, respuesta, proposal))
     })
   },
 })
 
-function estadoDe({ hay_otra, decision, estado, vence }: Hallada, ahora: Date): DatosDeDecision['estado'] {
-  if (hay_otra || decision === null || decision.estado === 'superada') return 'superada'
+function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, ahora: Date): DecisionData['estado'] {
+  if (has_other || decision === null || decision.estado === 'superada') return 'superada'
   if (decision.estado !== 'pendiente') return 'decidida'
-  if (vence === null || vence <= ahora) return 'vencida'
+  if (expiry === null || expiry <= ahora) return 'vencida'
   return estado === 'extraviado' ? 'detenida' : 'abierta'
 }
 
-function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): DatosDeDecision {
-  const ahora = reloj()
-  const estado = estadoDe(fila, ahora)
-  const zona = zonaDe(fila, ajustes.zonaHoraria)
+function presentDecisionData({ clock, settings }: DepsDeDecision, fila: DecisionRow): DecisionData {
+  const ahora = clock()
+  const estado = decisionStateOf(fila, ahora)
+  const zona = timeZoneOf(fila, settings.timeZone)
   const { accion = null, por = null, fecha = null, franja = null } = fila.decision ?? {}
   return {
     estado,
     ...shownParcel(fila),
     motivo: fila.motivo as Motivo | null,
-    vence_en: (fila.vence ?? ahora).toISOString(),
-    vuelve: fila.decision_vence !== null,
+    vence_en: (fila.expiry ?? ahora).toISOString(),
+    returns: fila.decision_vence !== null,
     zona,
     dias: fila.decision?.opciones.includes('reintentar') ? diasDe(fila.decision.fecha_desde, dayIn(ahora, zona)) : null,
-    decidido:
+    decided:
       estado === 'decidida'
-        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? eleccionDe(fila.pedido) : null }
+        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? choiceOf(fila.requested) : null }
         : null,
   }
 }
@@ -168,24 +170,24 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
  * Returns the answer if nothing is to be changed, because the decision is closed or the input is faulty; undefined if
  * the decision is to be taken.
  */
-function juzgar(
-  { reloj }: DepsDeDecision,
-  fila: Hallada,
-  respuesta: Respuesta,
-  propuesta: Propuesta | undefined,
-): ResultadoDeDecision | undefined {
-  if (estadoDe(fila, reloj()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
+function judgeAnswer(
+  { clock }: DepsDeDecision,
+  fila: DecisionRow,
+  respuesta: RecipientAnswer,
+  proposal: PlaceProposal | undefined,
+): DecisionResult | undefined {
+  if (decisionStateOf(fila, clock()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
   if ('fecha' in respuesta && respuesta.fecha !== undefined && !isDay(respuesta.fecha))
     return { ok: false, motivo: 'fecha_invalida' }
-  if (respuesta.eleccion !== 'otro_lugar' || !propuesta) return undefined
-  const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
-  return distancia_km !== null && distancia_km > LEJOS && !respuesta.lugar.seguro
+  if (respuesta.eleccion !== 'otro_lugar' || !proposal) return undefined
+  const { distancia_km } = judgeDestino(fila, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
+  return distancia_km !== null && distancia_km > FAR_KM && !respuesta.lugar.seguro
     ? { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
     : undefined
 }
 
 /** Answers to the recipient for problem codes that mean that the decision cannot be taken. */
-const MOTIVO_DE: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_invalida'>> = {
+const REASON_OF: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_invalida'>> = {
   decision_tomada: 'cerrada',
   decision_no_admitida: 'no_admitida',
   transicion_invalida: 'cerrada',
@@ -198,22 +200,22 @@ const MOTIVO_DE: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_inva
  * Takes the decision and makes the changes that it needs, in one transaction. Returns undefined if another request
  * changed the guide since it was read.
  */
-async function tomarDecision(
+async function takeDecision(
   deps: DepsDeDecision,
-  { guia, secuencia }: Hallada,
-  respuesta: Respuesta,
-  propuesta: Propuesta | undefined,
-): Promise<ResultadoDeDecision | undefined> {
-  const recordarNada = async () => {}
+  { guia, secuencia }: DecisionRow,
+  respuesta: RecipientAnswer,
+  proposal: PlaceProposal | undefined,
+): Promise<DecisionResult | undefined> {
+  const rememberNothing = async () => {}
   try {
-    await conGuiaTomada(deps, 'todos', guia, secuencia, recordarNada, (escritor, tomada) =>
-      responderTomada(deps, escritor, tomada, respuesta, propuesta),
+    await withLockedGuia(deps, 'todos', guia, secuencia, rememberNothing, (writer, tomada) =>
+      answerLockedGuia(deps, writer, tomada, respuesta, proposal),
     )
     return { ok: true }
   } catch (error) {
     if (!(error instanceof Problema)) throw error
     if (error.codigo === 'carrera_perdida') return undefined
-    const motivo = MOTIVO_DE[error.codigo]
+    const motivo = REASON_OF[error.codigo]
     if (!motivo) throw error
     return { ok: false, motivo }
   }
@@ -221,25 +223,25 @@ async function tomarDecision(
 
 /**
  * Carries out the recipient's choice for a locked guide, in the lock's transaction.
- * @param propuesta place of `otro_lugar`
+ * @param proposal place of `otro_lugar`
  * @returns the guide's row afterwards
  * @throws Problema 409 `decision_tomada`, `decision_no_admitida`, `transicion_invalida`, or one of a correction; 422
  */
-export function responderTomada(
-  deps: Pick<DepsDeDecision, 'ajustes'>,
-  escritor: Escritor,
-  tomada: GuiaTomada,
-  respuesta: Respuesta,
-  propuesta: Propuesta | undefined,
+export function answerLockedGuia(
+  deps: Pick<DepsDeDecision, 'settings'>,
+  writer: LockedGuiaWriter,
+  tomada: LockedGuia,
+  respuesta: RecipientAnswer,
+  proposal: PlaceProposal | undefined,
 ): Promise<FilaGuia> {
-  const quien = { por: 'destinatario', autor: null, descripcion: PEDIDO[respuesta.eleccion] } as const
-  if (respuesta.eleccion === 'rechazo') return devolverTomada(escritor, quien, tomada)
-  return reintentarTomada(deps, escritor, quien, tomada, {
+  const quien = { por: 'destinatario', autor: null, descripcion: CHOICE_DESCRIPTIONS[respuesta.eleccion] } as const
+  if (respuesta.eleccion === 'rechazo') return returnLockedGuia(writer, quien, tomada)
+  return retryLockedGuia(deps, writer, quien, tomada, {
     fecha: respuesta.fecha,
-    cambiar: async () => {
+    changeGuia: async () => {
       const vecino = respuesta.eleccion === 'vecino' ? respuesta.vecino : undefined
-      const corregida = await cambiarVecino(escritor, quien, tomada, vecino)
-      return propuesta ? cambiarLugar(escritor, corregida, propuesta) : corregida
+      const correctedGuia = await changeNeighbour(writer, quien, tomada, vecino)
+      return proposal ? changePlace(writer, correctedGuia, proposal) : correctedGuia
     },
   })
 }
@@ -248,28 +250,28 @@ export function responderTomada(
  * Writes the neighbour who takes the parcel into the indications for the courier. Without a neighbour, removes one that
  * was written before.
  */
-async function cambiarVecino(
-  escritor: Escritor,
+async function changeNeighbour(
+  writer: LockedGuiaWriter,
   { descripcion }: { descripcion: string },
-  tomada: GuiaTomada,
-  vecino: Vecino | undefined,
+  tomada: LockedGuia,
+  vecino: Neighbour | undefined,
 ): Promise<FilaGuia> {
-  const indicaciones = vecino ? conVecino(tomada.indicaciones, vecino) : sinVecino(tomada.indicaciones)
+  const indicaciones = vecino ? withNeighbour(tomada.indicaciones, vecino) : withoutNeighbour(tomada.indicaciones)
   if (indicaciones === tomada.indicaciones) return tomada
   const quien = { ambito: 'todos', autor: null, origen: 'destinatario', pais: null, descripcion } as const
-  return corregirTomada(escritor, quien, tomada, { indicaciones })
+  return correctLockedGuia(writer, quien, tomada, { indicaciones })
 }
 
 /** Confirms the place that the recipient gave. If it is the confirmed place already, writes no event. */
-async function cambiarLugar(
-  { consultar, avisarTrabajo, reloj, nuevoId }: Escritor,
+async function changePlace(
+  { query, notifyJobs: notifyWork, clock, newId }: LockedGuiaWriter,
   guia: FilaGuia,
-  propuesta: Propuesta,
+  proposal: PlaceProposal,
 ): Promise<FilaGuia> {
-  if (mismoLugar(guia, propuesta)) return guia
-  const paso = await darPaso({ db: { consultar }, avisarTrabajo }, guia, {
-    ...pasoDeLugar(guia, propuesta, reloj()),
-    enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
+  if (isSamePlace(guia, proposal)) return guia
+  const paso = await darPaso({ db: { query }, notifyJobs: notifyWork }, guia, {
+    ...placeStep(guia, proposal, clock()),
+    shortLink: linkToFollow(proposal.enlace, newId),
   })
   return paso!.guia
 }

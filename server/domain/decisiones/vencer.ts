@@ -2,30 +2,30 @@ import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { conGuiaTomada, type DepsDeTomada, type Escritor } from '../guias/tomada.ts'
-import { esperaDecision } from './decision.ts'
-import { devolverTomada } from './lockedGuide.ts'
+import { type LockedGuiaDeps, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { isAwaitingDecision } from './decision.ts'
+import { returnLockedGuia } from './lockedGuide.ts'
 
 /** Guide whose deadline for a decision has passed. */
-export interface Vencida {
+export interface ExpiredDecision {
   guia: string
   comercio_id: string
 }
 
-const VENCIDAS = statement<{ ahora: Date; cuantas: number }, Vencida & { id: string }>(
+const EXPIRED = statement<{ ahora: Date; count: number }, ExpiredDecision & { id: string }>(
   'decisiones.vencidas',
   `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
-   where decision_vence <= :ahora order by decision_vence limit :cuantas`,
+   where decision_vence <= :ahora order by decision_vence limit :count`,
   { alcance: 'parte' },
 )
 
 /** Returns the guides whose deadline for a decision has passed, as jobs. */
-export const decisionesVencidas = async (
-  { db, reloj }: Pick<DepsDeTomada, 'db' | 'reloj'>,
-  cuantas: number,
+export const readExpiredDecisiones = async (
+  { db, clock }: Pick<LockedGuiaDeps, 'db' | 'clock'>,
+  count: number,
 ): Promise<JobInsert[]> => {
-  const filas = await askThoseThere(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj(), cuantas }))
-  return filas.map(({ id, ...data }) => ({ id, data }))
+  const rows = await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))
+  return rows.map(({ id, ...data }) => ({ id, data }))
 }
 
 /**
@@ -33,9 +33,9 @@ export const decisionesVencidas = async (
  * meanwhile.
  * @throws the first error, after all guides were tried
  */
-export async function decidirVencidas(deps: DepsDeTomada, vencidas: readonly Vencida[]): Promise<void> {
+export async function decideExpired(deps: LockedGuiaDeps, expired: readonly ExpiredDecision[]): Promise<void> {
   const errores: unknown[] = []
-  for (const { guia } of vencidas) {
+  for (const { guia } of expired) {
     try {
       await resolver(deps, guia)
     } catch (error) {
@@ -45,17 +45,17 @@ export async function decidirVencidas(deps: DepsDeTomada, vencidas: readonly Ven
   if (errores.length > 0) throw errores[0]
 }
 
-const resolver = (deps: DepsDeTomada, codigo: string) =>
-  conGuiaTomada(deps, 'todos', codigo, undefined, async () => {}, vencerTomada)
+const resolver = (deps: LockedGuiaDeps, codigo: string) =>
+  withLockedGuia(deps, 'todos', codigo, undefined, async () => {}, expireLockedGuia)
 
 /**
  * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
  */
-export async function vencerTomada(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
+export async function expireLockedGuia(writer: LockedGuiaWriter, tomada: FilaGuia): Promise<FilaGuia> {
   const { decision, decision_vence } = tomada
-  if (!esperaDecision(decision) || decision_vence === null || decision_vence > escritor.reloj()) return tomada
+  if (!isAwaitingDecision(decision) || decision_vence === null || decision_vence > writer.clock()) return tomada
   const descripcion = decision.opciones.includes('reintentar')
     ? 'Nadie decidió a tiempo qué hacer con el paquete'
     : 'Se hicieron todos los intentos'
-  return devolverTomada(escritor, { por: 'politica', autor: null, descripcion }, tomada)
+  return returnLockedGuia(writer, { por: 'politica', autor: null, descripcion }, tomada)
 }

@@ -3,16 +3,16 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { isToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { avisarEntrada } from './avisar.ts'
-import { deBitacora } from './cambiarMembresia.ts'
-import { esElCodigo } from './codigo.ts'
-import { limitarEntradas } from './entradas.ts'
-import type { DepsDeEntrada } from './entrar.ts'
-import { EMPRESA, exigirCorreo, type FilaInvitacion, type FilaMembresia, type FilaPersona } from './persona.ts'
-import { abrirSesionPara, cookiesDeSesion, presentarSesionDePersona } from './sesion.ts'
+import { notifySignIn } from './avisar.ts'
+import { bitacoraFields } from './cambiarMembresia.ts'
+import { isSameCode } from './codigo.ts'
+import { limitSignIns } from './entradas.ts'
+import type { SignInDeps } from './entrar.ts'
+import { EMPRESA, type FilaInvitacion, type FilaPersona, type MembresiaRow, requireCorreo } from './persona.ts'
+import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 /** Maximum attempts with the code of an invitation. */
 const INTENTOS = 5
@@ -31,7 +31,7 @@ const LEER = statement<{ huella: Uint8Array; ahora: Date }, FilaInvitacion>(
 )
 
 /** Counts an attempt, and keeps the row locked, so that parallel attempts come one after another. */
-const INTENTAR = statement<
+const ATTEMPT = statement<
   { huella: Uint8Array; ahora: Date },
   { huella: Uint8Array<ArrayBuffer>; codigo_hash: Uint8Array<ArrayBuffer> | null }
 >(
@@ -39,7 +39,7 @@ const INTENTAR = statement<
   `update invitacion set intentos = intentos + 1 where ${VALE} returning huella, codigo_hash`,
 )
 
-const TOMAR = statement<{ huella: Uint8Array }>(
+const LOCK = statement<{ huella: Uint8Array }>(
   'equipo.tomarInvitacion',
   'delete from invitacion where huella = :huella',
 )
@@ -55,7 +55,7 @@ const PERSONA = statement<
 )
 
 /** Adds a membership. If the person already is a member of the merchant or company, the scopes stay as they are. */
-const MEMBRESIA = statement<FilaMembresia, Pick<FilaMembresia, 'id' | 'membresia' | 'ambito' | 'alcances'>>(
+const ADD_MEMBRESIA = statement<MembresiaRow, Pick<MembresiaRow, 'id' | 'membresia' | 'ambito' | 'alcances'>>(
   'equipo.crearMembresia',
   `insert into membresia (id, membresia, persona_id, ambito, alcances, creado_en)
    values (:id, :membresia, :persona_id, :ambito, :alcances, :creado_en)
@@ -72,30 +72,30 @@ const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date
  * Returns when the person last proved to be present in the browser's session, if that session was opened with a second
  * factor. Otherwise returns undefined.
  */
-async function presenciaConFactor(
-  consultar: Query,
-  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
+async function presenceWithFactor(
+  query: Query,
+  { clock, browser }: Pick<Deps, 'clock' | 'browser'>,
   cookie: string,
   persona_id: string,
 ): Promise<Date | undefined> {
-  const token = navegador.leerSesionDePersona({ headers: { cookie } })
+  const token = browser.readPersonaSesion({ headers: { cookie } })
   if (token === undefined) return undefined
-  const [fila] = await consultar(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: reloj() })
+  const [fila] = await query(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: clock() })
   return fila?.presencia_en
 }
 
 /** Returns the open invitation to which a link belongs; undefined if the link is not valid. */
 export async function leerInvitacion(
-  { db, reloj }: Pick<Deps, 'db' | 'reloj'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   token: string,
 ): Promise<FilaInvitacion | undefined> {
   if (!isToken(token)) return undefined
-  const [fila] = await db.consultar(LEER, { huella: tokenHash(token), ahora: reloj() })
+  const [fila] = await db.query(LEER, { huella: tokenHash(token), ahora: clock() })
   return fila
 }
 
 /** Returns the 401 for a wrong code of an invitation. */
-const codigoDeInvitadoIncorrecto = () =>
+const wrongInvitacionCode = () =>
   new Problema(
     'codigo_incorrecto',
     'El código no es el de esta invitación. Pregúnteselo a quien le invitó. Al quinto error el enlace deja de valer.',
@@ -106,7 +106,7 @@ const invalidInvitation = () =>
   new Problema('enlace_invalido', 'La invitación venció, ya se usó o se copió incompleta. Pida otra a quien le invitó.')
 
 /** Data that a person sends to accept an invitation. */
-interface Aceptacion {
+interface Acceptance {
   token: string
   codigo?: string | undefined
   correo?: string | undefined
@@ -122,57 +122,57 @@ interface Aceptacion {
  * first second factor. A wrong code is recorded.
  * @throws Problema 401 if the code is wrong; 403 if the link is not valid; 422 if code, address or name are missing
  */
-export async function aceptar(
-  deps: DepsDeEntrada & Pick<Deps, 'avisarTrabajo'>,
-  { token, ...dicho }: Aceptacion,
-  { agente, cookie, ...quien }: Omit<Quien, 'identidad'> & { agente: string; cookie: string },
+export async function acceptInvitacion(
+  deps: SignInDeps & Pick<Deps, 'notifyJobs'>,
+  { token, ...answer }: Acceptance,
+  { userAgent, cookie, ...quien }: Omit<Actor, 'identity'> & { userAgent: string; cookie: string },
 ) {
-  const { db, reloj, nuevoId, secretos, bitacora, avisarTrabajo } = deps
+  const { db, clock, newId, secretos, bitacora, notifyJobs: notifyWork } = deps
   const invitacion = await leerInvitacion(deps, token)
   if (!invitacion) throw invalidInvitation()
   const { ambito, alcances, codigo_hash } = invitacion
-  if (codigo_hash && !dicho.codigo?.trim())
+  if (codigo_hash && !answer.codigo?.trim())
     throw problemOfFaults('validacion', [
       { campo: '/codigo', codigo: 'requerido', mensaje: 'falta; se lo da quien le invitó, en persona o por teléfono' },
     ])
-  const correo = invitacion.correo ?? exigirCorreo(dicho.correo ?? '')
-  const nombre = (invitacion.nombre ?? dicho.nombre)?.trim()
+  const correo = invitacion.correo ?? requireCorreo(answer.correo ?? '')
+  const nombre = (invitacion.nombre ?? answer.nombre)?.trim()
   if (!nombre)
     throw problemOfFaults('validacion', [
       { campo: '/nombre', codigo: 'requerido', mensaje: 'falta; escriba su nombre' },
     ])
-  const de = await deBitacora(db, ambito)
-  const abierta = await inTransaction(db.central, async (consultar) => {
-    const [tomada] = await consultar(INTENTAR, { huella: tokenHash(token), ahora: reloj() })
+  const de = await bitacoraFields(db, ambito)
+  const abierta = await inTransaction(db.central, async (query) => {
+    const [tomada] = await query(ATTEMPT, { huella: tokenHash(token), ahora: clock() })
     if (!tomada) throw invalidInvitation()
     const { huella } = tomada
-    const escrito = normalizeBase32((dicho.codigo ?? '').replace(/[\s-]/g, ''))
-    if (tomada.codigo_hash && !esElCodigo(secretos, { huella, codigo_hash: tomada.codigo_hash }, escrito)) {
+    const typedCode = normalizeBase32((answer.codigo ?? '').replace(/[\s-]/g, ''))
+    if (tomada.codigo_hash && !isSameCode(secretos, { huella, codigo_hash: tomada.codigo_hash }, typedCode)) {
       const sobre = ['invitacion', invitacion.invitacion] as const
       const linea = { accion: 'fallarCodigoDeInvitacion', sobre, ...de, campos: ['codigo'] }
-      await bitacora.anotar(consultar, { ...quien, identidad: null }, linea)
+      await bitacora.record(query, { ...quien, identity: null }, linea)
       return undefined
     }
-    await consultar(TOMAR, { huella })
-    const nueva = { ...nuevoId(), persona: `per_${randomBase32(12)}`, correo, nombre }
-    const [persona] = await consultar(PERSONA, nueva)
-    const suya = { ...nuevoId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
-    const [membresia] = await consultar(MEMBRESIA, suya)
+    await query(LOCK, { huella })
+    const newPersona = { ...newId(), persona: `per_${randomBase32(12)}`, correo, nombre }
+    const [persona] = await query(PERSONA, newPersona)
+    const newMembresia = { ...newId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
+    const [membresia] = await query(ADD_MEMBRESIA, newMembresia)
     const red = quien.red
-    const presencia_en = await presenciaConFactor(consultar, deps, cookie, persona!.id)
-    const abierta = await abrirSesionPara(consultar, deps, {
+    const presencia_en = await presenceWithFactor(query, deps, cookie, persona!.id)
+    const abierta = await openPersonaSesion(query, deps, {
       persona: persona!,
       membresia: membresia!,
-      agente,
+      userAgent,
       cookie,
       red,
       segundoFactor: presencia_en !== undefined,
       presencia_en,
       alta: ambito === EMPRESA,
     })
-    await bitacora.anotar(
-      consultar,
-      { ...quien, identidad: { persona: persona!.persona } },
+    await bitacora.record(
+      query,
+      { ...quien, identity: { persona: persona!.persona } },
       {
         accion: 'aceptarInvitacion',
         sobre: ['invitacion', invitacion.invitacion],
@@ -181,23 +181,23 @@ export async function aceptar(
       },
     )
     const { id } = persona!
-    if (id !== nueva.id)
-      await avisarEntrada(consultar, deps, { id, nombre: persona!.nombre, correo }, { cookie, agente })
+    if (id !== newPersona.id)
+      await notifySignIn(query, deps, { id, nombre: persona!.nombre, correo }, { cookie, userAgent })
     return abierta
   })
-  if (!abierta) throw codigoDeInvitadoIncorrecto()
-  avisarTrabajo()
+  if (!abierta) throw wrongInvitacionCode()
+  notifyWork()
   return abierta
 }
 
 export const aceptarInvitacion: Handler<'aceptarInvitacion'> = async (
-  { body, agente, cookie, red, idSolicitud },
+  { body, userAgent, cookie, red, requestId },
   deps,
 ) => {
   const { db } = deps
-  const devolver = limitarEntradas(deps, red)
-  const { token, vista } = await aceptar(deps, body, { agente, cookie, red, idSolicitud })
+  const devolver = limitSignIns(deps, red)
+  const { token, vista } = await acceptInvitacion(deps, body, { userAgent, cookie, red, requestId })
   devolver()
-  const headers = { 'Set-Cookie': cookiesDeSesion(deps, token, vista) }
-  return { status: 201, headers, body: await presentarSesionDePersona(db, vista) }
+  const headers = { 'Set-Cookie': sesionCookies(deps, token, vista) }
+  return { status: 201, headers, body: await presentPersonaSesion(db, vista) }
 }

@@ -1,57 +1,57 @@
 import type { Query } from '../../data/db.ts'
 import { createClock } from '../../platform/time/clock.ts'
-import { zonaDeLaEmpresa } from '../catalogo/zona.ts'
-import { type CambioDeFactor, guardarCorreo } from '../correos/correo.ts'
+import { empresaTimeZone } from '../catalogo/zona.ts'
+import { type FactorChange, saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
-import { dispositivoDe, esConocido } from './sesion.ts'
+import { deviceOf, isKnownBrowser } from './sesion.ts'
 
 /** Minutes within which a notice must be sent; later it is dropped. */
-const MINUTOS_DE_AVISO = 1_440
+const NOTICE_MINUTES = 1_440
 
-type DepsDeAviso = Pick<Deps, 'secretos' | 'nuevoId' | 'reloj' | 'ajustes'>
+type DepsDeAviso = Pick<Deps, 'secretos' | 'newId' | 'clock' | 'settings'>
 
 /** Recipient of a notice. */
-export interface Avisada {
+export interface NotifiedPersona {
   nombre: string
   correo: string
 }
 
-const comun = ({ reloj, ajustes }: DepsDeAviso, nombre: string) => {
-  const { zonaHoraria, urlDePersonas } = ajustes
-  const cuando = createClock(zonaDeLaEmpresa(zonaHoraria)).larga(reloj().toISOString())
+const commonData = ({ clock, settings }: DepsDeAviso, nombre: string) => {
+  const { timeZone, urlDePersonas } = settings
+  const cuando = createClock(empresaTimeZone(timeZone)).formatLong(clock().toISOString())
   return { nombre, cuando, enlace: `${urlDePersonas}/cuenta` }
 }
 
 /** Tells a person by mail about a sign-in if the person has not used the browser before. */
-export async function avisarEntrada(
-  consultar: Query,
-  deps: DepsDeAviso & Pick<Deps, 'navegador'>,
-  { id, nombre, correo: para }: Avisada & { id: string },
-  { cookie, agente }: Record<'cookie' | 'agente', string>,
+export async function notifySignIn(
+  query: Query,
+  deps: DepsDeAviso & Pick<Deps, 'browser'>,
+  { id, nombre, correo: para }: NotifiedPersona & { id: string },
+  { cookie, userAgent }: Record<'cookie' | 'userAgent', string>,
 ): Promise<void> {
-  if (esConocido(deps, cookie, id)) return
-  const datos = { ...comun(deps, nombre), dispositivo: dispositivoDe(agente) }
-  await guardarCorreo(consultar, deps, { tipo: 'entrada', para, datos, minutos: MINUTOS_DE_AVISO })
+  if (isKnownBrowser(deps, cookie, id)) return
+  const datos = { ...commonData(deps, nombre), dispositivo: deviceOf(userAgent) }
+  await saveCorreo(query, deps, { tipo: 'entrada', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }
 
 /** Tells a person by mail that a passkey was added to the account, or removed. */
-export async function avisarPasskey(
-  consultar: Query,
+export async function notifyPasskey(
+  query: Query,
   deps: DepsDeAviso,
-  { nombre, correo: para }: Avisada,
-  cambio: { agregada: boolean; dispositivo: string },
+  { nombre, correo: para }: NotifiedPersona,
+  change: { agregada: boolean; dispositivo: string },
 ): Promise<void> {
-  const datos = { ...comun(deps, nombre), ...cambio }
-  await guardarCorreo(consultar, deps, { tipo: 'passkey', para, datos, minutos: MINUTOS_DE_AVISO })
+  const datos = { ...commonData(deps, nombre), ...change }
+  await saveCorreo(query, deps, { tipo: 'passkey', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }
 
 /** Tells a person by mail what happened to the account's second factor. */
-export async function avisarSegundoFactor(
-  consultar: Query,
+export async function notifySecondFactor(
+  query: Query,
   deps: DepsDeAviso,
-  { nombre, correo: para }: Avisada,
-  cambio: { que: CambioDeFactor; quedan: number },
+  { nombre, correo: para }: NotifiedPersona,
+  change: { que: FactorChange; quedan: number },
 ): Promise<void> {
-  const datos = { ...comun(deps, nombre), ...cambio }
-  await guardarCorreo(consultar, deps, { tipo: 'segundo_factor', para, datos, minutos: MINUTOS_DE_AVISO })
+  const datos = { ...commonData(deps, nombre), ...change }
+  await saveCorreo(query, deps, { tipo: 'segundo_factor', para, datos, lifetimeMinutes: NOTICE_MINUTES })
 }

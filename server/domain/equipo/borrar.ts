@@ -1,18 +1,18 @@
 import { type Query, statement } from '../../data/db.ts'
-import { olvidarAprobaciones } from '../aprobaciones/aprobacion.ts'
-import type { Anotacion } from '../bitacora/bitacora.ts'
-import { olvidarCorreos } from '../correos/correo.ts'
+import { eraseAprobaciones } from '../aprobaciones/aprobacion.ts'
+import type { AuditEntry } from '../bitacora/bitacora.ts'
+import { eraseCorreos } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
-import { ADMINISTRADORAS, type FilaMembresia, quedaOtra } from './persona.ts'
+import { ADMINISTRATORS, anotherAdministratorRemains, type MembresiaRow } from './persona.ts'
 
 /**
  * Erases a person's name, address, memberships, sessions and factors, unless no person with the scope `administrar`
  * would be left.
  */
-const QUITAR = statement<{ id: string }, { id: string }>(
+const REMOVE = statement<{ id: string }, { id: string }>(
   'equipo.quitarDeTodo',
-  `with ${ADMINISTRADORAS}, p as (
-     update persona set correo = null, nombre = '' where id = :id and correo is not null and ${quedaOtra('persona_id = :id')}
+  `with ${ADMINISTRATORS}, p as (
+     update persona set correo = null, nombre = '' where id = :id and correo is not null and ${anotherAdministratorRemains('persona_id = :id')}
      returning id
    ), s as (
      delete from sesion_persona where persona_id in (select id from p)
@@ -34,19 +34,19 @@ const QUITAR = statement<{ id: string }, { id: string }>(
    select id from p`,
 )
 
-const OLVIDAR_INVITACIONES = statement<{ correo: string }>(
+const ERASE_INVITACIONES = statement<{ correo: string }>(
   'equipo.olvidarInvitaciones',
   'delete from invitacion where correo = :correo',
 )
 
-const DE_COMERCIOS = statement<{ id: string }, Pick<FilaMembresia, 'alcances'> & { comercio_id: string }>(
+const OF_COMERCIOS = statement<{ id: string }, Pick<MembresiaRow, 'alcances'> & { comercio_id: string }>(
   'equipo.membresiasDeComercios',
   `select m.alcances, c.id as comercio_id from membresia m join comercio c on c.comercio = m.ambito
    where m.persona_id = :id order by m.creado_en, m.id`,
 )
 
 /** Fields that the audit record names when a person is erased. */
-const BORRADOS = ['correo', 'nombre', 'membresias']
+const ERASED_FIELDS = ['correo', 'nombre', 'membresias']
 
 /**
  * Erases a person: address, name, memberships, sessions, codes, second factors, invitations, approvals and mails. The
@@ -54,23 +54,23 @@ const BORRADOS = ['correo', 'nombre', 'membresias']
  * @returns the lines of the audit record: the company's, and one for each merchant that loses a member; undefined if no
  *   person with the scope `administrar` would be left
  */
-export async function borrarPersona(
-  consultar: Query,
+export async function erasePersona(
+  query: Query,
   secretos: Deps['secretos'],
   { id, persona, correo }: { id: string; persona: string; correo: string },
-): Promise<readonly Omit<Anotacion, 'accion'>[] | undefined> {
-  const deComercios = await consultar(DE_COMERCIOS, { id })
-  const [quitada] = await consultar(QUITAR, { id })
-  if (!quitada) return undefined
-  await consultar(OLVIDAR_INVITACIONES, { correo })
-  await olvidarAprobaciones(consultar, secretos, { persona, correo })
-  await olvidarCorreos(consultar, secretos, correo)
+): Promise<readonly Omit<AuditEntry, 'accion'>[] | undefined> {
+  const comercioMembresias = await query(OF_COMERCIOS, { id })
+  const [removedRow] = await query(REMOVE, { id })
+  if (!removedRow) return undefined
+  await query(ERASE_INVITACIONES, { correo })
+  await eraseAprobaciones(query, secretos, { persona, correo })
+  await eraseCorreos(query, secretos, correo)
   const sobre = ['persona', persona] as const
-  const lineas = deComercios.map(({ comercio_id, alcances }) => ({
+  const lineas = comercioMembresias.map(({ comercio_id, alcances }) => ({
     sobre,
     de: { comercio_id, modo: null },
     antes: { alcances },
     despues: {},
   }))
-  return [{ sobre, campos: BORRADOS }, ...lineas]
+  return [{ sobre, campos: ERASED_FIELDS }, ...lineas]
 }

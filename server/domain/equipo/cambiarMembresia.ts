@@ -1,39 +1,43 @@
 import { inTransaction } from '../../data/db.ts'
-import { buscarComercio } from '../comercios/comercio.ts'
+import { findComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { exigirAlcancesPropios } from '../llaves/llave.ts'
+import { requireOwnAlcances } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { pedirAprobacion, REMEDIO_DE_ALCANCES } from './aprobable.ts'
-import { cambiarAlcances } from './membresia.ts'
+import { ALCANCES_REMEDY, requestAprobacion } from './aprobable.ts'
+import { changeAlcances } from './membresia.ts'
 import {
-  alcancesDeEmpresa,
-  comercioDe,
-  exigirAlcancesDe,
-  exigirMembresia,
-  presentarMembresia,
-  ultimaAdministradora,
+  comercioOf,
+  empresaAlcances,
+  lastAdministrator,
+  presentMembresia,
+  requireAlcancesOf,
+  requireMembresia,
 } from './persona.ts'
 
 export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body, ...quien }, deps) => {
-  const { db, bitacora, avisarTrabajo } = deps
-  const antes = await exigirMembresia(db, path.membresia)
+  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const antes = await requireMembresia(db, path.membresia)
   const { id, ambito, persona, nombre, correo, membresia } = antes
   const alcances = [...body.alcances]
-  exigirAlcancesDe(ambito, alcances)
-  exigirAlcancesPropios(quien.identidad, alcancesDeEmpresa(alcances), REMEDIO_DE_ALCANCES)
-  const de = await deBitacora(db, ambito)
+  requireAlcancesOf(ambito, alcances)
+  requireOwnAlcances(quien.identity, empresaAlcances(alcances), ALCANCES_REMEDY)
+  const de = await bitacoraFields(db, ambito)
   const accion = 'cambiarMembresia'
-  const administra = antes.alcances.includes('administrar')
-  const gana = !administra && alcances.includes('administrar')
-  const pierde = administra && antes.alcances.some((uno) => !alcances.includes(uno))
-  const aprobacion = await inTransaction(db.central, async (consultar) => {
-    if (gana || pierde) {
+  const isAdministrator = antes.alcances.includes('administrar')
+  const becomesAdministrator = !isAdministrator && alcances.includes('administrar')
+  const losesAlcances = isAdministrator && antes.alcances.some((alcance) => !alcances.includes(alcance))
+  const aprobacion = await inTransaction(db.central, async (query) => {
+    if (becomesAdministrator || losesAlcances) {
       const contenido = { correo, nombre, persona, membresia, llave: null, alcances }
-      const pedida = await pedirAprobacion(consultar, deps, quien, { accion, tipo: 'cambiar_membresia', contenido })
-      if (pedida) return pedida
+      const requestedAprobacion = await requestAprobacion(query, deps, quien, {
+        accion,
+        tipo: 'cambiar_membresia',
+        contenido,
+      })
+      if (requestedAprobacion) return requestedAprobacion
     }
-    if (!(await cambiarAlcances(consultar, { id, alcances }))) throw ultimaAdministradora()
-    await bitacora.anotar(consultar, quien, {
+    if (!(await changeAlcances(query, { id, alcances }))) throw lastAdministrator()
+    await bitacora.record(query, quien, {
       accion,
       sobre: ['persona', persona],
       ...de,
@@ -42,15 +46,15 @@ export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body
     })
     return undefined
   })
-  if (!aprobacion) return { status: 200, body: presentarMembresia({ ...antes, alcances }) }
-  avisarTrabajo()
+  if (!aprobacion) return { status: 200, body: presentMembresia({ ...antes, alcances }) }
+  notifyWork()
   return { status: 202, body: aprobacion }
 }
 
 /** Returns the merchant in whose audit record a change of this membership appears; empty for the courier company. */
-export async function deBitacora(db: Deps['db'], ambito: string) {
-  const codigo = comercioDe(ambito)
+export async function bitacoraFields(db: Deps['db'], ambito: string) {
+  const codigo = comercioOf(ambito)
   if (codigo === null) return {}
-  const comercio = await buscarComercio(db, codigo)
+  const comercio = await findComercio(db, codigo)
   return comercio ? { de: { comercio_id: comercio.id, modo: null } } : {}
 }

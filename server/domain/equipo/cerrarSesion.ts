@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { cerrarSesionDe } from './sesiones.ts'
+import { closeSesionOf } from './sesiones.ts'
 
 export const cerrarSesionDePersona: Handler<'cerrarSesionDePersona'> = async (quien, deps) => {
-  await cerrarSesionDe(deps, quien, quien.identidad.codigo, 'cerrarSesionDePersona')
-  return { status: 204, headers: { 'Set-Cookie': deps.navegador.ponerSesionDePersona('', 0) }, body: undefined }
+  await closeSesionOf(deps, quien, quien.identity.codigo, 'cerrarSesionDePersona')
+  return { status: 204, headers: { 'Set-Cookie': deps.browser.setPersonaSesion('', 0) }, body: undefined }
 }

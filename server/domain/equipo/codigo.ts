@@ -4,35 +4,35 @@ import { type Query, statement } from '../../data/db.ts'
 import type { codigo_de_entrada } from '../../generado/contrato/prisma/client.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import { correoSellado } from '../correos/correo.ts'
+import { sealCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 
 /** Minutes for which a code is valid. */
-export const MINUTOS_DE_CODIGO = 10
+export const CODE_MINUTES = 10
 /** Maximum attempts with one code. A million codes and these limits give a guesser 1 chance in 55 a year. */
 const INTENTOS = 5
 /** Maximum codes for one person within an hour and within a day. */
-const CODIGOS = { hora: 5, dia: 10 }
+const MAX_CODES = { hora: 5, dia: 10 }
 
 /**
  * SQL condition that a row is not dated in the future. Clocks of processes may differ by a minute. If the clock was set
  * back, a code dated in the future would be valid too long, and count against the limits of later codes.
  */
-export const NO_FUTURA = `creado_en <= :ahora::timestamptz + interval '1 minute'`
+export const NOT_FUTURE = `creado_en <= :ahora::timestamptz + interval '1 minute'`
 
 /**
  * Stores a sign-in code for a browser. If a person with a membership has the address, also queues the mail with the
  * code. Both cases run the same statement, so a stranger cannot tell them apart. A code beyond the limit is stored, but
  * not sent.
  */
-const PEDIR = statement<
+const REQUEST = statement<
   Pick<codigo_de_entrada, 'huella' | 'codigo_hash'> & {
     correo: string
     ahora: Date
     vence_en: Date
     mail_id: string
-    mail_huella: Uint8Array
-    mail_contenido: Uint8Array
+    mail_digest: Uint8Array
+    mail_content: Uint8Array
   }
 >(
   'equipo.pedirCodigo',
@@ -43,75 +43,75 @@ const PEDIR = statement<
      values (:huella, (select id from p), :codigo_hash, 0, :ahora::timestamptz, :vence_en::timestamptz)
    )
    insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
-   select :mail_id, :mail_huella, 'codigo', :mail_contenido, 'pendiente', 0, :ahora, :ahora, :vence_en from p
+   select :mail_id, :mail_digest, 'codigo', :mail_content, 'pendiente', 0, :ahora, :ahora, :vence_en from p
    where (select count(*) from codigo_de_entrada o where o.persona_id = p.id
-       and o.creado_en > :ahora::timestamptz - interval '1 hour' and o.${NO_FUTURA}) < ${CODIGOS.hora}
+       and o.creado_en > :ahora::timestamptz - interval '1 hour' and o.${NOT_FUTURE}) < ${MAX_CODES.hora}
      and (select count(*) from codigo_de_entrada o where o.persona_id = p.id
-       and o.creado_en > :ahora::timestamptz - interval '1 day' and o.${NO_FUTURA}) < ${CODIGOS.dia}`,
+       and o.creado_en > :ahora::timestamptz - interval '1 day' and o.${NOT_FUTURE}) < ${MAX_CODES.dia}`,
 )
 
-type DepsDeCodigo = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'nuevoId' | 'avisarTrabajo'>
+type CodeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'notifyJobs'>
 
 /**
  * Returns the digest of a code.
  * @param huella row to which the code is bound: digest of the token of a browser, or of an invitation's link
  */
-const huellaDeCodigo = (clave: Buffer, huella: Uint8Array, codigo: string) =>
+const codeDigest = (clave: Buffer, huella: Uint8Array, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(huella).update(codigo).digest())
 
 /**
  * Stores a six-digit code for an address. The result does not reveal whether the address belongs to a person.
  * @returns the token for the cookie of the browser, to which the code is bound
  */
-export async function escribirCodigo(
-  { db, reloj, secretos, nuevoId, avisarTrabajo }: DepsDeCodigo,
+export async function writeCode(
+  { db, clock, secretos, newId, notifyJobs: notifyWork }: CodeDeps,
   correo: string,
 ): Promise<{ token: string; vence_en: Date }> {
   const token = newToken()
   const huella = tokenHash(token)
   const codigo = String(randomInt(1_000_000)).padStart(6, '0')
-  const ahora = reloj()
-  const vence_en = new Date(ahora.getTime() + MINUTOS_DE_CODIGO * 60_000)
-  const { id } = nuevoId()
-  const datos = { codigo, minutos: MINUTOS_DE_CODIGO }
-  const { huella: mail_huella, contenido: mail_contenido } = correoSellado(secretos, id, { para: correo, datos })
-  await db.consultar(PEDIR, {
+  const ahora = clock()
+  const vence_en = new Date(ahora.getTime() + CODE_MINUTES * 60_000)
+  const { id } = newId()
+  const datos = { codigo, minutos: CODE_MINUTES }
+  const { huella: mail_digest, contenido: mail_content } = sealCorreo(secretos, id, { para: correo, datos })
+  await db.query(REQUEST, {
     correo,
     huella,
-    codigo_hash: sellarCodigo(secretos, huella, codigo),
+    codigo_hash: sealCode(secretos, huella, codigo),
     ahora,
     vence_en,
     mail_id: id,
-    mail_huella,
-    mail_contenido,
+    mail_digest,
+    mail_content,
   })
-  avisarTrabajo()
+  notifyWork()
   return { token, vence_en }
 }
 
 /** Returns the digest under which a code of a row is stored. */
-export const sellarCodigo = (secretos: Deps['secretos'], huella: Uint8Array, codigo: string) =>
-  huellaDeCodigo(secretos.presente('entradas').clave, huella, codigo)
+export const sealCode = (secretos: Deps['secretos'], huella: Uint8Array, codigo: string) =>
+  codeDigest(secretos.current('entradas').clave, huella, codigo)
 
 /** Reports whether a code is the one of a row, also if an older master key made its digest. */
-export const esElCodigo = (
+export const isSameCode = (
   secretos: Deps['secretos'],
   { huella, codigo_hash }: Pick<codigo_de_entrada, 'huella' | 'codigo_hash'>,
   codigo: string,
 ): boolean =>
   secretos
     .todas('entradas')
-    .map(({ clave }) => timingSafeEqual(huellaDeCodigo(clave, huella, codigo), codigo_hash))
+    .map(({ clave }) => timingSafeEqual(codeDigest(clave, huella, codigo), codigo_hash))
     .includes(true)
 
-const INTENTAR = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
+const ATTEMPT = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
   'equipo.intentarCodigo',
   `update codigo_de_entrada set intentos = intentos + 1
-   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS} returning persona_id, codigo_hash`,
+   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id, codigo_hash`,
 )
 
 /** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
-const GASTAR = statement<{ huella: Uint8Array }>(
+const SPEND = statement<{ huella: Uint8Array }>(
   'equipo.gastarCodigo',
   `update codigo_de_entrada set intentos = ${INTENTOS} where huella = :huella`,
 )
@@ -122,25 +122,25 @@ const GASTAR = statement<{ huella: Uint8Array }>(
  * @param token cookie of the browser; undefined if it has none
  * @returns the id of the person; undefined if the code is not valid for any reason
  */
-export async function gastarCodigo(
-  consultar: Query,
-  { reloj, secretos }: Pick<Deps, 'reloj' | 'secretos'>,
+export async function spendCode(
+  query: Query,
+  { clock, secretos }: Pick<Deps, 'clock' | 'secretos'>,
   token: string | undefined,
   codigo: string,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
   const huella = tokenHash(token)
-  const [fila] = await consultar(INTENTAR, { huella, ahora: reloj() })
+  const [fila] = await query(ATTEMPT, { huella, ahora: clock() })
   if (!fila) return undefined
-  const escrito = codigo.replace(/\s/g, '')
-  const bueno = esElCodigo(secretos, { huella, ...fila }, escrito)
+  const typedCode = codigo.replace(/\s/g, '')
+  const bueno = isSameCode(secretos, { huella, ...fila }, typedCode)
   if (!bueno || fila.persona_id === null) return undefined
-  await consultar(GASTAR, { huella })
+  await query(SPEND, { huella })
   return fila.persona_id
 }
 
 /** Returns the 401 for a code that is not valid. The answer does not give the reason. */
-export const codigoIncorrecto = () =>
+export const wrongCode = () =>
   new Problema('codigo_incorrecto', 'El código no vale. Revíselo, o pida otro en este mismo navegador.', {
     cabeceras: PERSON_CHALLENGE,
   })

@@ -1,24 +1,24 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import { inGroups, randomBase32 } from '../../platform/codes/codes.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { avisarSegundoFactor } from './avisar.ts'
-import { bloquearFactores } from './factores.ts'
-import { huellaDeRecuperacion } from './segundoFactor.ts'
+import { notifySecondFactor } from './avisar.ts'
+import { lockFactors } from './factores.ts'
+import { recoveryCodeDigest } from './segundoFactor.ts'
 
 /** Number of recovery codes that a person gets at once. */
-const CODIGOS = 10
+const CODE_COUNT = 10
 /** Length of a recovery code in characters of 5 bits each. */
-const LETRAS = 16
+const CODE_LETTERS = 16
 
-const QUITAR = statement<{ persona_id: string }>(
+const REMOVE = statement<{ persona_id: string }>(
   'equipo.quitarCodigosDeRecuperacion',
   'delete from codigo_de_recuperacion where persona_id = :persona_id',
 )
 
-const GUARDAR = statement<{ persona_id: string; huellas: readonly Uint8Array[]; ahora: Date }>(
+const SAVE = statement<{ persona_id: string; huellas: readonly Uint8Array[]; ahora: Date }>(
   'equipo.crearCodigosDeRecuperacion',
   `insert into codigo_de_recuperacion (persona_id, huella, creado_en)
    select :persona_id, huella, :ahora from unnest(:huellas::bytea[]) as huella`,
@@ -28,26 +28,26 @@ const GUARDAR = statement<{ persona_id: string; huellas: readonly Uint8Array[]; 
  * Creates recovery codes, which replace the person's earlier ones, and tells the person by mail. The codes appear only
  * in this result.
  */
-export async function hacerCodigos(
-  deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'nuevoId' | 'reloj' | 'ajustes' | 'avisarTrabajo'>,
-  quien: Quien & { identidad: Identities['sesionDePersona'] },
+export async function createRecoveryCodes(
+  deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
+  quien: Actor & { identity: Identities['sesionDePersona'] },
 ): Promise<string[]> {
-  const { personaId: persona_id, persona } = quien.identidad
-  const codigos = Array.from({ length: CODIGOS }, () => randomBase32(LETRAS))
-  const huellas = codigos.map((codigo) => huellaDeRecuperacion(persona_id, codigo))
-  await inTransaction(deps.db.central, async (consultar) => {
-    await bloquearFactores(consultar, persona_id)
-    await consultar(QUITAR, { persona_id })
-    await consultar(GUARDAR, { persona_id, huellas, ahora: deps.reloj() })
+  const { personaId: persona_id, persona } = quien.identity
+  const codigos = Array.from({ length: CODE_COUNT }, () => randomBase32(CODE_LETTERS))
+  const huellas = codigos.map((codigo) => recoveryCodeDigest(persona_id, codigo))
+  await inTransaction(deps.db.central, async (query) => {
+    await lockFactors(query, persona_id)
+    await query(REMOVE, { persona_id })
+    await query(SAVE, { persona_id, huellas, ahora: deps.clock() })
     const linea = { accion: 'crearCodigosDeRecuperacion', sobre: ['persona', persona], campos: ['codigos'] } as const
-    await deps.bitacora.anotar(consultar, quien, linea)
-    await avisarSegundoFactor(consultar, deps, quien.identidad, { que: 'codigos', quedan: CODIGOS })
+    await deps.bitacora.record(query, quien, linea)
+    await notifySecondFactor(query, deps, quien.identity, { que: 'codigos', quedan: CODE_COUNT })
   })
-  deps.avisarTrabajo()
+  deps.notifyJobs()
   return codigos.map(inGroups)
 }
 
 export const crearCodigosDeRecuperacion: Handler<'crearCodigosDeRecuperacion'> = async (quien, deps) => ({
   status: 201,
-  body: { codigos: await hacerCodigos(deps, quien) },
+  body: { codigos: await createRecoveryCodes(deps, quien) },
 })

@@ -1,8 +1,8 @@
 import type { Handler } from '../operation.ts'
-import { presentarSesionDePersona } from './sesion.ts'
-import { elegir } from './sesiones.ts'
+import { presentPersonaSesion } from './sesion.ts'
+import { chooseMembresia } from './sesiones.ts'
 
 export const elegirMembresia: Handler<'elegirMembresia'> = async ({ body, ...quien }, deps) => ({
   status: 200,
-  body: await presentarSesionDePersona(deps.db, await elegir(deps, quien, body)),
+  body: await presentPersonaSesion(deps.db, await chooseMembresia(deps, quien, body)),
 })

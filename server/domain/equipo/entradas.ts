@@ -6,12 +6,12 @@ import type { Deps } from '../deps.ts'
  * @returns function that undoes the count, for a sign-in that succeeds
  * @throws Problema 429
  */
-export function limitarEntradas({ limiteDeEntrada }: Pick<Deps, 'limiteDeEntrada'>, red: string): () => void {
+export function limitSignIns({ signInLimit }: Pick<Deps, 'signInLimit'>, red: string): () => void {
   const de = `persona ${red}`
-  const espera = limiteDeEntrada.take(de)
-  if (espera > 0)
-    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
-      cabeceras: { 'Retry-After': String(espera) },
+  const delaySeconds = signInLimit.take(de)
+  if (delaySeconds > 0)
+    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${delaySeconds} segundos y repita.`, {
+      cabeceras: { 'Retry-After': String(delaySeconds) },
     })
-  return () => limiteDeEntrada.giveBack(de)
+  return () => signInLimit.giveBack(de)
 }

@@ -1,20 +1,20 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { avisarEntrada } from './avisar.ts'
-import { codigoIncorrecto, gastarCodigo } from './codigo.ts'
-import { limitarEntradas } from './entradas.ts'
-import { type Factores, leerFactores, pideSegundoFactor } from './factores.ts'
-import type { FilaMembresia, FilaPersona } from './persona.ts'
-import { type AMedias, empezarEntrada, MINUTOS_A_MEDIAS } from './segundoFactor.ts'
-import { abrirSesionPara, cookiesDeSesion, presentarSesionDePersona } from './sesion.ts'
+import { notifySignIn } from './avisar.ts'
+import { spendCode, wrongCode } from './codigo.ts'
+import { limitSignIns } from './entradas.ts'
+import { type Factors, needsSecondFactor, readFactors } from './factores.ts'
+import type { FilaPersona, MembresiaRow } from './persona.ts'
+import { type AMedias, HALF_SIGN_IN_MINUTES, startSignIn } from './segundoFactor.ts'
+import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 /** Reads a person and the person's oldest membership. A person without membership cannot sign in. */
-const QUIEN = statement<
+const FIND_PERSONA = statement<
   { id: string },
   Pick<FilaPersona, 'persona' | 'nombre' | 'correo'> &
-    Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
+    Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
 >(
   'equipo.quienEntra',
   `select p.id, p.persona, p.nombre, p.correo, m.id as membresia_id, m.membresia, m.ambito, m.alcances
@@ -23,7 +23,7 @@ const QUIEN = statement<
 )
 
 /** Dependencies of a sign-in. */
-export type DepsDeEntrada = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | 'navegador' | 'nuevoId' | 'ajustes'>
+export type SignInDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'browser' | 'newId' | 'settings'>
 
 /**
  * Opens a session for a person who has just proved the identity, in the transaction of that proof. If the person has
@@ -31,22 +31,22 @@ export type DepsDeEntrada = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' 
  * @param segundoFactor true if the proof included a second factor
  * @returns undefined if the person was erased or has no membership
  */
-export async function abrirPara(
-  consultar: Query,
-  deps: DepsDeEntrada,
+export async function openSesionOf(
+  query: Query,
+  deps: SignInDeps,
   id: string,
-  { accion, cookie, agente, ...quien }: Omit<Quien, 'identidad'> & Record<'accion' | 'cookie' | 'agente', string>,
+  { accion, cookie, userAgent, ...quien }: Omit<Actor, 'identity'> & Record<'accion' | 'cookie' | 'userAgent', string>,
   segundoFactor: boolean,
 ) {
-  const [fila] = await consultar(QUIEN, { id })
+  const [fila] = await query(FIND_PERSONA, { id })
   if (!fila) return undefined
   const membresia = { id: fila.membresia_id, membresia: fila.membresia, ambito: fila.ambito, alcances: fila.alcances }
-  const entrada = { persona: fila, membresia, agente, cookie, red: quien.red, segundoFactor }
-  const abierta = await abrirSesionPara(consultar, deps, entrada)
-  const autor = { ...quien, identidad: { persona: fila.persona } }
+  const signIn = { persona: fila, membresia, userAgent, cookie, red: quien.red, segundoFactor }
+  const abierta = await openPersonaSesion(query, deps, signIn)
+  const autor = { ...quien, identity: { persona: fila.persona } }
   const sobre = ['persona', fila.persona] as const
-  await deps.bitacora.anotar(consultar, autor, { accion, sobre, campos: ['sesion'] })
-  await avisarEntrada(consultar, deps, { id, nombre: fila.nombre, correo: fila.correo! }, { cookie, agente })
+  await deps.bitacora.record(query, autor, { accion, sobre, campos: ['sesion'] })
+  await notifySignIn(query, deps, { id, nombre: fila.nombre, correo: fila.correo! }, { cookie, userAgent })
   return abierta
 }
 
@@ -54,23 +54,23 @@ export async function abrirPara(
  * Stores a sign-in that still needs the second factor. It gets a line in the audit record, because the code of the mail
  * was right.
  */
-async function empezarPara(
-  consultar: Query,
-  deps: DepsDeEntrada,
+async function startSignInOf(
+  query: Query,
+  deps: SignInDeps,
   id: string,
-  factores: Factores,
-  quien: Omit<Quien, 'identidad'>,
-): Promise<Entrado | undefined> {
-  const [fila] = await consultar(QUIEN, { id })
+  factors: Factors,
+  quien: Omit<Actor, 'identity'>,
+): Promise<SignInResult | undefined> {
+  const [fila] = await query(FIND_PERSONA, { id })
   if (!fila) return undefined
-  const autor = { ...quien, identidad: { persona: fila.persona } }
+  const autor = { ...quien, identity: { persona: fila.persona } }
   const sobre = ['persona', fila.persona] as const
-  await deps.bitacora.anotar(consultar, autor, { accion: 'abrirSesionDePersona', sobre, campos: ['entrada_a_medias'] })
-  return { aMedias: await empezarEntrada(consultar, deps, id, factores) }
+  await deps.bitacora.record(query, autor, { accion: 'abrirSesionDePersona', sobre, campos: ['entrada_a_medias'] })
+  return { aMedias: await startSignIn(query, deps, id, factors) }
 }
 
 /** Result of entering the code of a mail: a session, or a sign-in that still needs the second factor. */
-type Entrado = NonNullable<Awaited<ReturnType<typeof abrirPara>>> | { aMedias: AMedias }
+type SignInResult = NonNullable<Awaited<ReturnType<typeof openSesionOf>>> | { aMedias: AMedias }
 
 /**
  * Opens a session with the code that was mailed. If the person has a second factor, the sign-in waits for it. The
@@ -78,38 +78,38 @@ type Entrado = NonNullable<Awaited<ReturnType<typeof abrirPara>>> | { aMedias: A
  * @param cookie `Cookie` header, with the token of the browser that asked for the code
  * @throws Problema 401
  */
-export async function entrar(
-  deps: DepsDeEntrada & Pick<Deps, 'avisarTrabajo'>,
+export async function enterWithCode(
+  deps: SignInDeps & Pick<Deps, 'notifyJobs'>,
   { cookie, codigo }: { cookie: string; codigo: string },
-  { agente, ...quien }: Omit<Quien, 'identidad'> & { agente: string },
-): Promise<Entrado> {
-  const abierta = await inTransaction(deps.db.central, async (consultar): Promise<Entrado | undefined> => {
-    const id = await gastarCodigo(consultar, deps, deps.navegador.leerEntrada(cookie), codigo)
+  { userAgent, ...quien }: Omit<Actor, 'identity'> & { userAgent: string },
+): Promise<SignInResult> {
+  const abierta = await inTransaction(deps.db.central, async (query): Promise<SignInResult | undefined> => {
+    const id = await spendCode(query, deps, deps.browser.readSignIn(cookie), codigo)
     if (id === undefined) return undefined
-    const factores = await leerFactores(consultar, id)
-    if (pideSegundoFactor(factores)) return empezarPara(consultar, deps, id, factores, quien)
-    return abrirPara(consultar, deps, id, { accion: 'abrirSesionDePersona', cookie, agente, ...quien }, false)
+    const factors = await readFactors(query, id)
+    if (needsSecondFactor(factors)) return startSignInOf(query, deps, id, factors, quien)
+    return openSesionOf(query, deps, id, { accion: 'abrirSesionDePersona', cookie, userAgent, ...quien }, false)
   })
-  if (!abierta) throw codigoIncorrecto()
-  deps.avisarTrabajo()
+  if (!abierta) throw wrongCode()
+  deps.notifyJobs()
   return abierta
 }
 
 export const abrirSesionDePersona: Handler<'abrirSesionDePersona'> = async (
-  { body, cookie, agente, red, idSolicitud },
+  { body, cookie, userAgent, red, requestId },
   deps,
 ) => {
-  const { db, navegador } = deps
-  const devolver = limitarEntradas(deps, red)
-  const entrado = await entrar(deps, { cookie, codigo: body.codigo }, { agente, red, idSolicitud })
+  const { db, browser } = deps
+  const devolver = limitSignIns(deps, red)
+  const result = await enterWithCode(deps, { cookie, codigo: body.codigo }, { userAgent, red, requestId })
   devolver()
-  const sinCodigo = navegador.ponerEntrada('', 0)
-  if ('aMedias' in entrado) {
-    const { token, pedido } = entrado.aMedias
-    const galletas = [navegador.ponerEntradaAMedias(token, MINUTOS_A_MEDIAS * 60), sinCodigo]
-    return { status: 202, headers: { 'Set-Cookie': galletas }, body: pedido }
+  const clearedCodeCookie = browser.setSignIn('', 0)
+  if ('aMedias' in result) {
+    const { token, requested: requestedFactor } = result.aMedias
+    const setCookies = [browser.setPartialSignIn(token, HALF_SIGN_IN_MINUTES * 60), clearedCodeCookie]
+    return { status: 202, headers: { 'Set-Cookie': setCookies }, body: requestedFactor }
   }
-  const { token, vista } = entrado
-  const cookies = [...cookiesDeSesion(deps, token, vista), sinCodigo]
-  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentarSesionDePersona(db, vista) }
+  const { token, vista } = result
+  const cookies = [...sesionCookies(deps, token, vista), clearedCodeCookie]
+  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, vista) }
 }

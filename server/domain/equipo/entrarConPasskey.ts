@@ -1,28 +1,28 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { limitarEntradas } from './entradas.ts'
-import { abrirPara } from './entrar.ts'
-import { passkeyIncorrecta, USAR, verificarFirma } from './passkey.ts'
-import { cookiesDeSesion, presentarSesionDePersona } from './sesion.ts'
+import { limitSignIns } from './entradas.ts'
+import { openSesionOf } from './entrar.ts'
+import { USE, verifySignature, wrongPasskey } from './passkey.ts'
+import { presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
-  { body, cookie, agente, red, idSolicitud },
+  { body, cookie, userAgent, red, requestId },
   deps,
 ) => {
-  const { db, navegador, reloj, avisarTrabajo } = deps
-  const devolver = limitarEntradas(deps, red)
-  const firmante = await verificarFirma(deps, cookie, body)
-  if (!firmante) throw passkeyIncorrecta()
-  const { persona_id, ...uso } = firmante
-  const abierta = await inTransaction(db.central, async (consultar) => {
-    const [usada] = await consultar(USAR, { ...uso, ahora: reloj() })
-    if (!usada) return undefined
-    const quien = { accion: 'abrirSesionConPasskey', cookie, agente, red, idSolicitud }
-    return abrirPara(consultar, deps, persona_id, quien, true)
+  const { db, browser, clock, notifyJobs: notifyWork } = deps
+  const devolver = limitSignIns(deps, red)
+  const signer = await verifySignature(deps, cookie, body)
+  if (!signer) throw wrongPasskey()
+  const { persona_id, ...uso } = signer
+  const abierta = await inTransaction(db.central, async (query) => {
+    const [usedRow] = await query(USE, { ...uso, ahora: clock() })
+    if (!usedRow) return undefined
+    const quien = { accion: 'abrirSesionConPasskey', cookie, userAgent, red, requestId }
+    return openSesionOf(query, deps, persona_id, quien, true)
   })
-  if (!abierta) throw passkeyIncorrecta()
-  avisarTrabajo()
+  if (!abierta) throw wrongPasskey()
+  notifyWork()
   devolver()
-  const cookies = [...cookiesDeSesion(deps, abierta.token, abierta.vista), navegador.ponerReto('', 0)]
-  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentarSesionDePersona(db, abierta.vista) }
+  const cookies = [...sesionCookies(deps, abierta.token, abierta.vista), browser.setChallenge('', 0)]
+  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, abierta.vista) }
 }

@@ -3,9 +3,9 @@ import { Problema, uniformProblem } from '../../platform/errors.ts'
 import { EMPRESA } from './persona.ts'
 
 /** Factors of a person's account besides the mail. */
-export interface Factores {
+export interface Factors {
   /** True if the person has a membership of the courier company. */
-  de_empresa: boolean
+  in_empresa: boolean
   /** True if the person has an app that gives codes. */
   totp: boolean
   passkeys: number
@@ -13,32 +13,32 @@ export interface Factores {
   codigos: number
 }
 
-const LEER = statement<{ persona_id: string }, Factores>(
+const LEER = statement<{ persona_id: string }, Factors>(
   'equipo.factores',
-  `select exists (select from membresia where persona_id = :persona_id and ambito = '${EMPRESA}') as de_empresa,
+  `select exists (select from membresia where persona_id = :persona_id and ambito = '${EMPRESA}') as in_empresa,
      exists (select from segundo_factor where persona_id = :persona_id and secreto is not null) as totp,
      (select count(*)::int from passkey where persona_id = :persona_id) as passkeys,
      (select count(*)::int from codigo_de_recuperacion where persona_id = :persona_id) as codigos`,
 )
 
 /** Returns the factors of a person. */
-export async function leerFactores(consultar: Query, persona_id: string): Promise<Factores> {
-  const [factores] = await consultar(LEER, { persona_id })
-  return factores!
+export async function readFactors(query: Query, persona_id: string): Promise<Factors> {
+  const [factors] = await query(LEER, { persona_id })
+  return factors!
 }
 
 /**
  * Reports whether a code by mail alone does not open a session. This is so for any person with an app for codes, and
  * for a person of the courier company with a passkey.
  */
-export const pideSegundoFactor = ({ de_empresa, totp, passkeys }: Factores) => totp || (de_empresa && passkeys > 0)
+export const needsSecondFactor = ({ in_empresa, totp, passkeys }: Factors) => totp || (in_empresa && passkeys > 0)
 
 /** SQL condition that a session `s` still lacks a required second factor. */
-export const FALTA_SEGUNDO_FACTOR = `not s.segundo_factor and (
+export const LACKS_SECOND_FACTOR = `not s.segundo_factor and (
   exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
   or exists (select from membresia e where e.persona_id = s.persona_id and e.ambito = '${EMPRESA}'))`
 
-const BLOQUEAR = statement<{ persona_id: string }, { id: string }>(
+const LOCK_FACTORS = statement<{ persona_id: string }, { id: string }>(
   'equipo.bloquearPersona',
   'select id from persona where id = :persona_id and correo is not null for no key update',
 )
@@ -47,45 +47,48 @@ const BLOQUEAR = statement<{ persona_id: string }, { id: string }>(
  * Locks a person until the end of the transaction, so that changes of the person's factors come one after another.
  * Returns false if the person was erased.
  */
-export const bloquearFactores = async (consultar: Query, persona_id: string): Promise<boolean> =>
-  (await consultar(BLOQUEAR, { persona_id })).length > 0
+export const lockFactors = async (query: Query, persona_id: string): Promise<boolean> =>
+  (await query(LOCK_FACTORS, { persona_id })).length > 0
 
-const PUEDE = statement<{ hash: Uint8Array; persona_id: string }, { falta: boolean; alta: boolean; tiene: boolean }>(
+const CAN_ADD = statement<
+  { hash: Uint8Array; persona_id: string },
+  { missing: boolean; alta: boolean; has_factor: boolean }
+>(
   'equipo.puedeAgregarFactor',
-  `select ${FALTA_SEGUNDO_FACTOR} as falta, s.alta,
+  `select ${LACKS_SECOND_FACTOR} as missing, s.alta,
      exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
-       or exists (select from passkey k where k.persona_id = s.persona_id) as tiene
+       or exists (select from passkey k where k.persona_id = s.persona_id) as has_factor
    from sesion_persona s where s.hash = :hash and s.persona_id = :persona_id`,
 )
 
 /**
- * Tells why a session may not add a factor; undefined if it may. `tiene`: the person has a second factor, and has to
+ * Tells why a session may not add a factor; undefined if it may. `has_factor`: the person has a second factor, and has to
  * sign in with it. `correo`: the session was opened with the mail alone.
  */
-export async function impedimento(
-  consultar: Query,
+export async function findImpediment(
+  query: Query,
   hash: Uint8Array,
   persona_id: string,
 ): Promise<'tiene' | 'correo' | undefined> {
-  const [fila] = await consultar(PUEDE, { hash, persona_id })
-  if (fila && !fila.falta) return undefined
-  if (!fila || fila.tiene) return 'tiene'
+  const [fila] = await query(CAN_ADD, { hash, persona_id })
+  if (fila && !fila.missing) return undefined
+  if (!fila || fila.has_factor) return 'tiene'
   return fila.alta ? undefined : 'correo'
 }
 
 /**
  * Requires that a session may add a factor. A session that lacks its second factor adds only the person’s very first
- * one, and only if it was opened with more than the mail. The caller has locked the person ({@link bloquearFactores}).
+ * one, and only if it was opened with more than the mail. The caller has locked the person ({@link lockFactors}).
  * @throws Problema 403
  */
-export async function exigirQuePuedaAgregar(consultar: Query, hash: Uint8Array, persona_id: string): Promise<void> {
-  const porQue = await impedimento(consultar, hash, persona_id)
-  if (porQue === 'tiene') throw uniformProblem('segundo_factor_requerido')
-  if (porQue === 'correo') throw new Problema('segundo_factor_requerido', SOLO_CORREO)
+export async function requireCanAdd(query: Query, hash: Uint8Array, persona_id: string): Promise<void> {
+  const impediment = await findImpediment(query, hash, persona_id)
+  if (impediment === 'tiene') throw uniformProblem('segundo_factor_requerido')
+  if (impediment === 'correo') throw new Problema('segundo_factor_requerido', SOLO_CORREO)
 }
 
 const SOLO_CORREO =
   'Entró solo con su correo, y no basta para agregar el primer segundo factor. Pida a quien administra que le invite otra vez: le da un código, y con él lo agrega.'
 
 /** Reports whether removing one factor would leave a person without the second factor that the person needs. */
-export const esElUltimo = ({ de_empresa, totp, passkeys }: Factores) => de_empresa && passkeys + (totp ? 1 : 0) <= 1
+export const esElUltimo = ({ in_empresa, totp, passkeys }: Factors) => in_empresa && passkeys + (totp ? 1 : 0) <= 1

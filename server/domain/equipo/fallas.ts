@@ -1,15 +1,15 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 
 /** Maximum lines of the audit record about failed second factors of one person within an hour. */
-const LINEAS_POR_HORA = 5
+const LINES_PER_HOUR = 5
 
 /** Failures of a person's second factor within an hour, in proofs of presence, at which the session ends. */
-export const FALLAS_QUE_CIERRAN = 5
+export const CLOSING_FAILURES = 5
 
 /** Counts a failure of a person's second factor. The hour begins with its first failure. */
-const FALLAR = statement<{ persona_id: string; ahora: Date }, { fallas: number; persona: string }>(
+const FAIL = statement<{ persona_id: string; ahora: Date }, { fallas: number; persona: string }>(
   'equipo.fallarSegundoFactor',
   `insert into segundo_factor as f (persona_id, fallas, fallas_desde) values (:persona_id, 1, :ahora)
    on conflict (persona_id) do update set
@@ -21,24 +21,24 @@ const FALLAR = statement<{ persona_id: string; ahora: Date }, { fallas: number; 
 )
 
 /**
- * Counts a failed second factor, and records it: the first {@link LINEAS_POR_HORA} of an hour, and each one that ends
+ * Counts a failed second factor, and records it: the first {@link LINES_PER_HOUR} of an hour, and each one that ends
  * the attempts of a day.
  * @param quien author; its identity is null in a sign-in, because nothing proves that the person failed
  * @returns failures of the person within the hour
  */
-export async function anotarFalla(
-  consultar: Query,
-  { reloj, bitacora }: Pick<Deps, 'reloj' | 'bitacora'>,
-  quien: Quien,
-  { persona_id, con, bloquea = false }: { persona_id: string; con: 'codigo' | 'passkey'; bloquea?: boolean },
+export async function recordFailure(
+  query: Query,
+  { clock, bitacora }: Pick<Deps, 'clock' | 'bitacora'>,
+  quien: Actor,
+  { persona_id, con, locks = false }: { persona_id: string; con: 'codigo' | 'passkey'; locks?: boolean },
 ): Promise<number> {
-  const [fila] = await consultar(FALLAR, { persona_id, ahora: reloj() })
+  const [fila] = await query(FAIL, { persona_id, ahora: clock() })
   const { fallas, persona } = fila!
-  if (fallas <= LINEAS_POR_HORA || bloquea)
-    await bitacora.anotar(consultar, quien, {
+  if (fallas <= LINES_PER_HOUR || locks)
+    await bitacora.record(query, quien, {
       accion: 'fallarSegundoFactor',
       sobre: ['persona', persona],
-      despues: { con, fallas, ...(bloquea && { bloqueada: true }) },
+      despues: { con, fallas, ...(locks && { bloqueada: true }) },
     })
   return fallas
 }

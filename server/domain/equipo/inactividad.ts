@@ -5,49 +5,49 @@ import type { AlcanceDePersona } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
 import { EMPRESA } from './persona.ts'
 
-type Ajustes = Pick<Deps['ajustes'], 'inactividadDeCaja' | 'inactividadDeComercio' | 'inactividadDeEmpresa'>
+type IdleSettings = Pick<Deps['settings'], 'cajaIdleMinutes' | 'comercioIdleHours' | 'empresaIdleMinutes'>
 
 /** Time in milliseconds after which the unused session of a membership ends. */
-function inactividadDe(
-  { inactividadDeCaja: caja, inactividadDeComercio, inactividadDeEmpresa: empresa }: Ajustes,
+function idleTimeOf(
+  { cajaIdleMinutes: caja, comercioIdleHours, empresaIdleMinutes: empresa }: IdleSettings,
   { ambito, alcances }: { ambito: string; alcances: readonly AlcanceDePersona[] },
 ): number {
-  if (ambito !== EMPRESA) return inactividadDeComercio * 3_600_000
+  if (ambito !== EMPRESA) return comercioIdleHours * 3_600_000
   return (alcances.includes('caja') ? Math.min(caja, empresa) : empresa) * 60_000
 }
 
 /** Returns when the session of a membership ends if nobody uses it from now on. */
-export const quedaInactiva = (
-  { reloj, ajustes }: { reloj: () => Date; ajustes: Ajustes },
+export const idleFrom = (
+  { clock, settings }: { clock: () => Date; settings: IdleSettings },
   membresia: { ambito: string; alcances: readonly AlcanceDePersona[] },
-) => new Date(reloj().getTime() + inactividadDe(ajustes, membresia))
+) => new Date(clock().getTime() + idleTimeOf(settings, membresia))
 
-const USAR = statement<{ hash: Uint8Array; inactiva_en: Date }>(
+const USE = statement<{ hash: Uint8Array; inactiva_en: Date }>(
   'equipo.usarSesion',
   'update sesion_persona set inactiva_en = :inactiva_en where hash = :hash',
 )
 
 /** Part of the idle time by which a stored end may be early. A session has at most one write in this part. */
-const GRANO = 1 / 15
+const GRAIN = 1 / 15
 
 /** Time in milliseconds in which a process may still have the session's row from before a write in its cache. */
-const RECUERDO = 1_000
+const MEMORY_MS = 1_000
 
 /**
  * Creates the function that stores the use of a session. It writes once in a fifteenth of the idle time, not with each
  * request. A session therefore ends between 14 fifteenths and the whole of the idle time after its last use.
  */
-export function crearUsoDeSesion({ db, reloj, ajustes, log }: Pick<Deps, 'db' | 'reloj' | 'ajustes' | 'log'>) {
-  const escritas = new ExpiringSet(RECUERDO)
+export function createSesionUse({ db, clock, settings, log }: Pick<Deps, 'db' | 'clock' | 'settings' | 'log'>) {
+  const writtenSesiones = new ExpiringSet(MEMORY_MS)
   return (sesion: Identities['sesionDePersona']): void => {
-    const { sesion: hash, codigo, ambito, permisos: alcances } = sesion
+    const { sesion: hash, codigo, ambito, permissions: alcances } = sesion
     const membresia = { ambito, alcances }
-    const inactiva_en = quedaInactiva({ reloj, ajustes }, membresia)
-    const cambio = Math.abs(inactiva_en.getTime() - sesion.inactiva_en.getTime())
-    if (cambio < inactividadDe(ajustes, membresia) * GRANO || escritas.has(codigo)) return
-    escritas.add(codigo)
+    const inactiva_en = idleFrom({ clock, settings }, membresia)
+    const changeMs = Math.abs(inactiva_en.getTime() - sesion.inactiva_en.getTime())
+    if (changeMs < idleTimeOf(settings, membresia) * GRAIN || writtenSesiones.has(codigo)) return
+    writtenSesiones.add(codigo)
     // Requests of this process with the same cached row see the use at once.
     sesion.inactiva_en = inactiva_en
-    db.consultar(USAR, { hash, inactiva_en }).catch((err: unknown) => log.warn({ err }, 'use of a session not stored'))
+    db.query(USE, { hash, inactiva_en }).catch((err: unknown) => log.warn({ err }, 'use of a session not stored'))
   }
 }

@@ -3,28 +3,35 @@ import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { Persona } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaPersona, leerMembresias, type MembresiaVisible, presentarMembresia } from './persona.ts'
+import { type FilaPersona, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
 
 export const listarPersonas: Handler<'listarPersonas'> = async (
   { query, ...quien },
-  { db, cursores, reloj, bitacora },
+  { db, cursors, clock, bitacora },
 ) => {
-  const { ambito, ...pedida } = query ?? {}
-  const lista = { operacion: 'listarPersonas', dueno: 'operador', filtros: { ambito } }
-  const pagina = await paginate(cursores, lista, pedida, {
+  const { ambito, ...requestedPage } = query ?? {}
+  const list = { operacion: 'listarPersonas', dueno: 'operador', filters: { ambito } }
+  const pagina = await paginate(cursors, list, requestedPage, {
     leer: async (despues, take) => {
-      const { where, ...orden } = newestFirst(despues, take)
+      const { where, ...order } = newestFirst(despues, take)
       const de = ambito === undefined ? {} : { membresias: { some: { ambito } } }
       // The row of an erased person stays, but without an address.
-      const filas = await db.prisma.persona.findMany({ where: { ...where, ...de, correo: { not: null } }, ...orden })
-      const ids = filas.map(({ id }) => id)
-      const [suyas, accesos] = await Promise.all([leerMembresias(db, ids), leerAccesos(db, ids, reloj())])
-      return filas.map((fila) => ({ ...fila, ...accesos.get(fila.id)!, membresias: suyas.get(fila.id) ?? [] }))
+      const rows = await db.prisma.persona.findMany({ where: { ...where, ...de, correo: { not: null } }, ...order })
+      const ids = rows.map(({ id }) => id)
+      const [membresiasByPersona, accesses] = await Promise.all([
+        readMembresias(db, ids),
+        readAccesses(db, ids, clock()),
+      ])
+      return rows.map((fila) => ({
+        ...fila,
+        ...accesses.get(fila.id)!,
+        membresias: membresiasByPersona.get(fila.id) ?? [],
+      }))
     },
     posicion: positionOfId,
-    presentar: presentarPersona,
+    present: presentPersona,
   })
-  await bitacora.consultada(quien, {
+  await bitacora.recordRead(quien, {
     accion: 'listarPersonas',
     campos: ambito === undefined ? [] : ['ambito'],
     despues: { personas: pagina.datos.length },
@@ -33,9 +40,9 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
 }
 
 /** Second factor and open sessions of a person. */
-type Acceso = Pick<Persona, 'segundo_factor' | 'sesiones'> & { entrado_en: Date | null }
+type PersonaAccess = Pick<Persona, 'segundo_factor' | 'sesiones'> & { entrado_en: Date | null }
 
-const ACCESOS = statement<{ personas: readonly string[]; ahora: Date }, Acceso & { persona_id: string }>(
+const ACCESSES = statement<{ personas: readonly string[]; ahora: Date }, PersonaAccess & { persona_id: string }>(
   'equipo.accesos',
   `select p.id as persona_id,
      (exists (select from segundo_factor f where f.persona_id = p.id and f.secreto is not null)
@@ -50,13 +57,13 @@ const ACCESOS = statement<{ personas: readonly string[]; ahora: Date }, Acceso &
 )
 
 /** Returns second factors and open sessions of persons, by the person's id. */
-export async function leerAccesos(db: Pick<Db, 'consultar'>, personas: readonly string[], ahora: Date) {
-  const filas = await db.consultar(ACCESOS, { personas, ahora })
-  return new Map(filas.map(({ persona_id, ...acceso }) => [persona_id, acceso]))
+export async function readAccesses(db: Pick<Db, 'query'>, personas: readonly string[], ahora: Date) {
+  const rows = await db.query(ACCESSES, { personas, ahora })
+  return new Map(rows.map(({ persona_id, ...access }) => [persona_id, access]))
 }
 
 /** Returns a person in the contract's form. */
-export const presentarPersona = ({
+export const presentPersona = ({
   persona,
   nombre,
   correo,
@@ -65,11 +72,11 @@ export const presentarPersona = ({
   sesiones,
   entrado_en,
   creado_en,
-}: FilaPersona & Acceso & { membresias: readonly MembresiaVisible[] }): Persona => ({
+}: FilaPersona & PersonaAccess & { membresias: readonly VisibleMembresia[] }): Persona => ({
   persona,
   nombre,
   correo: correo!,
-  membresias: membresias.map(presentarMembresia),
+  membresias: membresias.map(presentMembresia),
   segundo_factor,
   sesiones,
   entrado_en: entrado_en?.toISOString() ?? null,

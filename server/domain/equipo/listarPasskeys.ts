@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { leerPasskeys, presentarPasskey } from './passkey.ts'
+import { leerPasskeys, presentPasskey } from './passkey.ts'
 
-export const listarPasskeys: Handler<'listarPasskeys'> = async ({ identidad }, { db }) => ({
+export const listarPasskeys: Handler<'listarPasskeys'> = async ({ identity }, { db }) => ({
   status: 200,
-  body: { datos: (await leerPasskeys(db, identidad.personaId)).map(presentarPasskey) },
+  body: { datos: (await leerPasskeys(db, identity.personaId)).map(presentPasskey) },
 })

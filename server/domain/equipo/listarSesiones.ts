@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
 import { leerSesiones } from './sesiones.ts'
 
-export const listarSesiones: Handler<'listarSesiones'> = async ({ identidad }, deps) => ({
+export const listarSesiones: Handler<'listarSesiones'> = async ({ identity }, deps) => ({
   status: 200,
-  body: { datos: await leerSesiones(deps, identidad) },
+  body: { datos: await leerSesiones(deps, identity) },
 })

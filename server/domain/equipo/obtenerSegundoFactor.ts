@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { presentarSegundoFactor } from './segundoFactor.ts'
+import { presentSecondFactor } from './segundoFactor.ts'
 
-export const obtenerSegundoFactor: Handler<'obtenerSegundoFactor'> = async ({ identidad }, { db }) => ({
+export const obtenerSegundoFactor: Handler<'obtenerSegundoFactor'> = async ({ identity }, { db }) => ({
   status: 200,
-  body: await presentarSegundoFactor(db.consultar, identidad.personaId),
+  body: await presentSecondFactor(db.query, identity.personaId),
 })

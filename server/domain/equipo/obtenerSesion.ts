@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { presentarSesionDePersona } from './sesion.ts'
+import { presentPersonaSesion } from './sesion.ts'
 
-export const obtenerSesionDePersona: Handler<'obtenerSesionDePersona'> = async ({ identidad }, { db }) => ({
+export const obtenerSesionDePersona: Handler<'obtenerSesionDePersona'> = async ({ identity }, { db }) => ({
   status: 200,
-  body: await presentarSesionDePersona(db, identidad),
+  body: await presentPersonaSesion(db, identity),
 })

@@ -4,27 +4,27 @@ import { ExpiringSet } from '../../api/limits/expiringSet.ts'
 import type { Deps } from '../deps.ts'
 
 /** Time in milliseconds in which a session that changes its network adds at most one line to the audit record. */
-const VIGENCIA = 12 * 3_600_000
+const REMEMBERED_MS = 12 * 3_600_000
 
 /** Function that is told of each use of a session, and records the uses from another network. */
-export type AvisoDeRed = NonNullable<AuthenticationDeps['alUsarSesion']>
+export type AvisoDeRed = NonNullable<AuthenticationDeps['onSesionUse']>
 
 /**
  * Creates the function that records when a session is used from another network than that of its sign-in, because its
  * cookie may be stolen. As often, a phone has just left the office, so the session is only recorded. Each process
  * records each session and network once.
  */
-export function crearAvisoDeRed({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): AvisoDeRed {
-  const vistas = new ExpiringSet(VIGENCIA)
-  return (sesion, { red, idSolicitud }) => {
-    const esta = wideNetwork(red)
-    if (sesion.red === null || sesion.red === esta) return
-    const clave = `${sesion.codigo} ${esta}`
+export function createNetworkNotice({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): AvisoDeRed {
+  const vistas = new ExpiringSet(REMEMBERED_MS)
+  return (sesion, { red, requestId }) => {
+    const currentNetwork = wideNetwork(red)
+    if (sesion.red === null || sesion.red === currentNetwork) return
+    const clave = `${sesion.codigo} ${currentNetwork}`
     if (vistas.has(clave)) return
     vistas.add(clave)
     const linea = { accion: 'usarSesionEnOtraRed', sobre: ['persona', sesion.persona], campos: ['red'] } as const
     bitacora
-      .consultada({ identidad: sesion, red, idSolicitud }, linea)
+      .recordRead({ identity: sesion, red, requestId }, linea)
       .catch((err: unknown) => log.warn({ err }, 'session on another network not recorded'))
   }
 }

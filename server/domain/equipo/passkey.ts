@@ -7,12 +7,12 @@ import type { Passkey, PasskeyParaAgregar, PasskeyParaEntrar } from '../../gener
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { NO_FUTURA } from './codigo.ts'
+import { NOT_FUTURE } from './codigo.ts'
 
 /** Maximum passkeys of a person. */
 export const MAX_PASSKEYS = 10
 /** Minutes for which a challenge is valid. */
-const MINUTOS_DE_RETO = 5
+const CHALLENGE_MINUTES = 5
 
 type FilaPasskey = Omit<passkey, 'contador' | 'id'>
 
@@ -20,7 +20,7 @@ type FilaPasskey = Omit<passkey, 'contador' | 'id'>
  * Returns the domain and origin for which passkeys are valid (the relying party). Undefined if the pages are reached by
  * an IP address, because WebAuthn does not allow it.
  */
-export function parteConfiada(urlDePersonas: string): { dominio: string; origen: string } | undefined {
+export function relyingParty(urlDePersonas: string): { dominio: string; origen: string } | undefined {
   const { hostname, origin } = new URL(urlDePersonas || 'http://localhost')
   return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { dominio: hostname, origen: origin } : undefined
 }
@@ -29,21 +29,21 @@ export function parteConfiada(urlDePersonas: string): { dominio: string; origen:
  * Requires that the pages are reached by a domain.
  * @throws Problema 409
  */
-export function exigirDominio({ ajustes }: Pick<Deps, 'ajustes'>): string {
-  const parte = parteConfiada(ajustes.urlDePersonas)
+export function requireDomain({ settings }: Pick<Deps, 'settings'>): string {
+  const parte = relyingParty(settings.urlDePersonas)
   if (parte) return parte.dominio
-  throw noAdmitida('La dirección del servicio es un número, y los navegadores no admiten passkeys en ella.')
+  throw passkeyNotAdmitted('La dirección del servicio es un número, y los navegadores no admiten passkeys en ella.')
 }
 
 /** Returns the 409 for a person who may have no more passkeys, or a service that cannot have any. */
-const noAdmitida = (mensaje: string) => new Problema('passkey_no_admitida', mensaje)
+const passkeyNotAdmitted = (mensaje: string) => new Problema('passkey_no_admitida', mensaje)
 
 /** Returns the 409 for a person who already has the maximum of passkeys. */
-export const demasiadasPasskeys = () =>
-  noAdmitida(`Ya tiene ${MAX_PASSKEYS} passkeys. Quite una antes de agregar otra.`)
+export const tooManyPasskeys = () =>
+  passkeyNotAdmitted(`Ya tiene ${MAX_PASSKEYS} passkeys. Quite una antes de agregar otra.`)
 
 /** Returns the 401 for a passkey that is not valid. The answer does not give the reason. */
-export const passkeyIncorrecta = () =>
+export const wrongPasskey = () =>
   new Problema('passkey_incorrecta', 'La passkey no vale aquí. Pida otro reto y repita, o entre con un código.', {
     cabeceras: PERSON_CHALLENGE,
   })
@@ -52,9 +52,9 @@ export const passkeyIncorrecta = () =>
  * Derives the challenge from a browser's token. The database stores only a digest of the token, from which no challenge
  * can be derived.
  */
-const retoDe = (token: string) => createHash('sha256').update(`passkey ${token}`).digest('base64url')
+const challengeOf = (token: string) => createHash('sha256').update(`passkey ${token}`).digest('base64url')
 
-const PEDIR = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
+const REQUEST = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
   'equipo.pedirReto',
   `insert into reto_de_passkey (huella, persona_id, creado_en, vence_en)
    values (:huella, :persona_id, :ahora, :vence_en)`,
@@ -64,74 +64,75 @@ const PEDIR = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora
  * Creates a challenge that can be answered once, by the browser that gets the cookie.
  * @param persona_id person who adds a passkey; null for a challenge that any passkey may answer
  */
-export async function escribirReto(
-  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+export async function writeChallenge(
+  { db, clock, browser }: Pick<Deps, 'db' | 'clock' | 'browser'>,
   persona_id: string | null,
 ): Promise<{ reto: string; vence_en: string; cabeceras: { 'Set-Cookie': string } }> {
   const token = newToken()
-  const ahora = reloj()
-  const vence_en = new Date(ahora.getTime() + MINUTOS_DE_RETO * 60_000)
-  await db.consultar(PEDIR, { huella: tokenHash(token), persona_id, ahora, vence_en })
-  const cabeceras = { 'Set-Cookie': navegador.ponerReto(token, MINUTOS_DE_RETO * 60) }
-  return { reto: retoDe(token), vence_en: vence_en.toISOString(), cabeceras }
+  const ahora = clock()
+  const vence_en = new Date(ahora.getTime() + CHALLENGE_MINUTES * 60_000)
+  await db.query(REQUEST, { huella: tokenHash(token), persona_id, ahora, vence_en })
+  const cabeceras = { 'Set-Cookie': browser.setChallenge(token, CHALLENGE_MINUTES * 60) }
+  return { reto: challengeOf(token), vence_en: vence_en.toISOString(), cabeceras }
 }
 
 /** Deletes a challenge even if it has expired, so that it does not become valid again when the clock is set back. */
-const GASTAR = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { vigente: boolean }>(
+const SPEND = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { is_active: boolean }>(
   'equipo.gastarReto',
   `delete from reto_de_passkey where huella = :huella and persona_id is not distinct from :persona_id::uuid
-   returning vence_en > :ahora and ${NO_FUTURA} as vigente`,
+   returning vence_en > :ahora and ${NOT_FUTURE} as is_active`,
 )
 
 /**
  * Takes the challenge of a browser, so that it can be answered only once, even if the answer turns out wrong. Undefined
  * if the browser has no valid challenge.
  */
-async function gastarReto(
-  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+async function spendChallenge(
+  { db, clock, browser }: Pick<Deps, 'db' | 'clock' | 'browser'>,
   cookie: string,
   persona_id: string | null,
 ): Promise<string | undefined> {
-  const token = navegador.leerReto(cookie)
+  const token = browser.readChallenge(cookie)
   if (token === undefined) return undefined
   const huella = tokenHash(token)
-  const [gastado] = await db.consultar(GASTAR, { huella, persona_id, ahora: reloj() })
-  return gastado?.vigente ? retoDe(token) : undefined
+  const [spentChallenge] = await db.query(SPEND, { huella, persona_id, ahora: clock() })
+  return spentChallenge?.is_active ? challengeOf(token) : undefined
 }
 
 /** Identifier of a person that authenticators store. */
-export const usuarioDe = (personaId: string) => Buffer.from(personaId.replaceAll('-', ''), 'hex').toString('base64url')
+export const userHandleOf = (personaId: string) =>
+  Buffer.from(personaId.replaceAll('-', ''), 'hex').toString('base64url')
 
-type DepsDePasskey = Pick<Deps, 'db' | 'reloj' | 'navegador' | 'ajustes'>
+type DepsDePasskey = Pick<Deps, 'db' | 'clock' | 'browser' | 'settings'>
 
 /** Loads the library at first use, because few requests need it. */
-const cargar = () => import('@simplewebauthn/server')
+const loadWebAuthn = () => import('@simplewebauthn/server')
 
 /** Formats of attestations without certificates: none, and self-attestation (WebAuthn 3, 5.1.3 and 8.2). */
-const SIN_CERTIFICADOS: ReadonlySet<string> = new Set(['none', 'packed'])
+const WITHOUT_CERTIFICATES: ReadonlySet<string> = new Set(['none', 'packed'])
 
 /** Passkey that an authenticator has just created. */
-export type PasskeyNueva = Pick<FilaPasskey, 'credencial' | 'clave' | 'sincronizada'> & { contador: number }
+export type NewPasskey = Pick<FilaPasskey, 'credencial' | 'clave' | 'sincronizada'> & { contador: number }
 
 /**
  * Verifies the answer of an authenticator that created a passkey, and uses up the challenge.
  * @returns undefined if the answer is not valid for any reason
  */
-export async function verificarRegistro(
+export async function verifyRegistration(
   deps: DepsDePasskey,
   { cookie, personaId }: { cookie: string; personaId: string },
   { credencial, datos_cliente, atestacion }: PasskeyParaAgregar,
-): Promise<PasskeyNueva | undefined> {
-  const parte = parteConfiada(deps.ajustes.urlDePersonas)
-  const reto = await gastarReto(deps, cookie, personaId)
+): Promise<NewPasskey | undefined> {
+  const parte = relyingParty(deps.settings.urlDePersonas)
+  const reto = await spendChallenge(deps, cookie, personaId)
   if (!parte || reto === undefined) return undefined
-  const { verifyRegistrationResponse } = await cargar()
+  const { verifyRegistrationResponse } = await loadWebAuthn()
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
   try {
-    const contestada = decodeAttestationObject(isoBase64URL.toBuffer(atestacion))
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(atestacion))
     // For an attestation with certificates, the library would ask hosts that the certificates name whether they are
     // revoked.
-    if (!SIN_CERTIFICADOS.has(contestada.get('fmt')) || contestada.get('attStmt').get('x5c')) return undefined
+    if (!WITHOUT_CERTIFICATES.has(attestation.get('fmt')) || attestation.get('attStmt').get('x5c')) return undefined
     const { registrationInfo } = await verifyRegistrationResponse({
       response: {
         id: credencial,
@@ -157,13 +158,13 @@ export async function verificarRegistro(
 
 const bytesDe = (texto: string) => new Uint8Array(Buffer.from(texto, 'base64url'))
 
-const BUSCAR = statement<Pick<FilaPasskey, 'credencial'>, Pick<FilaPasskey, 'persona_id' | 'passkey' | 'clave'>>(
+const FIND = statement<Pick<FilaPasskey, 'credencial'>, Pick<FilaPasskey, 'persona_id' | 'passkey' | 'clave'>>(
   'equipo.buscarPasskey',
   'select persona_id, passkey, clave from passkey where credencial = :credencial',
 )
 
 /** Passkey that signed a challenge, with its new counter. */
-export interface Firmante {
+export interface Signer {
   persona_id: string
   passkey: string
   contador: number
@@ -172,19 +173,19 @@ export interface Firmante {
 
 /**
  * Verifies a signature with a passkey, and takes the challenge. The counter is compared when it is written
- * ({@link USAR}), because of parallel requests.
+ * ({@link USE}), because of parallel requests.
  * @returns undefined if the signature is not valid, for whatever reason
  */
-export async function verificarFirma(
+export async function verifySignature(
   deps: DepsDePasskey,
   cookie: string,
   { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
-): Promise<Firmante | undefined> {
-  const parte = parteConfiada(deps.ajustes.urlDePersonas)
-  const [fila] = await deps.db.consultar(BUSCAR, { credencial: bytesDe(credencial) })
-  const reto = await gastarReto(deps, cookie, null)
-  if (!parte || reto === undefined || !fila || usuario !== usuarioDe(fila.persona_id)) return undefined
-  const { verifyAuthenticationResponse } = await cargar()
+): Promise<Signer | undefined> {
+  const parte = relyingParty(deps.settings.urlDePersonas)
+  const [fila] = await deps.db.query(FIND, { credencial: bytesDe(credencial) })
+  const reto = await spendChallenge(deps, cookie, null)
+  if (!parte || reto === undefined || !fila || usuario !== userHandleOf(fila.persona_id)) return undefined
+  const { verifyAuthenticationResponse } = await loadWebAuthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: {
@@ -213,7 +214,7 @@ export async function verificarFirma(
  * Stores that a passkey was used. Changes no row if the passkey's counter did not grow: the passkey may have been
  * copied. Authenticators without counter always send 0.
  */
-export const USAR = statement<Omit<Firmante, 'persona_id'> & { ahora: Date }, { passkey: string }>(
+export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { passkey: string }>(
   'equipo.usarPasskey',
   `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :ahora
    where passkey = :passkey and (contador < :contador::bigint or (contador = 0 and :contador::bigint = 0))
@@ -223,17 +224,17 @@ export const USAR = statement<Omit<Firmante, 'persona_id'> & { ahora: Date }, { 
 /** Columns of a passkey that API responses contain. */
 export type PasskeyVisible = Pick<FilaPasskey, 'passkey' | 'dispositivo' | 'sincronizada' | 'creado_en' | 'usado_en'>
 
-const LISTAR = statement<{ persona_id: string }, PasskeyVisible & Pick<FilaPasskey, 'credencial'>>(
+const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<FilaPasskey, 'credencial'>>(
   'equipo.listarPasskeys',
   `select passkey, dispositivo, sincronizada, creado_en, usado_en, credencial from passkey
    where persona_id = :persona_id order by creado_en, id`,
 )
 
 /** Returns the passkeys of a person, oldest first. */
-export const leerPasskeys = (db: Pick<Db, 'consultar'>, persona_id: string) => db.consultar(LISTAR, { persona_id })
+export const leerPasskeys = (db: Pick<Db, 'query'>, persona_id: string) => db.query(LIST, { persona_id })
 
 /** Returns a passkey in the contract's form. */
-export const presentarPasskey = ({
+export const presentPasskey = ({
   passkey,
   dispositivo,
   sincronizada,

@@ -3,13 +3,13 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { RegistroDeTotp } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { bloquearFactores, exigirQuePuedaAgregar } from './factores.ts'
-import { nuevoSecreto } from './totp.ts'
+import { lockFactors, requireCanAdd } from './factores.ts'
+import { newTotpSecret } from './totp.ts'
 
 /** Minutes for which a secret waits for its first code. */
-const MINUTOS_DE_REGISTRO = 10
+const REGISTRATION_MINUTES = 10
 
-const GUARDAR = statement<{ persona_id: string; nuevo: Uint8Array; nuevo_vence_en: Date }>(
+const SAVE = statement<{ persona_id: string; nuevo: Uint8Array; nuevo_vence_en: Date }>(
   'equipo.pedirTotp',
   `insert into segundo_factor (persona_id, nuevo, nuevo_vence_en) values (:persona_id, :nuevo, :nuevo_vence_en)
    on conflict (persona_id) do update set nuevo = excluded.nuevo, nuevo_vence_en = excluded.nuevo_vence_en`,
@@ -20,21 +20,21 @@ const GUARDAR = statement<{ persona_id: string; nuevo: Uint8Array; nuevo_vence_e
  * valid meanwhile.
  * @throws Problema 403 if the session was opened without the second factor that the person already has
  */
-export async function registrarTotp(
-  deps: Pick<Deps, 'db' | 'secretos' | 'reloj' | 'ajustes'>,
+export async function registerTotp(
+  deps: Pick<Deps, 'db' | 'secretos' | 'clock' | 'settings'>,
   { personaId, sesion, correo }: Pick<Identities['sesionDePersona'], 'personaId' | 'sesion' | 'correo'>,
 ): Promise<RegistroDeTotp> {
-  const { secreto, uri, sellado } = await nuevoSecreto(deps, { personaId, correo })
-  const vence_en = new Date(deps.reloj().getTime() + MINUTOS_DE_REGISTRO * 60_000)
-  await inTransaction(deps.db.central, async (consultar) => {
-    await bloquearFactores(consultar, personaId)
-    await exigirQuePuedaAgregar(consultar, sesion, personaId)
-    await consultar(GUARDAR, { persona_id: personaId, nuevo: sellado, nuevo_vence_en: vence_en })
+  const { secreto, uri, sealed: sealedSecret } = await newTotpSecret(deps, { personaId, correo })
+  const vence_en = new Date(deps.clock().getTime() + REGISTRATION_MINUTES * 60_000)
+  await inTransaction(deps.db.central, async (query) => {
+    await lockFactors(query, personaId)
+    await requireCanAdd(query, sesion, personaId)
+    await query(SAVE, { persona_id: personaId, nuevo: sealedSecret, nuevo_vence_en: vence_en })
   })
   return { secreto, uri, vence_en: vence_en.toISOString() }
 }
 
-export const pedirRegistroDeTotp: Handler<'pedirRegistroDeTotp'> = async ({ identidad }, deps) => ({
+export const pedirRegistroDeTotp: Handler<'pedirRegistroDeTotp'> = async ({ identity }, deps) => ({
   status: 200,
-  body: await registrarTotp(deps, identidad),
+  body: await registerTotp(deps, identity),
 })

@@ -1,10 +1,10 @@
 import type { Handler } from '../operation.ts'
-import { limitarEntradas } from './entradas.ts'
-import { escribirReto, exigirDominio } from './passkey.ts'
+import { limitSignIns } from './entradas.ts'
+import { requireDomain, writeChallenge } from './passkey.ts'
 
 export const pedirRetoDePasskey: Handler<'pedirRetoDePasskey'> = async ({ red }, deps) => {
-  limitarEntradas(deps, red)
-  const dominio = exigirDominio(deps)
-  const { reto, vence_en, cabeceras } = await escribirReto(deps, null)
+  limitSignIns(deps, red)
+  const dominio = requireDomain(deps)
+  const { reto, vence_en, cabeceras } = await writeChallenge(deps, null)
   return { status: 200, headers: cabeceras, body: { reto, dominio, vence_en } }
 }

@@ -11,20 +11,20 @@ export const EMPRESA = 'empresa'
 /** Row of `persona`. */
 export type FilaPersona = persona
 /** Row of `membresia`. */
-export type FilaMembresia = RowOf<membresia, { alcances: AlcanceDePersona[] }>
+export type MembresiaRow = RowOf<membresia, { alcances: AlcanceDePersona[] }>
 /** Row of `invitacion`. */
 export type FilaInvitacion = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 
 /** Columns of a membership that answers show. */
-export type MembresiaVisible = Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances' | 'creado_en'>
+export type VisibleMembresia = Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances' | 'creado_en'>
 
 /** Returns the merchant's code in a column `ambito`; null for the courier company. */
-export const comercioDe = (ambito: string) => (ambito === EMPRESA ? null : ambito)
+export const comercioOf = (ambito: string) => (ambito === EMPRESA ? null : ambito)
 
 /** Returns a membership in the contract's form. */
-export const presentarMembresia = ({ membresia, ambito, alcances, creado_en }: MembresiaVisible): Membresia => ({
+export const presentMembresia = ({ membresia, ambito, alcances, creado_en }: VisibleMembresia): Membresia => ({
   membresia,
-  comercio: comercioDe(ambito),
+  comercio: comercioOf(ambito),
   alcances,
   creado_en: creado_en.toISOString(),
 })
@@ -33,7 +33,7 @@ export const presentarMembresia = ({ membresia, ambito, alcances, creado_en }: M
  * Scopes of an API key that correspond to each scope of a merchant's person. A person with the scopes `despacho` and
  * `cobros` has the key scopes of both.
  */
-const DE_TIENDA: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[]>>> = {
+const SHOP_ALCANCES: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[]>>> = {
   propietario: ALCANCES,
   despacho: ['guias:leer', 'guias:escribir', 'pruebas_entrega:leer'],
   cobros: ['guias:leer'],
@@ -41,44 +41,44 @@ const DE_TIENDA: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[]>>>
 }
 
 /** Converts the scopes of a merchant's person to the scopes of a merchant's API key. */
-export const alcancesDeLlave = (alcances: readonly AlcanceDePersona[]): Alcance[] =>
-  ALCANCES.filter((uno) => alcances.some((alcance) => DE_TIENDA[alcance]?.includes(uno)))
+export const llaveAlcances = (alcances: readonly AlcanceDePersona[]): Alcance[] =>
+  ALCANCES.filter((llaveAlcance) => alcances.some((alcance) => SHOP_ALCANCES[alcance]?.includes(llaveAlcance)))
 
-const esDeEmpresa = (alcance: AlcanceDePersona): alcance is AlcanceDeOperacion =>
+const isEmpresaAlcance = (alcance: AlcanceDePersona): alcance is AlcanceDeOperacion =>
   (ALCANCES_DE_OPERACION as readonly string[]).includes(alcance)
 
 /** Converts the scopes of a person of the courier company to the scopes of an operator's key. */
-export const alcancesDeEmpresa = (alcances: readonly AlcanceDePersona[]): AlcanceDeOperacion[] =>
-  alcances.filter(esDeEmpresa)
+export const empresaAlcances = (alcances: readonly AlcanceDePersona[]): AlcanceDeOperacion[] =>
+  alcances.filter(isEmpresaAlcance)
 
 /**
  * Requires that all scopes fit the membership: scopes of the courier company for the company, scopes of merchants for a
  * merchant.
  * @throws Problema 422
  */
-export function exigirAlcancesDe(ambito: string, alcances: readonly AlcanceDePersona[]): void {
-  const deEmpresa = ambito === EMPRESA
+export function requireAlcancesOf(ambito: string, alcances: readonly AlcanceDePersona[]): void {
+  const isEmpresa = ambito === EMPRESA
   const fallas = alcances.flatMap((alcance, i) =>
-    esDeEmpresa(alcance) === deEmpresa
+    isEmpresaAlcance(alcance) === isEmpresa
       ? []
       : [
           {
             campo: `/alcances/${i}`,
             codigo: 'valor_no_admitido' as const,
-            mensaje: deEmpresa ? DE_EMPRESA : DE_COMERCIO,
+            mensaje: isEmpresa ? EMPRESA_MESSAGE : COMERCIO_MESSAGE,
           },
         ],
   )
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
-const DE_EMPRESA = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
-const DE_COMERCIO = 'es de la empresa; en un comercio valen propietario, despacho, cobros y lectura'
+const EMPRESA_MESSAGE = 'es de un comercio; en la empresa valen ver, operar, caja y administrar'
+const COMERCIO_MESSAGE = 'es de la empresa; en un comercio valen propietario, despacho, cobros y lectura'
 
 /**
  * Reads a mail address of a request.
  * @throws Problema 422 that names the field
  */
-export function exigirCorreo(texto: string, campo = '/correo'): string {
+export function requireCorreo(texto: string, campo = '/correo'): string {
   const correo = readAddress(texto)
   if (correo !== undefined) return correo
   const mensaje = 'no es una dirección de correo como ana@ejemplo.com'
@@ -89,7 +89,7 @@ export function exigirCorreo(texto: string, campo = '/correo'): string {
  * Finds a person by its public identifier.
  * @throws Problema 404 if no person has it, or if the person was erased
  */
-export async function exigirPersona(db: Db, codigo: string): Promise<FilaPersona & { correo: string }> {
+export async function requirePersona(db: Db, codigo: string): Promise<FilaPersona & { correo: string }> {
   const fila = /^per_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.persona.findUnique({ where: { persona: codigo } })
     : null
@@ -102,51 +102,53 @@ export async function exigirPersona(db: Db, codigo: string): Promise<FilaPersona
  * Finds a membership by its public identifier, with its person.
  * @throws Problema 404
  */
-export async function exigirMembresia(
+export async function requireMembresia(
   db: Db,
   codigo: string,
-): Promise<FilaMembresia & Pick<FilaPersona, 'persona' | 'nombre' | 'correo'>> {
+): Promise<MembresiaRow & Pick<FilaPersona, 'persona' | 'nombre' | 'correo'>> {
   const fila = /^mem_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.membresia.findUnique({ where: { membresia: codigo } })
     : null
-  if (!fila) throw membresiaDesconocida()
-  const suya = await db.prisma.persona.findUnique({ where: { id: fila.persona_id } })
-  const { persona, nombre, correo } = suya!
-  return { ...(fila as FilaMembresia), persona, nombre, correo }
+  if (!fila) throw unknownMembresia()
+  const personaRow = await db.prisma.persona.findUnique({ where: { id: fila.persona_id } })
+  const { persona, nombre, correo } = personaRow!
+  return { ...(fila as MembresiaRow), persona, nombre, correo }
 }
 
 /** Returns the 404 for an identifier that names no membership. */
-export const membresiaDesconocida = () =>
+export const unknownMembresia = () =>
   new Problema('membresia_desconocida', 'No hay ninguna membresía con ese identificador.')
 
-const MEMBRESIAS = statement<{ personas: readonly string[] }, MembresiaVisible & Pick<FilaMembresia, 'persona_id'>>(
+const LIST_MEMBRESIAS = statement<{ personas: readonly string[] }, VisibleMembresia & Pick<MembresiaRow, 'persona_id'>>(
   'equipo.membresias',
   `select persona_id, membresia, ambito, alcances, creado_en from membresia where persona_id = any(:personas::uuid[])
    order by creado_en, id`,
 )
 
 /** Returns the memberships of persons, by the person's id, oldest first. */
-export async function leerMembresias(db: Pick<Db, 'consultar'>, personas: readonly string[]) {
-  const filas = await db.consultar(MEMBRESIAS, { personas })
-  return Map.groupBy(filas, ({ persona_id }) => persona_id)
+export async function readMembresias(db: Pick<Db, 'query'>, personas: readonly string[]) {
+  const rows = await db.query(LIST_MEMBRESIAS, { personas })
+  return Map.groupBy(rows, ({ persona_id }) => persona_id)
 }
 
 /**
  * SQL of the common table expression `administradoras`: the memberships of the courier company with the scope
  * `administrar`. It locks their rows in a fixed order, so that concurrent removals run one after another.
  */
-export const ADMINISTRADORAS = `administradoras as (
+export const ADMINISTRATORS = `administradoras as (
   select id, persona_id from membresia where ambito = '${EMPRESA}' and 'administrar' = any(alcances) order by id for update)`
 
 /**
  * SQL condition that a removal leaves at least one person with the scope `administrar`, or removes none.
- * @param estas SQL condition for the removed memberships
+ * @param condition SQL condition for the removed memberships
  */
-export const quedaOtra = (estas: string) => `(not exists (select from administradoras where ${estas})
-  or exists (select from administradoras where not (${estas})))`
+export const anotherAdministratorRemains = (
+  condition: string,
+) => `(not exists (select from administradoras where ${condition})
+  or exists (select from administradoras where not (${condition})))`
 
 /** Returns the 409 for a request that would leave no person with the scope `administrar`. */
-export const ultimaAdministradora = () =>
+export const lastAdministrator = () =>
   new Problema(
     'ultima_administradora',
     'Es la última persona de la empresa con el alcance administrar. Invite antes a otra.',

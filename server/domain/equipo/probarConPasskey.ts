@@ -1,37 +1,37 @@
 import { inTransaction, type Query } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { limitarEntradas } from './entradas.ts'
-import { anotarFalla } from './fallas.ts'
-import { type Firmante, passkeyIncorrecta, USAR, verificarFirma } from './passkey.ts'
-import { cerradaPorFallas, cerrarPorFallas, PROBAR } from './probarPresencia.ts'
-import { presentarSesionDePersona } from './sesion.ts'
+import { limitSignIns } from './entradas.ts'
+import { recordFailure } from './fallas.ts'
+import { type Signer, USE, verifySignature, wrongPasskey } from './passkey.ts'
+import { closeAfterFailures, closedAfterFailures, PROVE_PRESENCE } from './probarPresencia.ts'
+import { presentPersonaSesion } from './sesion.ts'
 
 export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = async (
   { body, cookie, ...quien },
   deps,
 ) => {
-  const { db, reloj, navegador, bitacora } = deps
-  const { identidad, red } = quien
-  const devolver = limitarEntradas(deps, red)
-  const usada = async (consultar: Query, firmante: Firmante | undefined) => {
-    if (firmante?.persona_id !== identidad.personaId) return false
-    const { persona_id: _suya, ...uso } = firmante
-    return (await consultar(USAR, { ...uso, ahora: reloj() })).length > 0
+  const { db, clock, browser, bitacora } = deps
+  const { identity, red } = quien
+  const devolver = limitSignIns(deps, red)
+  const useSigner = async (query: Query, signer: Signer | undefined) => {
+    if (signer?.persona_id !== identity.personaId) return false
+    const { persona_id: _personaId, ...uso } = signer
+    return (await query(USE, { ...uso, ahora: clock() })).length > 0
   }
-  const firmante = await verificarFirma(deps, cookie, body)
-  const { personaId } = identidad
-  const falla = await inTransaction(db.central, async (consultar) => {
-    if (!(await usada(consultar, firmante))) {
-      const fallas = await anotarFalla(consultar, deps, quien, { persona_id: personaId, con: 'passkey' })
-      return (await cerrarPorFallas(consultar, deps, quien, fallas)) ? cerradaPorFallas() : passkeyIncorrecta()
+  const signer = await verifySignature(deps, cookie, body)
+  const { personaId } = identity
+  const falla = await inTransaction(db.central, async (query) => {
+    if (!(await useSigner(query, signer))) {
+      const fallas = await recordFailure(query, deps, quien, { persona_id: personaId, con: 'passkey' })
+      return (await closeAfterFailures(query, deps, quien, fallas)) ? closedAfterFailures() : wrongPasskey()
     }
-    await consultar(PROBAR, { hash: identidad.sesion, ahora: reloj(), con_factor: true })
-    const sobre = ['persona', identidad.persona] as const
-    await bitacora.anotar(consultar, quien, { accion: 'probarPresenciaConPasskey', sobre, campos: ['presencia_en'] })
+    await query(PROVE_PRESENCE, { hash: identity.sesion, ahora: clock(), con_factor: true })
+    const sobre = ['persona', identity.persona] as const
+    await bitacora.record(query, quien, { accion: 'probarPresenciaConPasskey', sobre, campos: ['presencia_en'] })
     return undefined
   })
   if (falla) throw falla
   devolver()
-  const headers = { 'Set-Cookie': navegador.ponerReto('', 0) }
-  return { status: 200, headers, body: await presentarSesionDePersona(db, identidad) }
+  const headers = { 'Set-Cookie': browser.setChallenge('', 0) }
+  return { status: 200, headers, body: await presentPersonaSesion(db, identity) }
 }

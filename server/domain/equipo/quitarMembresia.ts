@@ -1,27 +1,31 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { pedirAprobacion } from './aprobable.ts'
-import { deBitacora } from './cambiarMembresia.ts'
-import { quitarLaMembresia } from './membresia.ts'
-import { exigirMembresia, ultimaAdministradora } from './persona.ts'
+import { requestAprobacion } from './aprobable.ts'
+import { bitacoraFields } from './cambiarMembresia.ts'
+import { removeMembresia } from './membresia.ts'
+import { lastAdministrator, requireMembresia } from './persona.ts'
 
 export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...quien }, deps) => {
-  const { db, bitacora, avisarTrabajo } = deps
-  const { id, ambito, persona, nombre, correo, membresia, alcances } = await exigirMembresia(db, path.membresia)
-  const de = await deBitacora(db, ambito)
+  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { id, ambito, persona, nombre, correo, membresia, alcances } = await requireMembresia(db, path.membresia)
+  const de = await bitacoraFields(db, ambito)
   const accion = 'quitarMembresia'
-  const aprobacion = await inTransaction(db.central, async (consultar) => {
+  const aprobacion = await inTransaction(db.central, async (query) => {
     if (alcances.includes('administrar')) {
       const contenido = { correo, nombre, persona, membresia, llave: null, alcances }
-      const pedida = await pedirAprobacion(consultar, deps, quien, { accion, tipo: 'quitar_membresia', contenido })
-      if (pedida) return pedida
+      const requestedAprobacion = await requestAprobacion(query, deps, quien, {
+        accion,
+        tipo: 'quitar_membresia',
+        contenido,
+      })
+      if (requestedAprobacion) return requestedAprobacion
     }
-    if (!(await quitarLaMembresia(consultar, { id }))) throw ultimaAdministradora()
+    if (!(await removeMembresia(query, { id }))) throw lastAdministrator()
     const sobre = ['persona', persona] as const
-    await bitacora.anotar(consultar, quien, { accion, sobre, ...de, antes: { alcances }, despues: {} })
+    await bitacora.record(query, quien, { accion, sobre, ...de, antes: { alcances }, despues: {} })
     return undefined
   })
   if (!aprobacion) return { status: 204, body: undefined }
-  avisarTrabajo()
+  notifyWork()
   return { status: 202, body: aprobacion }
 }

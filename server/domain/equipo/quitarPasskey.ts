@@ -1,14 +1,14 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { avisarPasskey } from './avisar.ts'
-import { bloquearFactores, esElUltimo, leerFactores } from './factores.ts'
+import { notifyPasskey } from './avisar.ts'
+import { esElUltimo, lockFactors, readFactors } from './factores.ts'
 import { ultimoSegundoFactor } from './segundoFactor.ts'
 
-const QUITAR = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
+const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
   'equipo.quitarPasskey',
   'delete from passkey where persona_id = :persona_id and passkey = :passkey returning dispositivo',
 )
@@ -18,29 +18,29 @@ const QUITAR = statement<{ persona_id: string; passkey: string }, { dispositivo:
  * passkey.
  * @throws Problema 409 if the person needs a second factor and has no other
  */
-export async function quitarPasskeyDe(
-  deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'nuevoId' | 'reloj' | 'ajustes' | 'avisarTrabajo'>,
-  quien: Quien & { identidad: Identities['sesionDePersona'] },
+export async function removePasskeyOf(
+  deps: Pick<Deps, 'db' | 'bitacora' | 'secretos' | 'newId' | 'clock' | 'settings' | 'notifyJobs'>,
+  quien: Actor & { identity: Identities['sesionDePersona'] },
   passkey: string,
 ): Promise<boolean> {
-  const { personaId: persona_id, persona } = quien.identidad
-  const quitada = await inTransaction(deps.db.central, async (consultar) => {
-    await bloquearFactores(consultar, persona_id)
-    const factores = await leerFactores(consultar, persona_id)
-    const [fila] = await consultar(QUITAR, { persona_id, passkey })
+  const { personaId: persona_id, persona } = quien.identity
+  const removedPasskey = await inTransaction(deps.db.central, async (query) => {
+    await lockFactors(query, persona_id)
+    const factors = await readFactors(query, persona_id)
+    const [fila] = await query(REMOVE, { persona_id, passkey })
     if (!fila) return false
-    if (esElUltimo(factores)) throw ultimoSegundoFactor()
+    if (esElUltimo(factors)) throw ultimoSegundoFactor()
     const sobre = ['persona', persona] as const
-    await deps.bitacora.anotar(consultar, quien, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
-    await avisarPasskey(consultar, deps, quien.identidad, { agregada: false, dispositivo: fila.dispositivo })
+    await deps.bitacora.record(query, quien, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
+    await notifyPasskey(query, deps, quien.identity, { agregada: false, dispositivo: fila.dispositivo })
     return true
   })
-  if (quitada) deps.avisarTrabajo()
-  return quitada
+  if (removedPasskey) deps.notifyJobs()
+  return removedPasskey
 }
 
 export const quitarPasskey: Handler<'quitarPasskey'> = async ({ path, ...quien }, deps) => {
-  if (!(await quitarPasskeyDe(deps, quien, path.passkey)))
+  if (!(await removePasskeyOf(deps, quien, path.passkey)))
     throw new Problema('passkey_desconocida', 'No hay ninguna passkey suya con ese identificador.')
   return { status: 204, body: undefined }
 }

@@ -1,11 +1,11 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { Anotacion } from '../bitacora/bitacora.ts'
+import type { AuditEntry } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { avisarSegundoFactor } from './avisar.ts'
-import { bloquearFactores } from './factores.ts'
+import { notifySecondFactor } from './avisar.ts'
+import { lockFactors } from './factores.ts'
 
 /** Deletes all of a person's factors besides the mail, and ends the person's sessions. */
-const RESTABLECER = statement<{ id: string }>(
+const RESET = statement<{ id: string }>(
   'equipo.restablecerSegundoFactor',
   `with f as (
      delete from segundo_factor where persona_id = :id
@@ -23,16 +23,16 @@ const RESTABLECER = statement<{ id: string }>(
 
 /**
  * Takes all factors of a person besides the mail, ends the sessions, and tells the person by mail. The caller calls
- * `avisarTrabajo` after the commit.
+ * `notifyWork` after the commit.
  * @returns the line of the audit record
  */
-export async function restablecerFactores(
-  consultar: Query,
-  deps: Pick<Deps, 'reloj' | 'secretos' | 'nuevoId' | 'ajustes'>,
+export async function resetFactors(
+  query: Query,
+  deps: Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings'>,
   { id, persona, nombre, correo }: { id: string; persona: string; nombre: string; correo: string },
-): Promise<Omit<Anotacion, 'accion'>> {
-  await bloquearFactores(consultar, id)
-  await consultar(RESTABLECER, { id })
-  await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'restablecido', quedan: 0 })
+): Promise<Omit<AuditEntry, 'accion'>> {
+  await lockFactors(query, id)
+  await query(RESET, { id })
+  await notifySecondFactor(query, deps, { nombre, correo }, { que: 'restablecido', quedan: 0 })
   return { sobre: ['persona', persona], campos: ['totp', 'passkeys', 'codigos', 'sesion'] }
 }

@@ -1,31 +1,32 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { pedirAprobacion } from './aprobable.ts'
-import { avisarSegundoFactor } from './avisar.ts'
-import { EMPRESA, exigirPersona, leerMembresias } from './persona.ts'
-import { restablecerFactores } from './restablecer.ts'
+import { requestAprobacion } from './aprobable.ts'
+import { notifySecondFactor } from './avisar.ts'
+import { EMPRESA, readMembresias, requirePersona } from './persona.ts'
+import { resetFactors } from './restablecer.ts'
 
 export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
-  const { db, bitacora, avisarTrabajo } = deps
-  const { id, persona, nombre, correo } = await exigirPersona(db, path.persona)
+  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'restablecerSegundoFactor'
-  const membresias = (await leerMembresias(db, [id])).get(id) ?? []
+  const membresias = (await readMembresias(db, [id])).get(id) ?? []
   const { alcances } = membresias.find(({ ambito }) => ambito === EMPRESA) ?? membresias[0] ?? {}
-  const aprobacion = await inTransaction(db.central, async (consultar) => {
+  const aprobacion = await inTransaction(db.central, async (query) => {
     // A person without membership cannot sign in, so nothing can be gained by resetting its factors.
     if (alcances) {
       const contenido = { correo, nombre, persona, membresia: null, llave: null, alcances }
       const tipo = 'restablecer_segundo_factor'
-      const pedida = await pedirAprobacion(consultar, deps, quien, { accion, tipo, contenido })
-      if (pedida) await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
-      if (pedida) return pedida
+      const requestedAprobacion = await requestAprobacion(query, deps, quien, { accion, tipo, contenido })
+      if (requestedAprobacion)
+        await notifySecondFactor(query, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
+      if (requestedAprobacion) return requestedAprobacion
     }
-    await bitacora.anotar(consultar, quien, {
+    await bitacora.record(query, quien, {
       accion,
-      ...(await restablecerFactores(consultar, deps, { id, persona, nombre, correo })),
+      ...(await resetFactors(query, deps, { id, persona, nombre, correo })),
     })
     return undefined
   })
-  avisarTrabajo()
+  notifyWork()
   return aprobacion ? { status: 202, body: aprobacion } : { status: 204, body: undefined }
 }

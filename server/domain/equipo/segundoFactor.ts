@@ -6,28 +6,28 @@ import type { SegundoFactor, SegundoFactorPedido } from '../../generado/contrato
 import { normalizeBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { type Avisada, avisarSegundoFactor } from './avisar.ts'
-import { NO_FUTURA } from './codigo.ts'
-import { type Factores, leerFactores } from './factores.ts'
-import { anotarFalla } from './fallas.ts'
-import { pasoDe, sinSeparadores } from './totp.ts'
+import { type NotifiedPersona, notifySecondFactor } from './avisar.ts'
+import { NOT_FUTURE } from './codigo.ts'
+import { type Factors, readFactors } from './factores.ts'
+import { recordFailure } from './fallas.ts'
+import { pasoDe, withoutSeparators } from './totp.ts'
 
 /** Minutes for which a sign-in waits for the second factor. */
-export const MINUTOS_A_MEDIAS = 10
+export const HALF_SIGN_IN_MINUTES = 10
 /** Maximum attempts to enter the second factor in one sign-in. */
 const INTENTOS = 5
 /**
  * Maximum attempts of one person within a day, counted over all sign-ins and proofs of presence. A right code resets
  * the count.
  */
-export const INTENTOS_POR_DIA = 10
+export const ATTEMPTS_PER_DAY = 10
 const DIA = 86_400_000
 
-type DepsDeFactor = Pick<Deps, 'reloj' | 'secretos' | 'nuevoId' | 'ajustes' | 'bitacora'>
+type DepsDeFactor = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora'>
 
-const EMPEZAR = statement<Omit<entrada_a_medias, 'intentos'>>(
+const START = statement<Omit<entrada_a_medias, 'intentos'>>(
   'equipo.empezarEntrada',
   `insert into entrada_a_medias (huella, persona_id, intentos, creado_en, vence_en)
    values (:huella, :persona_id, 0, :creado_en, :vence_en)`,
@@ -36,77 +36,80 @@ const EMPEZAR = statement<Omit<entrada_a_medias, 'intentos'>>(
 /** Sign-in that waits for the second factor, and the token for the browser's cookie. */
 export interface AMedias {
   token: string
-  pedido: SegundoFactorPedido
+  requested: SegundoFactorPedido
 }
 
 /** Stores a sign-in that waits for the second factor, in the transaction that accepts the code of the mail. */
-export async function empezarEntrada(
-  consultar: Query,
-  { reloj }: Pick<Deps, 'reloj'>,
+export async function startSignIn(
+  query: Query,
+  { clock }: Pick<Deps, 'clock'>,
   persona_id: string,
-  factores: Factores,
+  factors: Factors,
 ): Promise<AMedias> {
   const token = newToken()
-  const creado_en = reloj()
-  const vence_en = new Date(creado_en.getTime() + MINUTOS_A_MEDIAS * 60_000)
-  await consultar(EMPEZAR, { huella: tokenHash(token), persona_id, creado_en, vence_en })
-  return { token, pedido: { formas: formasDe(factores), vence_en: vence_en.toISOString() } }
+  const creado_en = clock()
+  const vence_en = new Date(creado_en.getTime() + HALF_SIGN_IN_MINUTES * 60_000)
+  await query(START, { huella: tokenHash(token), persona_id, creado_en, vence_en })
+  return { token, requested: { formas: factorFormsOf(factors), vence_en: vence_en.toISOString() } }
 }
 
 /** Returns the kinds of second factor that a person can use. */
-export const formasDe = ({ totp, codigos, passkeys }: Factores): SegundoFactorPedido['formas'] => [
+export const factorFormsOf = ({ totp, codigos, passkeys }: Factors): SegundoFactorPedido['formas'] => [
   ...(totp ? (['totp'] as const) : []),
   ...(codigos > 0 ? (['recuperacion'] as const) : []),
   ...(passkeys > 0 ? (['passkey'] as const) : []),
 ]
 
-const ESPERA = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id' | 'vence_en'>>(
+const WAITING_SIGN_IN = statement<
+  { huella: Uint8Array; ahora: Date },
+  Pick<entrada_a_medias, 'persona_id' | 'vence_en'>
+>(
   'equipo.entradaQueEspera',
   `select persona_id, vence_en from entrada_a_medias
-   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS}`,
+   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS}`,
 )
 
 /** Returns the sign-in of a browser that waits for the second factor; undefined if none waits. Changes nothing. */
-export async function leerEntradaAMedias(
-  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+export async function readHalfSignIn(
+  { db, clock, browser }: Pick<Deps, 'db' | 'clock' | 'browser'>,
   cookie: string,
 ): Promise<SegundoFactorPedido | undefined> {
-  const token = navegador.leerEntradaAMedias(cookie)
+  const token = browser.readPartialSignIn(cookie)
   if (token === undefined) return undefined
-  const [fila] = await db.consultar(ESPERA, { huella: tokenHash(token), ahora: reloj() })
+  const [fila] = await db.query(WAITING_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
   if (!fila) return undefined
-  return { formas: formasDe(await leerFactores(db.consultar, fila.persona_id)), vence_en: fila.vence_en.toISOString() }
+  return { formas: factorFormsOf(await readFactors(db.query, fila.persona_id)), vence_en: fila.vence_en.toISOString() }
 }
 
-const INTENTAR_ENTRADA = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
+const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
   'equipo.intentarEntrada',
   `update entrada_a_medias set intentos = intentos + 1
-   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS} returning persona_id`,
+   where huella = :huella and vence_en > :ahora and ${NOT_FUTURE} and intentos < ${INTENTOS} returning persona_id`,
 )
 
 /** Counts an attempt of a browser's sign-in. Returns the person who signs in; undefined if no sign-in waits. */
-export async function intentarEntrada(
-  consultar: Query,
-  { reloj }: Pick<Deps, 'reloj'>,
+export async function attemptSignIn(
+  query: Query,
+  { clock }: Pick<Deps, 'clock'>,
   token: string | undefined,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
-  const [fila] = await consultar(INTENTAR_ENTRADA, { huella: tokenHash(token), ahora: reloj() })
+  const [fila] = await query(ATTEMPT_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
   return fila?.persona_id
 }
 
-const TERMINAR = statement<{ huella: Uint8Array }>(
+const FINISH = statement<{ huella: Uint8Array }>(
   'equipo.terminarEntrada',
   'delete from entrada_a_medias where huella = :huella',
 )
 
 /** Deletes the unfinished sign-in of a browser, which waited for the second factor. */
-export const terminarEntrada = (consultar: Query, token: string) => consultar(TERMINAR, { huella: tokenHash(token) })
+export const finishSignIn = (query: Query, token: string) => query(FINISH, { huella: tokenHash(token) })
 
-type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_desde'> & Avisada
+type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_desde'> & NotifiedPersona
 
 /** Counts an attempt of a person, and keeps the row locked, so that parallel attempts come one after another. */
-const INTENTAR = statement<{ persona_id: string; ahora: Date }, Intento>(
+const ATTEMPT = statement<{ persona_id: string; ahora: Date }, Intento>(
   'equipo.intentarSegundoFactor',
   `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :ahora)
    on conflict (persona_id) do update set
@@ -122,18 +125,18 @@ const INTENTAR = statement<{ persona_id: string; ahora: Date }, Intento>(
  * Stores that a code of the app was right. Changes no row if a code of the same or a later time step was already
  * accepted.
  */
-const ACERTAR_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
+const ACCEPT_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
   'equipo.acertarTotp',
   `update segundo_factor set paso = :paso, usado_en = :ahora, intentos = 0
    where persona_id = :persona_id and (paso is null or paso < :paso) returning persona_id`,
 )
 
-const GASTAR_CODIGO = statement<{ persona_id: string; huella: Uint8Array }, { huella: Uint8Array }>(
+const SPEND_CODE = statement<{ persona_id: string; huella: Uint8Array }, { huella: Uint8Array }>(
   'equipo.gastarCodigoDeRecuperacion',
   'delete from codigo_de_recuperacion where persona_id = :persona_id and huella = :huella returning huella',
 )
 
-const PERDONAR = statement<{ persona_id: string }>(
+const FORGIVE = statement<{ persona_id: string }>(
   'equipo.perdonarIntentos',
   'update segundo_factor set intentos = 0 where persona_id = :persona_id',
 )
@@ -141,7 +144,7 @@ const PERDONAR = statement<{ persona_id: string }>(
 /**
  * Returns the digest of a recovery code. A digest without a secret key is enough, because a code has 80 random bits.
  */
-export const huellaDeRecuperacion = (persona_id: string, codigo: string) =>
+export const recoveryCodeDigest = (persona_id: string, codigo: string) =>
   new Uint8Array(createHash('sha256').update(`recuperacion ${persona_id} ${codigo}`).digest())
 
 /**
@@ -152,47 +155,47 @@ export const huellaDeRecuperacion = (persona_id: string, codigo: string) =>
  * @returns 0 if the code is right; otherwise the person's failures within the hour
  * @throws Problema 429 after too many attempts within a day
  */
-export async function gastarSegundoFactor(
-  consultar: Query,
+export async function spendSecondFactor(
+  query: Query,
   deps: DepsDeFactor,
-  quien: Quien,
+  quien: Actor,
   { persona_id, codigo }: { persona_id: string; codigo: string },
 ): Promise<number> {
-  const ahora = deps.reloj()
-  const [intento] = await consultar(INTENTAR, { persona_id, ahora })
+  const ahora = deps.clock()
+  const [intento] = await query(ATTEMPT, { persona_id, ahora })
   const { secreto, intentos, intentos_desde, nombre, correo } = intento!
-  if (intentos > INTENTOS_POR_DIA) throw demasiados(intentos_desde!, ahora)
-  const escrito = sinSeparadores(codigo)
-  const paso = secreto && (await pasoDe(deps, persona_id, secreto, escrito))
+  if (intentos > ATTEMPTS_PER_DAY) throw tooManyAttempts(intentos_desde!, ahora)
+  const typedCode = withoutSeparators(codigo)
+  const paso = secreto && (await pasoDe(deps, persona_id, secreto, typedCode))
   if (typeof paso === 'number') {
-    const [acertado] = await consultar(ACERTAR_TOTP, { persona_id, paso, ahora })
-    if (acertado) return 0
-  } else if (await gastarRecuperacion(consultar, persona_id, escrito)) {
-    const { codigos } = await leerFactores(consultar, persona_id)
-    await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
+    const [acceptedRow] = await query(ACCEPT_TOTP, { persona_id, paso, ahora })
+    if (acceptedRow) return 0
+  } else if (await spendRecoveryCode(query, persona_id, typedCode)) {
+    const { codigos } = await readFactors(query, persona_id)
+    await notifySecondFactor(query, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
     return 0
   }
-  const bloquea = intentos === INTENTOS_POR_DIA
-  if (bloquea) await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
-  return anotarFalla(consultar, deps, quien, { persona_id, con: 'codigo', bloquea })
+  const locks = intentos === ATTEMPTS_PER_DAY
+  if (locks) await notifySecondFactor(query, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
+  return recordFailure(query, deps, quien, { persona_id, con: 'codigo', locks })
 }
 
-async function gastarRecuperacion(consultar: Query, persona_id: string, escrito: string): Promise<boolean> {
-  const huella = huellaDeRecuperacion(persona_id, normalizeBase32(escrito))
-  const [gastado] = await consultar(GASTAR_CODIGO, { persona_id, huella })
-  if (!gastado) return false
-  await consultar(PERDONAR, { persona_id })
+async function spendRecoveryCode(query: Query, persona_id: string, typedCode: string): Promise<boolean> {
+  const huella = recoveryCodeDigest(persona_id, normalizeBase32(typedCode))
+  const [spentRow] = await query(SPEND_CODE, { persona_id, huella })
+  if (!spentRow) return false
+  await query(FORGIVE, { persona_id })
   return true
 }
 
-function demasiados(desde: Date, ahora: Date): Problema {
-  const espera = Math.max(1, Math.ceil((desde.getTime() + DIA - ahora.getTime()) / 1_000))
-  const mensaje = `Falló ${INTENTOS_POR_DIA} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
-  return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(espera) } })
+function tooManyAttempts(desde: Date, ahora: Date): Problema {
+  const delaySeconds = Math.max(1, Math.ceil((desde.getTime() + DIA - ahora.getTime()) / 1_000))
+  const mensaje = `Falló ${ATTEMPTS_PER_DAY} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
+  return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(delaySeconds) } })
 }
 
 /** Returns the 401 for a second factor that is not valid. The answer does not give the reason. */
-export const segundoFactorIncorrecto = () =>
+export const wrongSecondFactor = () =>
   new Problema(
     'segundo_factor_incorrecto',
     'El código no vale. Espere el siguiente de su app y repita, o use uno de recuperación.',
@@ -206,15 +209,15 @@ export const ultimoSegundoFactor = () =>
     'Es su último segundo factor. Agregue antes otro, una passkey o una app de códigos.',
   )
 
-const VER = statement<{ persona_id: string }, Pick<segundo_factor, 'creado_en' | 'usado_en'>>(
+const READ_TOTP = statement<{ persona_id: string }, Pick<segundo_factor, 'creado_en' | 'usado_en'>>(
   'equipo.verTotp',
   'select creado_en, usado_en from segundo_factor where persona_id = :persona_id and secreto is not null',
 )
 
 /** Returns the second factor of a person in the contract's form. */
-export async function presentarSegundoFactor(consultar: Query, persona_id: string): Promise<SegundoFactor> {
-  const { de_empresa, passkeys, codigos } = await leerFactores(consultar, persona_id)
-  const [app] = await consultar(VER, { persona_id })
+export async function presentSecondFactor(query: Query, persona_id: string): Promise<SegundoFactor> {
+  const { in_empresa, passkeys, codigos } = await readFactors(query, persona_id)
+  const [app] = await query(READ_TOTP, { persona_id })
   const totp = app ? { creado_en: app.creado_en!.toISOString(), usado_en: app.usado_en?.toISOString() ?? null } : null
-  return { obligatorio: de_empresa, totp, passkeys, codigos_de_recuperacion: codigos }
+  return { obligatorio: in_empresa, totp, passkeys, codigos_de_recuperacion: codigos }
 }

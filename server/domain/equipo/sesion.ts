@@ -6,30 +6,30 @@ import type { persona, sesion_persona } from '../../generado/contrato/prisma/cli
 import type { Modo, Pais, SesionDePersona } from '../../generado/contrato/tipos/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
-import { presentarRitmos } from '../comercios/comercio.ts'
+import { presentRates } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { leerDispositivo, sellarDispositivo } from '../repartidores/dispositivo.ts'
-import { FALTA_SEGUNDO_FACTOR } from './factores.ts'
-import { quedaInactiva } from './inactividad.ts'
+import { readDevice, sealDevice } from '../repartidores/dispositivo.ts'
+import { LACKS_SECOND_FACTOR } from './factores.ts'
+import { idleFrom } from './inactividad.ts'
 import {
-  alcancesDeEmpresa,
-  alcancesDeLlave,
   EMPRESA,
-  type FilaMembresia,
-  leerMembresias,
-  presentarMembresia,
+  empresaAlcances,
+  llaveAlcances,
+  type MembresiaRow,
+  presentMembresia,
+  readMembresias,
 } from './persona.ts'
 
 /**
  * Session with its person and membership. For a person of a merchant, also has the merchant's columns that requests
  * need.
  */
-export type FilaSesionDePersona = RowOf<
+export type PersonaSesionRow = RowOf<
   Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta'>,
   { modo: Modo }
 > &
   Pick<persona, 'persona' | 'nombre' | 'correo'> &
-  Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & {
+  Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances'> & {
     falta_segundo_factor: boolean
     comercio_id: string | null
     nombre_comercio: string | null
@@ -40,56 +40,65 @@ export type FilaSesionDePersona = RowOf<
   }
 
 /** Duration of a session in milliseconds: a working day at the courier company, 30 days at a merchant. */
-const DURACION = { empresa: 12 * 3_600_000, comercio: 30 * 86_400_000 }
+const DURATION_MS = { empresa: 12 * 3_600_000, comercio: 30 * 86_400_000 }
 
 /**
  * Returns when a session ends that began at `creado_en`. The length depends on the membership: courier company or
  * merchant.
  */
-export const venceSesion = (creado_en: Date, ambito: string) =>
-  new Date(creado_en.getTime() + (ambito === EMPRESA ? DURACION.empresa : DURACION.comercio))
+export const sesionExpiry = (creado_en: Date, ambito: string) =>
+  new Date(creado_en.getTime() + (ambito === EMPRESA ? DURATION_MS.empresa : DURATION_MS.comercio))
 
 /** Maximum sessions of a person. Another sign-in ends the oldest one. */
 const SESIONES = 20
 
 /** SQL that selects sessions. Leaves out sessions whose membership or merchant no longer exists. */
-const DE_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.presencia_en, s.creado_en, s.vence_en,
+const SELECT_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.presencia_en, s.creado_en, s.vence_en,
      s.inactiva_en,
-     ${FALTA_SEGUNDO_FACTOR} as falta_segundo_factor, p.persona, p.nombre, p.correo, m.membresia, m.ambito, m.alcances, c.id as comercio_id, c.nombre as nombre_comercio,
+     ${LACKS_SECOND_FACTOR} as falta_segundo_factor, p.persona, p.nombre, p.correo, m.membresia, m.ambito, m.alcances, c.id as comercio_id, c.nombre as nombre_comercio,
      c.pais, c.estricto, c.ritmo_solicitudes, c.ritmo_guias
    from sesion_persona s join persona p on p.id = s.persona_id
    join membresia m on m.id = s.membresia_id and m.persona_id = s.persona_id
    left join comercio c on c.comercio = m.ambito`
 
-const BUSCAR = statement<{ hash: Buffer }, FilaSesionDePersona>(
+const FIND = statement<{ hash: Buffer }, PersonaSesionRow>(
   'equipo.buscarSesion',
-  `${DE_SESION} where s.hash = :hash`,
+  `${SELECT_SESION} where s.hash = :hash`,
 )
 
-const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesionDePersona>(
+const FIND_MANY = statement<{ hashes: readonly Buffer[] }, PersonaSesionRow>(
   'equipo.buscarSesiones',
-  `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
+  `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
 /** Returns the sessions of persons whose tokens have these digests (base64), by digest, including expired sessions. */
-export const buscarSesionesDePersona = (db: Db, huellas: readonly string[]) =>
-  readByDigest(db, BUSCAR, BUSCAR_VARIAS, huellas)
+export const findPersonaSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, FIND, FIND_MANY, huellas)
 
 /**
  * Returns the identity of a session, with the API key that corresponds to its membership. Called once each time the row
  * is read, because limits and scopes are cached by identity object.
  */
-export function identidadDePersona(fila: FilaSesionDePersona): Identities['sesionDePersona'] {
+export function personaIdentity(fila: PersonaSesionRow): Identities['sesionDePersona'] {
   const { persona_id: personaId, persona, nombre, hash, sesion: codigo, membresia, ambito, modo } = fila
-  const { red, creado_en, vence_en, inactiva_en, presencia_en, falta_segundo_factor: faltaSegundoFactor } = fila
-  const suya = { personaId, persona, nombre, correo: fila.correo!, sesion: hash, codigo, membresia, modo }
-  const como = llaveDe(fila, ambito)
-  const uso = { inactiva_en, ambito, permisos: fila.alcances }
-  return { ...suya, ...uso, red, creado_en, vence_en, presencia_en, faltaSegundoFactor, demostracion: false, como }
+  const { red, creado_en, vence_en, inactiva_en, presencia_en, falta_segundo_factor: lacksSecondFactor } = fila
+  const personaFields = { personaId, persona, nombre, correo: fila.correo!, sesion: hash, codigo, membresia, modo }
+  const como = llaveOf(fila, ambito)
+  const uso = { inactiva_en, ambito, permissions: fila.alcances }
+  return {
+    ...personaFields,
+    ...uso,
+    red,
+    creado_en,
+    vence_en,
+    presencia_en,
+    lacksSecondFactor,
+    demostracion: false,
+    como,
+  }
 }
 
 /** Returns the company's key that corresponds to a session, if it has the scope; undefined otherwise. */
-export const llaveDeEmpresa = (
+export const empresaLlave = (
   { como }: Pick<Identities['sesionDePersona'], 'como'>,
   alcance: Identities['llaveDeOperacion']['alcances'][number],
 ) => (como !== undefined && 'operador' in como && como.alcances.includes(alcance) ? como : undefined)
@@ -98,21 +107,22 @@ export const llaveDeEmpresa = (
  * Returns the API key that corresponds to a membership. Its rate limits are counted under the person's code, so that
  * all sessions of a person share them.
  */
-function llaveDe(fila: FilaSesionDePersona, ambito: string): Identities['sesionDePersona']['como'] {
+function llaveOf(fila: PersonaSesionRow, ambito: string): Identities['sesionDePersona']['como'] {
   const { persona, alcances, vence_en, comercio_id, presencia_en } = fila
-  const comun = { persona, presencia_en, llave: persona, rangos: [], demostracion: false }
-  if (ambito === EMPRESA) return { ...comun, operadorId: '', operador: persona, alcances: alcancesDeEmpresa(alcances) }
+  const commonFields = { persona, presencia_en, llave: persona, ranges: [], demostracion: false }
+  if (ambito === EMPRESA)
+    return { ...commonFields, operadorId: '', operador: persona, alcances: empresaAlcances(alcances) }
   if (comercio_id === null) return undefined
   return {
-    ...comun,
+    ...commonFields,
     comercioId: comercio_id,
     comercio: ambito,
     modo: fila.modo,
-    alcances: alcancesDeLlave(alcances),
+    alcances: llaveAlcances(alcances),
     nombre: fila.nombre_comercio!,
     pais: fila.pais,
     estricto: fila.estricto === true,
-    ritmos: presentarRitmos(fila),
+    ritmos: presentRates(fila),
     vence_en,
   }
 }
@@ -121,26 +131,26 @@ function llaveDe(fila: FilaSesionDePersona, ambito: string): Identities['sesionD
  * Returns the present session of a token; undefined if the session is not valid. Reads the database each time, because
  * pages must show changes at once.
  */
-export async function sesionDeToken(
-  { db, reloj }: Pick<Deps, 'db' | 'reloj'>,
+export async function sesionOfToken(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   token: string,
 ): Promise<Identities['sesionDePersona'] | undefined> {
-  const [fila] = await db.consultar(BUSCAR, { hash: tokenHash(token) })
-  return fila && estaAbierta(fila, reloj()) ? identidadDePersona(fila) : undefined
+  const [fila] = await db.query(FIND, { hash: tokenHash(token) })
+  return fila && isOpen(fila, clock()) ? personaIdentity(fila) : undefined
 }
 
 /** Reports whether a session has neither reached its end nor stayed unused for too long. */
-export const estaAbierta = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_en', Date>, ahora: Date) =>
+export const isOpen = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_en', Date>, ahora: Date) =>
   vence_en > ahora && inactiva_en > ahora
 
 /** Reports whether a token's session would still be valid if somebody had used it. */
-export async function terminoSinUso({ db, reloj }: Pick<Deps, 'db' | 'reloj'>, token: string): Promise<boolean> {
-  const [fila] = await db.consultar(BUSCAR, { hash: tokenHash(token) })
-  const ahora = reloj()
+export async function hasIdledOut({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
+  const [fila] = await db.query(FIND, { hash: tokenHash(token) })
+  const ahora = clock()
   return fila !== undefined && fila.vence_en > ahora && fila.inactiva_en <= ahora
 }
 
-type VistaDeSesion = Pick<
+type SesionView = Pick<
   Identities['sesionDePersona'],
   | 'personaId'
   | 'persona'
@@ -153,24 +163,24 @@ type VistaDeSesion = Pick<
   | 'creado_en'
   | 'vence_en'
   | 'inactiva_en'
-  | 'faltaSegundoFactor'
+  | 'lacksSecondFactor'
 >
 
 /** Returns a session in the contract's form, with all memberships of its person. */
-export async function presentarSesionDePersona(
-  db: Pick<Db, 'consultar'>,
-  { personaId, persona, nombre, correo, codigo: sesion, membresia, modo, ...vista }: VistaDeSesion,
+export async function presentPersonaSesion(
+  db: Pick<Db, 'query'>,
+  { personaId, persona, nombre, correo, codigo: sesion, membresia, modo, ...vista }: SesionView,
 ): Promise<SesionDePersona> {
-  const membresias = (await leerMembresias(db, [personaId])).get(personaId) ?? []
+  const membresias = (await readMembresias(db, [personaId])).get(personaId) ?? []
   return {
     sesion,
     persona,
     nombre,
     correo,
     membresia,
-    membresias: membresias.map(presentarMembresia),
+    membresias: membresias.map(presentMembresia),
     modo,
-    falta_segundo_factor: vista.faltaSegundoFactor,
+    falta_segundo_factor: vista.lacksSecondFactor,
     presencia_en: vista.presencia_en.toISOString(),
     creado_en: vista.creado_en.toISOString(),
     vence_en: vista.vence_en.toISOString(),
@@ -182,7 +192,7 @@ export async function presentarSesionDePersona(
  * Opens a session with a membership of a person. Ends the browser's previous session, and the person's oldest sessions
  * beyond the maximum.
  */
-const ABRIR = statement<
+const OPEN = statement<
   Pick<
     sesion_persona,
     'hash' | 'sesion' | 'persona_id' | 'membresia_id' | 'modo' | 'dispositivo' | 'red' | 'alta' | 'segundo_factor'
@@ -205,16 +215,16 @@ const ABRIR = statement<
      select hash from sesion_persona where persona_id = :persona_id order by creado_en desc offset ${SESIONES - 1})`,
 )
 
-const FALTA = statement<{ hash: Uint8Array }, { falta: boolean }>(
+const MISSING_FACTOR = statement<{ hash: Uint8Array }, { missing: boolean }>(
   'equipo.faltaSegundoFactor',
-  `select ${FALTA_SEGUNDO_FACTOR} as falta from sesion_persona s where s.hash = :hash`,
+  `select ${LACKS_SECOND_FACTOR} as missing from sesion_persona s where s.hash = :hash`,
 )
 
 /** Person who signs in, the membership, and the browser. */
-interface Entrada {
+interface SignIn {
   persona: Pick<persona, 'id' | 'persona' | 'nombre' | 'correo'>
-  membresia: Pick<FilaMembresia, 'id' | 'membresia' | 'ambito' | 'alcances'>
-  agente: string
+  membresia: Pick<MembresiaRow, 'id' | 'membresia' | 'ambito' | 'alcances'>
+  userAgent: string
   /** `Cookie` header of the browser. */
   cookie: string
   red: string
@@ -227,27 +237,27 @@ interface Entrada {
 }
 
 /** Opens a session in the transaction of the sign-in. The cookie's token appears only in this result. */
-export async function abrirSesionPara(
-  consultar: Query,
-  { reloj, navegador, ajustes }: Pick<Deps, 'reloj' | 'navegador' | 'ajustes'>,
-  { persona, membresia, agente, cookie, red, segundoFactor, presencia_en: probada, alta = false }: Entrada,
-): Promise<{ token: string; vista: VistaDeSesion }> {
+export async function openPersonaSesion(
+  query: Query,
+  { clock, browser, settings }: Pick<Deps, 'clock' | 'browser' | 'settings'>,
+  { persona, membresia, userAgent, cookie, red, segundoFactor, presencia_en: provenAt, alta = false }: SignIn,
+): Promise<{ token: string; vista: SesionView }> {
   const token = newToken()
-  const anterior = navegador.leerSesionDePersona({ headers: { cookie } })
-  const creado_en = reloj()
-  const presencia_en = probada ?? creado_en
-  const vence_en = venceSesion(creado_en, membresia.ambito)
-  const inactiva_en = quedaInactiva({ reloj, ajustes }, membresia)
+  const anterior = browser.readPersonaSesion({ headers: { cookie } })
+  const creado_en = clock()
+  const presencia_en = provenAt ?? creado_en
+  const vence_en = sesionExpiry(creado_en, membresia.ambito)
+  const inactiva_en = idleFrom({ clock, settings }, membresia)
   const codigo = `ses_${randomBase32(12)}`
   const modo = 'live'
   const hash = tokenHash(token)
-  await consultar(ABRIR, {
+  await query(OPEN, {
     hash,
     sesion: codigo,
     persona_id: persona.id,
     membresia_id: membresia.id,
     modo,
-    dispositivo: dispositivoDe(agente),
+    dispositivo: deviceOf(userAgent),
     red: wideNetwork(red),
     alta,
     segundo_factor: segundoFactor,
@@ -257,16 +267,16 @@ export async function abrirSesionPara(
     vence_en,
     inactiva_en,
   })
-  const [{ falta: faltaSegundoFactor } = { falta: true }] = await consultar(FALTA, { hash })
-  const { id: personaId, persona: publico, nombre, correo } = persona
-  const quien = { personaId, persona: publico, nombre, correo: correo!, membresia: membresia.membresia }
+  const [{ missing: lacksSecondFactor } = { missing: true }] = await query(MISSING_FACTOR, { hash })
+  const { id: personaId, persona: personaCode, nombre, correo } = persona
+  const quien = { personaId, persona: personaCode, nombre, correo: correo!, membresia: membresia.membresia }
   return {
     token,
-    vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, faltaSegundoFactor },
+    vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, lacksSecondFactor },
   }
 }
 
-const COMPLETAR = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
+const COMPLETE = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
   'equipo.completarSesion',
   'update sesion_persona set hash = :nuevo, segundo_factor = true where hash = :hash',
 )
@@ -276,44 +286,44 @@ const COMPLETAR = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
  * rights by this, so it gets a new token and the old one becomes invalid.
  * @returns the `Set-Cookie` header of the new token
  */
-export async function completarSesion(
-  consultar: Query,
-  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
-  { sesion: hash, vence_en, faltaSegundoFactor }: Identities['sesionDePersona'],
+export async function completeSesion(
+  query: Query,
+  { clock, browser }: Pick<Deps, 'clock' | 'browser'>,
+  { sesion: hash, vence_en, lacksSecondFactor }: Identities['sesionDePersona'],
 ): Promise<string | undefined> {
-  if (!faltaSegundoFactor) {
-    await consultar(COMPLETAR, { hash, nuevo: hash })
+  if (!lacksSecondFactor) {
+    await query(COMPLETE, { hash, nuevo: hash })
     return undefined
   }
   const token = newToken()
-  await consultar(COMPLETAR, { hash, nuevo: tokenHash(token) })
-  return navegador.ponerSesionDePersona(token, Math.floor((vence_en.getTime() - reloj().getTime()) / 1_000))
+  await query(COMPLETE, { hash, nuevo: tokenHash(token) })
+  return browser.setPersonaSesion(token, Math.floor((vence_en.getTime() - clock().getTime()) / 1_000))
 }
 
 /**
  * Returns the `Set-Cookie` headers of a new session: its own cookie, and one that recognises the browser at later
  * sign-ins. The second cookie gives access to nothing.
  */
-export const cookiesDeSesion = (
-  { navegador, secretos }: Pick<Deps, 'navegador' | 'secretos'>,
+export const sesionCookies = (
+  { browser, secretos }: Pick<Deps, 'browser' | 'secretos'>,
   token: string,
-  { personaId, creado_en, vence_en }: Pick<VistaDeSesion, 'personaId' | 'creado_en' | 'vence_en'>,
+  { personaId, creado_en, vence_en }: Pick<SesionView, 'personaId' | 'creado_en' | 'vence_en'>,
 ) => [
-  navegador.ponerSesionDePersona(token, (vence_en.getTime() - creado_en.getTime()) / 1_000),
-  navegador.ponerConocido(sellarDispositivo(secretos, `persona ${personaId}`).slice('persona '.length)),
+  browser.setPersonaSesion(token, (vence_en.getTime() - creado_en.getTime()) / 1_000),
+  browser.setKnownPerson(sealDevice(secretos, `persona ${personaId}`).slice('persona '.length)),
 ]
 
 /** Reports whether a person has already used the browser that sent this `Cookie` header. */
-export function esConocido(
-  { navegador, secretos }: Pick<Deps, 'navegador' | 'secretos'>,
+export function isKnownBrowser(
+  { browser, secretos }: Pick<Deps, 'browser' | 'secretos'>,
   cookie: string,
   personaId: string,
 ): boolean {
-  const texto = navegador.leerConocido(cookie)
-  return texto !== undefined && leerDispositivo(secretos, `persona ${texto}`) === `persona ${personaId}`
+  const texto = browser.readKnownPerson(cookie)
+  return texto !== undefined && readDevice(secretos, `persona ${texto}`) === `persona ${personaId}`
 }
 
-const NAVEGADORES: readonly [forma: RegExp, nombre: string][] = [
+const BROWSERS: readonly [forma: RegExp, nombre: string][] = [
   [/\bEdg/, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/SamsungBrowser/, 'Samsung Internet'],
@@ -321,7 +331,7 @@ const NAVEGADORES: readonly [forma: RegExp, nombre: string][] = [
   [/Chrome|CriOS/, 'Chrome'],
   [/Safari/, 'Safari'],
 ]
-const SISTEMAS: readonly [forma: RegExp, nombre: string][] = [
+const SYSTEMS: readonly [forma: RegExp, nombre: string][] = [
   [/Android/, 'Android'],
   [/iPhone|iPad/, 'iOS'],
   [/Windows/, 'Windows'],
@@ -330,13 +340,13 @@ const SISTEMAS: readonly [forma: RegExp, nombre: string][] = [
 ]
 
 /** Describes browser and system in words, from a `User-Agent` header. The header itself is not stored. */
-export function dispositivoDe(agente: string): string {
-  const de = (formas: typeof SISTEMAS) => formas.find(([forma]) => forma.test(agente))?.[1]
-  const [navegador = 'Otro navegador', sistema] = [de(NAVEGADORES), de(SISTEMAS)]
-  return sistema ? `${navegador} en ${sistema}` : navegador
+export function deviceOf(userAgent: string): string {
+  const de = (formas: typeof SYSTEMS) => formas.find(([forma]) => forma.test(userAgent))?.[1]
+  const [browser = 'Otro navegador', sistema] = [de(BROWSERS), de(SYSTEMS)]
+  return sistema ? `${browser} en ${sistema}` : browser
 }
 
-const LIMPIAR = [
+const PURGE = [
   statement<{ ahora: Date }>('equipo.limpiarSesiones', 'delete from sesion_persona where vence_en <= :ahora'),
   statement<{ ahora: Date }>('equipo.limpiarInvitaciones', 'delete from invitacion where vence_en <= :ahora'),
   statement<{ ahora: Date }>('equipo.limpiarEntradasAMedias', 'delete from entrada_a_medias where vence_en <= :ahora'),
@@ -356,6 +366,6 @@ const LIMPIAR = [
  * Deletes expired sessions, invitations, codes, passkey challenges, unfinished sign-ins and unconfirmed secrets of
  * apps.
  */
-export async function limpiarEntradas({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
-  for (const sentencia of LIMPIAR) await db.consultar(sentencia, { ahora: reloj() })
+export async function purgeSignIns({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  for (const purgeStatement of PURGE) await db.query(purgeStatement, { ahora: clock() })
 }

@@ -4,15 +4,15 @@ import { type Db, inTransaction, statement } from '../../data/db.ts'
 import type { sesion_persona } from '../../generado/contrato/prisma/client.ts'
 import type { Modo, SesionAbierta } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { quedaInactiva } from './inactividad.ts'
-import { type FilaMembresia, membresiaDesconocida } from './persona.ts'
-import { venceSesion } from './sesion.ts'
+import { idleFrom } from './inactividad.ts'
+import { type MembresiaRow, unknownMembresia } from './persona.ts'
+import { sesionExpiry } from './sesion.ts'
 
-type SesionPropia = Identities['sesionDePersona']
+type OwnSesion = Identities['sesionDePersona']
 
-const LISTAR = statement<
+const LIST = statement<
   { persona_id: string; ahora: Date },
   Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en' | 'inactiva_en'>
 >(
@@ -23,11 +23,11 @@ const LISTAR = statement<
 
 /** Returns the sessions of a person that are valid now, newest first. */
 export async function leerSesiones(
-  { db, reloj }: { db: Pick<Db, 'consultar'>; reloj: () => Date },
-  { personaId, codigo }: Pick<SesionPropia, 'personaId' | 'codigo'>,
+  { db, clock }: { db: Pick<Db, 'query'>; clock: () => Date },
+  { personaId, codigo }: Pick<OwnSesion, 'personaId' | 'codigo'>,
 ): Promise<SesionAbierta[]> {
-  const filas = await db.consultar(LISTAR, { persona_id: personaId, ahora: reloj() })
-  return filas.map(({ sesion, dispositivo, red, creado_en, vence_en, inactiva_en }) => ({
+  const rows = await db.query(LIST, { persona_id: personaId, ahora: clock() })
+  return rows.map(({ sesion, dispositivo, red, creado_en, vence_en, inactiva_en }) => ({
     sesion,
     actual: sesion === codigo,
     dispositivo,
@@ -38,32 +38,35 @@ export async function leerSesiones(
   }))
 }
 
-const CERRAR = statement<{ persona_id: string; sesion: string }, { sesion: string }>(
+const CLOSE = statement<{ persona_id: string; sesion: string }, { sesion: string }>(
   'equipo.cerrarSesion',
   'delete from sesion_persona where persona_id = :persona_id and sesion = :sesion returning sesion',
 )
 
 /** Ends one of the person's own sessions. Returns false if the person has no such session. */
-export const cerrarSesionDe = (
+export const closeSesionOf = (
   { db, bitacora }: Pick<Deps, 'db' | 'bitacora'>,
-  quien: Quien & { identidad: SesionPropia },
+  quien: Actor & { identity: OwnSesion },
   sesion: string,
   accion: string,
 ): Promise<boolean> =>
-  inTransaction(db.central, async (consultar) => {
-    const { personaId: persona_id, persona } = quien.identidad
-    const [cerrada] = await consultar(CERRAR, { persona_id, sesion })
-    if (!cerrada) return false
-    await bitacora.anotar(consultar, quien, { accion, sobre: ['persona', persona], campos: ['sesion'] })
+  inTransaction(db.central, async (query) => {
+    const { personaId: persona_id, persona } = quien.identity
+    const [closedRow] = await query(CLOSE, { persona_id, sesion })
+    if (!closedRow) return false
+    await bitacora.record(query, quien, { accion, sobre: ['persona', persona], campos: ['sesion'] })
     return true
   })
 
-const PROPIA = statement<{ persona_id: string; membresia: string }, Pick<FilaMembresia, 'id' | 'ambito' | 'alcances'>>(
+const OWN_MEMBRESIA = statement<
+  { persona_id: string; membresia: string },
+  Pick<MembresiaRow, 'id' | 'ambito' | 'alcances'>
+>(
   'equipo.membresiaPropia',
   'select id, ambito, alcances from membresia where persona_id = :persona_id and membresia = :membresia',
 )
 
-const ELEGIR = statement<{ hash: Uint8Array; membresia_id: string; modo: string; vence_en: Date; inactiva_en: Date }>(
+const CHOOSE = statement<{ hash: Uint8Array; membresia_id: string; modo: string; vence_en: Date; inactiva_en: Date }>(
   'equipo.elegirMembresia',
   `update sesion_persona set membresia_id = :membresia_id, modo = :modo, vence_en = :vence_en, inactiva_en = :inactiva_en
    where hash = :hash`,
@@ -74,26 +77,26 @@ const ELEGIR = statement<{ hash: Uint8Array; membresia_id: string; modo: string;
  * membership.
  * @throws Problema 404 if the person has no such membership; 401 if the session would then already be over
  */
-export async function elegir(
-  { db, reloj, ajustes, bitacora }: Pick<Deps, 'db' | 'reloj' | 'ajustes' | 'bitacora'>,
-  quien: Quien & { identidad: SesionPropia },
+export async function chooseMembresia(
+  { db, clock, settings, bitacora }: Pick<Deps, 'db' | 'clock' | 'settings' | 'bitacora'>,
+  quien: Actor & { identity: OwnSesion },
   { membresia, modo = 'live' }: { membresia: string; modo?: Modo | undefined },
-): Promise<SesionPropia> {
-  const { identidad } = quien
-  const { personaId: persona_id, persona, sesion: hash, creado_en } = identidad
-  const [suya] = await db.consultar(PROPIA, { persona_id, membresia })
-  if (!suya) throw membresiaDesconocida()
-  const vence_en = venceSesion(creado_en, suya.ambito)
-  if (vence_en <= reloj())
+): Promise<OwnSesion> {
+  const { identity } = quien
+  const { personaId: persona_id, persona, sesion: hash, creado_en } = identity
+  const [ownMembresia] = await db.query(OWN_MEMBRESIA, { persona_id, membresia })
+  if (!ownMembresia) throw unknownMembresia()
+  const vence_en = sesionExpiry(creado_en, ownMembresia.ambito)
+  if (vence_en <= clock())
     throw new Problema('sesion_invalida', 'Pasaron más de 12 horas desde que entró. Entre otra vez.', {
       cabeceras: PERSON_CHALLENGE,
     })
-  const inactiva_en = quedaInactiva({ reloj, ajustes }, suya)
-  await inTransaction(db.central, async (consultar) => {
-    await consultar(ELEGIR, { hash, membresia_id: suya.id, modo, vence_en, inactiva_en })
+  const inactiva_en = idleFrom({ clock, settings }, ownMembresia)
+  await inTransaction(db.central, async (query) => {
+    await query(CHOOSE, { hash, membresia_id: ownMembresia.id, modo, vence_en, inactiva_en })
     const sobre = ['persona', persona] as const
-    const antes = { membresia: identidad.membresia, modo: identidad.modo }
-    await bitacora.anotar(consultar, quien, { accion: 'elegirMembresia', sobre, antes, despues: { membresia, modo } })
+    const antes = { membresia: identity.membresia, modo: identity.modo }
+    await bitacora.record(query, quien, { accion: 'elegirMembresia', sobre, antes, despues: { membresia, modo } })
   })
-  return { ...identidad, membresia, modo, vence_en, inactiva_en }
+  return { ...identity, membresia, modo, vence_en, inactiva_en }
 }

@@ -9,30 +9,30 @@ const PASO = 30
 const BYTES = 20
 
 /** Loads the library at first use, because few requests need it. */
-const cargar = () => import('otplib')
+const loadOtplib = () => import('otplib')
 
-const lugarDe = (persona_id: string) => `totp ${persona_id}`
+const sealPlaceOf = (persona_id: string) => `totp ${persona_id}`
 
 /** Encrypts an app's secret for the row of its person. */
-const sellar = (secretos: Deps['secretos'], persona_id: string, secreto: string) =>
-  seal(secretos, 'segundo_factor', lugarDe(persona_id), Buffer.from(secreto))
+const sealSecret = (secretos: Deps['secretos'], persona_id: string, secreto: string) =>
+  seal(secretos, 'segundo_factor', sealPlaceOf(persona_id), Buffer.from(secreto))
 
 /** Creates a secret for an app. Returns it in base32, as the text of a QR code, and encrypted. */
-export async function nuevoSecreto(
-  { secretos, ajustes }: Pick<Deps, 'secretos' | 'ajustes'>,
+export async function newTotpSecret(
+  { secretos, settings }: Pick<Deps, 'secretos' | 'settings'>,
   { personaId, correo }: { personaId: string; correo: string },
 ) {
-  const { generateSecret } = await cargar()
+  const { generateSecret } = await loadOtplib()
   const secreto = generateSecret({ length: BYTES })
   return {
     secreto,
-    uri: await uriDe(ajustes.marca.nombre, correo, secreto),
-    sellado: sellar(secretos, personaId, secreto),
+    uri: await uriDe(settings.brand.nombre, correo, secreto),
+    sealed: sealSecret(secretos, personaId, secreto),
   }
 }
 
 const uriDe = async (issuer: string, label: string, secret: string) =>
-  (await cargar()).generateURI({ issuer, label, secret })
+  (await loadOtplib()).generateURI({ issuer, label, secret })
 
 /**
  * Returns the time step of a code: the present one, the one before or the next. Undefined if the code is wrong, or if
@@ -40,17 +40,17 @@ const uriDe = async (issuer: string, label: string, secret: string) =>
  * @throws Error if the secret was altered
  */
 export async function pasoDe(
-  { secretos, reloj }: Pick<Deps, 'secretos' | 'reloj'>,
+  { secretos, clock }: Pick<Deps, 'secretos' | 'clock'>,
   persona_id: string,
-  sellado: Uint8Array,
+  sealed: Uint8Array,
   codigo: string,
 ): Promise<number | undefined> {
   if (!/^[0-9]{6}$/.test(codigo)) return undefined
-  const secret = unsealIfKnown(secretos, 'segundo_factor', lugarDe(persona_id), sellado)?.toString()
+  const secret = unsealIfKnown(secretos, 'segundo_factor', sealPlaceOf(persona_id), sealed)?.toString()
   if (secret === undefined) return undefined
-  const { verify } = await cargar()
-  const epoch = Math.floor(reloj().getTime() / 1_000)
-  const verificado = await verify({
+  const { verify } = await loadOtplib()
+  const epoch = Math.floor(clock().getTime() / 1_000)
+  const verified = await verify({
     strategy: 'totp',
     secret,
     token: codigo,
@@ -58,32 +58,33 @@ export async function pasoDe(
     period: PASO,
     epochTolerance: PASO,
   })
-  return verificado.valid ? Math.floor(epoch / PASO) + verificado.delta : undefined
+  return verified.valid ? Math.floor(epoch / PASO) + verified.delta : undefined
 }
 
 /** Removes spaces and hyphens, which apps insert for readability. */
-export const sinSeparadores = (codigo: string) => codigo.replace(/[\s-]/g, '')
+export const withoutSeparators = (codigo: string) => codigo.replace(/[\s-]/g, '')
 
 const TODOS = statement<object, Pick<segundo_factor, 'persona_id' | 'secreto'>>(
   'equipo.secretosDeTotp',
   'select persona_id, secreto from segundo_factor where secreto is not null',
 )
 
-const RECIFRAR = statement<{ persona_id: string; antes: Uint8Array; secreto: Uint8Array }>(
+const REENCRYPT = statement<{ persona_id: string; antes: Uint8Array; secreto: Uint8Array }>(
   'equipo.recifrarTotp',
   'update segundo_factor set secreto = :secreto where persona_id = :persona_id and secreto = :antes',
 )
 
 /** Re-encrypts secrets of apps that an older master key encrypted. */
 export async function reencryptTotp({ db, secretos, log }: Pick<Deps, 'secretos' | 'log'> & { db: Db }): Promise<void> {
-  const { kid } = secretos.presente('segundo_factor')
-  let recifrados = 0
-  for (const { persona_id, secreto: antes } of await db.consultar(TODOS)) {
+  const { kid } = secretos.current('segundo_factor')
+  let reencryptedCount = 0
+  for (const { persona_id, secreto: antes } of await db.query(TODOS)) {
     if (antes === null || keyIdOf(antes) === kid) continue
-    const secreto = reseal(secretos, 'segundo_factor', lugarDe(persona_id), antes)
-    if (secreto) await db.consultar(RECIFRAR, { persona_id, antes, secreto })
+    const secreto = reseal(secretos, 'segundo_factor', sealPlaceOf(persona_id), antes)
+    if (secreto) await db.query(REENCRYPT, { persona_id, antes, secreto })
     else log.error({ kid: keyIdOf(antes) }, 'MASTER_KEYS lacks the key of the secret of an app')
-    if (secreto) recifrados++
+    if (secreto) reencryptedCount++
   }
-  if (recifrados > 0) log.info({ secretos: recifrados }, 'secrets of apps encrypted with the present master key')
+  if (reencryptedCount > 0)
+    log.info({ secretos: reencryptedCount }, 'secrets of apps encrypted with the present master key')
 }

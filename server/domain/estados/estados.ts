@@ -8,7 +8,8 @@ import {
 import { Problema } from '../../platform/errors.ts'
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
-const deUbicacion: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion[]>> = MAQUINA_DE_UBICACION.transiciones
+const ubicacionTransitions: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion[]>> =
+  MAQUINA_DE_UBICACION.transiciones
 const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
   MOTIVOS
 
@@ -16,45 +17,46 @@ const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, {
 export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
 
 /** Returns the states that the courier of a parcel may report next. Only the merchant can cancel a guide. */
-export const reportables = (estado: Estado): readonly Estado[] =>
+export const reportableStates = (estado: Estado): readonly Estado[] =>
   siguientes(estado).filter((otro) => otro !== 'cancelado')
 
 /**
  * Reports whether a guide needs a confirmed location for this state: a courier does not leave without a destination.
  */
-export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
+export const requiresUbicacion = (estado: Estado) => estado === 'en_ruta'
 
 /** Reports whether the office may undo this state. */
-export const esRectificable = (estado: Estado) =>
+export const isRectifiable = (estado: Estado) =>
   (MAQUINA_DE_ESTADOS.rectificables as readonly Estado[]).includes(estado)
 
 /** Reports whether no state can follow this state. */
 export const esFinal = (estado: Estado) => siguientes(estado).length === 0
 
 /** States of guides that are not over. */
-export const EN_CURSO = (Object.keys(transiciones) as Estado[]).filter((estado) => !esFinal(estado))
+export const ONGOING_STATES = (Object.keys(transiciones) as Estado[]).filter((estado) => !esFinal(estado))
 
 /** Returns the states that the location of a guide may enter next. */
-export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
+export const nextUbicacionStates = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] =>
+  ubicacionTransitions[estado]
 
 /** Returns the reasons that a state may have; empty if the state takes none. */
-export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
+export const reasonsOf = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
 
 /** Reports whether the merchant must act before the next delivery attempt can succeed. */
-export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>
+export const requiresAction = (estado: Estado, motivo: Motivo | null): boolean =>
   motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
 
 /**
  * Requires that a guide's present state may change to the reported state.
  * @throws Problema 409 `transicion_invalida`, with the states that can be reported
  */
-export function exigirTransicion(estado: Estado, nuevo: Estado) {
-  const posibles = reportables(estado)
-  if (posibles.includes(nuevo)) return
-  const cuales = posibles.length > 0 ? `Puede pasar a ${posibles.join(', ')}.` : 'Es un estado final.'
-  throw new Problema('transicion_invalida', `La guía está en ${estado} y no puede pasar a ${nuevo}. ${cuales}`, {
+export function requireTransition(estado: Estado, nuevo: Estado) {
+  const possibleStates = reportableStates(estado)
+  if (possibleStates.includes(nuevo)) return
+  const possibleText = possibleStates.length > 0 ? `Puede pasar a ${possibleStates.join(', ')}.` : 'Es un estado final.'
+  throw new Problema('transicion_invalida', `La guía está en ${estado} y no puede pasar a ${nuevo}. ${possibleText}`, {
     estado,
-    transiciones: [...posibles],
+    transiciones: [...possibleStates],
   })
 }
 
@@ -62,10 +64,10 @@ export function exigirTransicion(estado: Estado, nuevo: Estado) {
  * Requires that a guide can still be cancelled, that is, no courier has or had the parcel.
  * @throws Problema 409 `transicion_invalida`, without states, because the client cannot report any
  */
-export function exigirCancelable(estado: Estado) {
+export function requireCancellable(estado: Estado) {
   if (siguientes(estado).includes('cancelado')) return
-  const remedio = siguientes(estado).includes('en_devolucion') ? ' Si el paquete debe volver, pida la devolución.' : ''
-  const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedio}`
+  const remedy = siguientes(estado).includes('en_devolucion') ? ' Si el paquete debe volver, pida la devolución.' : ''
+  const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedy}`
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }
 
@@ -73,7 +75,7 @@ export function exigirCancelable(estado: Estado) {
  * Word of each state for the person who waits for a parcel, on the tracking page and in the proof of delivery. The
  * contract has texts of its own (`DESCRIPCIONES_DE_ESTADO`), which stored events and webhook bodies keep.
  */
-export const PALABRAS: Readonly<Record<Estado, string>> = {
+export const GUIA_STATE_WORDS: Readonly<Record<Estado, string>> = {
   aceptado: 'Envío registrado',
   recolectado: 'Recolectado',
   en_bodega: 'En bodega',
@@ -92,5 +94,5 @@ export const PALABRAS: Readonly<Record<Estado, string>> = {
  */
 export const EVENT_WORDS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),
+  ...Object.fromEntries(Object.entries(GUIA_STATE_WORDS).map(([estado, word]) => [`guia.${estado}`, word])),
 }

@@ -6,7 +6,7 @@ import { forDocuments } from '../../platform/brand/brand.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Resolution } from '../../platform/zpl/zpl.ts'
 import type { Deps } from '../deps.ts'
-import { DIBUJO, datosDe, type FilaEtiqueta } from './etiqueta.ts'
+import { DRAW_VERSION, etiquetaDataOf, type FilaEtiqueta } from './etiqueta.ts'
 
 /** Form of a file of labels: the paper of a PDF, or the resolution of a label printer. */
 export type LabelForm = { formato: '10x15' | 'carta' } | { ppp: Resolution }
@@ -19,8 +19,8 @@ const ZPL = 'application/zpl'
  * Returns the media type in which the client wants labels: a link in JSON, or the file itself.
  * @throws Problema 406 if `Accept` admits none of them
  */
-export function typeOfLabels(acepta: (tipos: string[]) => string | false): 'json' | 'pdf' | 'zpl' {
-  const tipo = acepta([...JSON_TYPES, PDF, ZPL])
+export function typeOfLabels(accepts: (tipos: string[]) => string | false): 'json' | 'pdf' | 'zpl' {
+  const tipo = accepts([...JSON_TYPES, PDF, ZPL])
   if (tipo === PDF) return 'pdf'
   if (tipo === ZPL) return 'zpl'
   if (tipo) return 'json'
@@ -38,37 +38,37 @@ export interface LabelFile {
   ETag: string
   nombre: string
   /** Returns the bytes as the body of an answer; without content for a client that requests only headers. */
-  body(senal: AbortSignal, soloCabeceras: boolean): Promise<ByteStream>
+  body(signal: AbortSignal, headersOnly: boolean): Promise<ByteStream>
 }
 
 /**
  * Prepares a file of labels from the rows of their guides, of which there is at least one.
- * @param cobrar counts the labels for a rate limit before they are drawn
+ * @param charge counts the labels for a rate limit before they are drawn
  */
 export function labelFile(
-  { hilos, recientes, ajustes }: Pick<Deps, 'hilos' | 'recientes' | 'ajustes'>,
-  filas: readonly FilaEtiqueta[],
+  { threads, recentDocuments, settings }: Pick<Deps, 'threads' | 'recentDocuments' | 'settings'>,
+  rows: readonly FilaEtiqueta[],
   forma: LabelForm,
-  cobrar: (cuantas: number) => void = () => {},
+  charge: (labelCount: number) => void = () => {},
 ): LabelFile {
-  const etiquetas = filas.map((fila) => datosDe(fila, ajustes))
-  const marca = forDocuments(ajustes.marca)
-  const deMarca = [marca.nombre, marca.logo && digestOf(marca.logo.negro.png)]
+  const etiquetas = rows.map((fila) => etiquetaDataOf(fila, settings))
+  const brand = forDocuments(settings.brand)
+  const brandKey = [brand.nombre, brand.logo && digestOf(brand.logo.negro.png)]
   const enZpl = 'ppp' in forma
-  const ETag = etagOf(JSON.stringify([DIBUJO, enZpl ? `zpl${forma.ppp}` : forma.formato, ...deMarca, etiquetas]))
-  const dueno = filas[0]!.comercio_id
-  const dibujar = (senal: AbortSignal) => {
-    cobrar(filas.length)
+  const ETag = etagOf(JSON.stringify([DRAW_VERSION, enZpl ? `zpl${forma.ppp}` : forma.formato, ...brandKey, etiquetas]))
+  const dueno = rows[0]!.comercio_id
+  const draw = (signal: AbortSignal) => {
+    charge(rows.length)
     return enZpl
-      ? hilos.run(dueno, 'zpl', { marca, etiquetas, ppp: forma.ppp }, senal)
-      : hilos.run(dueno, 'etiquetas', { marca, etiquetas, formato: forma.formato }, senal)
+      ? threads.run(dueno, 'zpl', { brand, etiquetas, ppp: forma.ppp }, signal)
+      : threads.run(dueno, 'etiquetas', { brand, etiquetas, formato: forma.formato }, signal)
   }
-  const base = filas.length === 1 ? `etiqueta-${filas[0]!.guia}` : `etiquetas-${filas.length}`
+  const base = rows.length === 1 ? `etiqueta-${rows[0]!.guia}` : `etiquetas-${rows.length}`
   return {
     ETag,
     nombre: `${base}.${enZpl ? 'zpl' : 'pdf'}`,
-    async body(senal, soloCabeceras) {
-      const bytes = soloCabeceras ? recientes.find(ETag) : await recientes.get(ETag, dibujar, senal)
+    async body(signal, headersOnly) {
+      const bytes = headersOnly ? recentDocuments.find(ETag) : await recentDocuments.get(ETag, draw, signal)
       return new ByteStream(enZpl ? ZPL : PDF, bytes?.length, Readable.from(bytes ? [bytes] : []))
     },
   }

@@ -1,19 +1,19 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia, urlDeRastreo } from '../guias/guia.ts'
-import type { DatosDeEtiqueta } from './label.ts'
+import { type FilaGuia, type GuiaScope, rastreoUrl, type ScopeColumns, toScopeColumns } from '../guias/guia.ts'
+import type { EtiquetaData } from './label.ts'
 
 /**
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
  * are made from the data.
  */
-export const DIBUJO = 5
+export const DRAW_VERSION = 5
 
 /** Row of a guide with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
-const LEER = statement<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
+const LEER = statement<{ guias: readonly string[] } & ScopeColumns, FilaEtiqueta>(
   'etiquetas.leer',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
@@ -24,15 +24,11 @@ const LEER = statement<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiquet
 )
 
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
-export async function leerEtiquetas(
-  db: Db,
-  ambito: AmbitoDeGuias,
-  codigos: readonly string[],
-): Promise<FilaEtiqueta[]> {
-  const leer = ({ consultar }: Db, guias: readonly string[]) => consultar(LEER, { guias, ...enFilas(ambito) })
+export async function leerEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
+  const leer = ({ query }: Db, guias: readonly string[]) => query(LEER, { guias, ...toScopeColumns(ambito) })
   if (ambito !== 'todos') return leer(db, codigos)
-  const filas = await askByKey(db, codigos, leer)
-  return filas.sort((una, otra) => codigos.indexOf(una.guia) - codigos.indexOf(otra.guia))
+  const rows = await askByKey(db, codigos, leer)
+  return rows.sort((row, otherRow) => codigos.indexOf(row.guia) - codigos.indexOf(otherRow.guia))
 }
 
 /**
@@ -40,14 +36,14 @@ export async function leerEtiquetas(
  * labels. If a correction came while the label was made, the guide gets the warning. Does nothing if the same link was
  * opened just before.
  */
-const ANOTAR = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { impresas: string; ahora: Date }>(
+const RECORD = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { printed: string; ahora: Date }>(
   'etiquetas.anotar',
   `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
      coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)
        where a ->> 'codigo' <> 'etiqueta_desactualizada'), '[]')
      || case when x.ultima_correccion is distinct from g.ultima_correccion
        then '[{"codigo": "etiqueta_desactualizada", "campo": "/guia"}]' else '[]'::jsonb end
-   from json_to_recordset(:impresas::json) x(id uuid, ultima_correccion int)
+   from json_to_recordset(:printed::json) x(id uuid, ultima_correccion int)
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = x.id
      and (g.etiqueta_en is null or x.ultima_correccion is distinct from g.ultima_correccion
        or g.advertencias @> '[{"codigo": "etiqueta_desactualizada"}]')`,
@@ -57,30 +53,30 @@ const ANOTAR = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { impresas: st
  * Records that labels with the data of these rows were made. Writes only for a guide's first label, and for the first
  * label after a correction of what labels show.
  */
-export async function anotarEtiquetas(db: Db, filas: readonly FilaEtiqueta[], ahora: Date): Promise<void> {
-  const impresas = filas.filter(
+export async function recordEtiquetas(db: Db, rows: readonly FilaEtiqueta[], ahora: Date): Promise<void> {
+  const printed = rows.filter(
     ({ etiqueta_en, advertencias }) =>
       etiqueta_en === null || advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
   )
-  if (impresas.length === 0) return
-  const [{ comercio_id, modo }] = impresas as [FilaEtiqueta]
-  const claves = impresas.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
-  await db.consultar(ANOTAR, { comercio_id, modo, impresas: JSON.stringify(claves), ahora })
+  if (printed.length === 0) return
+  const [{ comercio_id, modo }] = printed as [FilaEtiqueta]
+  const claves = printed.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
+  await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(claves), ahora })
 }
 
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
-export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
+export const hasNoEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
 
 /** Explains a resolution that is given for another type than ZPL. */
-export const PPP_SIN_ZPL = 'vale solo con Accept: application/zpl; quítelo, o pida ese formato'
+export const DPI_WITHOUT_ZPL = 'vale solo con Accept: application/zpl; quítelo, o pida ese formato'
 
 /** Joins guide codes into the name that a link uses. Codes contain no hyphens. */
-export const unir = (codigos: readonly string[]) => codigos.join('-')
-/** Splits the name in a link into its guide codes; the inverse of {@link unir}. */
-export const separar = (nombre: string) => nombre.split('-')
+export const joinCodes = (codigos: readonly string[]) => codigos.join('-')
+/** Splits the name in a link into its guide codes; the inverse of {@link joinCodes}. */
+export const splitCodes = (nombre: string) => nombre.split('-')
 
 /** Converts a row into the data of its label. */
-export function datosDe(fila: FilaEtiqueta, ajustes: Pick<ServiceSettings, 'urlPublica'>): DatosDeEtiqueta {
+export function etiquetaDataOf(fila: FilaEtiqueta, settings: Pick<ServiceSettings, 'publicUrl'>): EtiquetaData {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
     comercio: fila.nombre,
@@ -88,7 +84,7 @@ export function datosDe(fila: FilaEtiqueta, ajustes: Pick<ServiceSettings, 'urlP
     guia,
     external_ref,
     creado_en: fila.creado_en.toISOString(),
-    url_rastreo: urlDeRastreo(ajustes, guia),
+    url_rastreo: rastreoUrl(settings, guia),
     recogida: {
       nombre: recogida.nombre,
       lat: recogida.lat,

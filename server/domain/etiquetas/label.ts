@@ -5,7 +5,7 @@ import { lineHeight, type TextStyle, type Typography } from '../../platform/pdf/
 import { showTelephone } from '../../platform/telephones/telephone.ts'
 
 /** Data of one label, as plain values; the caller converts its rows. */
-export interface DatosDeEtiqueta {
+export interface EtiquetaData {
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -39,9 +39,9 @@ export interface DatosDeEtiqueta {
  * points, from the upper left corner.
  */
 export interface LabelCanvas {
-  readonly tipografia: Typography
+  readonly typography: Typography
   /** Brand's name and the size of its logo in any unit. */
-  readonly marca: { nombre: string; logo: { ancho: number; alto: number } | null }
+  readonly brand: { nombre: string; logo: { ancho: number; alto: number } | null }
   /** Fills a rectangle with black. */
   fill(x: number, y: number, ancho: number, alto: number): void
   /** Fills a rectangle with white, over the text behind test labels. */
@@ -52,128 +52,128 @@ export interface LabelCanvas {
   /** Returns the function that draws a text as Code 128 bars in the middle; undefined if no bars can be printed. */
   bars(texto: string): ((y: number, alto: number) => void) | undefined
   /** Returns the function that draws a text as a QR code in a square; undefined if the text is too long. */
-  qr(texto: string): ((x: number, y: number, lado: number) => void) | undefined
+  qr(texto: string): ((x: number, y: number, side: number) => void) | undefined
 }
 
 /** PDF points per centimetre. */
-const PUNTO_POR_CM = 72 / 2.54
-export const HOJA = { ancho: 10 * PUNTO_POR_CM, alto: 15 * PUNTO_POR_CM }
+const POINTS_PER_CM = 72 / 2.54
+export const SHEET = { ancho: 10 * POINTS_PER_CM, alto: 15 * POINTS_PER_CM }
 const X = 12
-const ANCHO = HOJA.ancho - 2 * X
+const WIDTH = SHEET.ancho - 2 * X
 /**
  * Maximum characters drawn as Code 128 bars. A guide's code has 12; a much longer text would give bars that no printer
  * resolves.
  */
 const LARGO_128 = 24
 /** Largest size of the brand's logo, in points. */
-export const LOGO_BOX = { ancho: ANCHO / 2 - 4, alto: 28 }
-const ROTULO: TextStyle = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
+export const LOGO_BOX = { ancho: WIDTH / 2 - 4, alto: 28 }
+const CAPTION: TextStyle = { cuerpo: 6.2, peso: 'strong', letterSpacing: 0.5 }
 
 /**
  * Draws a label from top to bottom: carrier, code, sender, destination, contents. The destination gets the space that
  * the other parts leave.
  */
-export function drawLabel(lienzo: LabelCanvas, etiqueta: DatosDeEtiqueta): void {
-  const hoja: Hoja = {
-    lienzo,
-    tipografia: lienzo.tipografia,
+export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
+  const sheet: Sheet = {
+    canvas,
+    typography: canvas.typography,
     etiqueta,
-    regla: (y, grueso = 1) => lienzo.fill(X, y, ANCHO, grueso),
+    rule: (y, thickness = 1) => canvas.fill(X, y, WIDTH, thickness),
   }
-  if (etiqueta.modo === 'test') lienzo.backdrop()
-  let y = cabecera(hoja)
-  y = codigo(hoja, y + 5)
-  hoja.regla(y)
-  y = remitente(hoja, y + 5)
-  hoja.regla(y, 2)
-  const pie = HOJA.alto - X - ALTO_DEL_PIE
-  destino(hoja, y + 6, pie - 5)
-  hoja.regla(pie)
-  contenidoYQr(hoja, pie + 1)
+  if (etiqueta.modo === 'test') canvas.backdrop()
+  let y = drawHeader(sheet)
+  y = codigo(sheet, y + 5)
+  sheet.rule(y)
+  y = remitente(sheet, y + 5)
+  sheet.rule(y, 2)
+  const footTop = SHEET.alto - X - ALTO_DEL_PIE
+  destino(sheet, y + 6, footTop - 5)
+  sheet.rule(footTop)
+  drawContentAndQr(sheet, footTop + 1)
 }
 
-interface Hoja {
-  lienzo: LabelCanvas
-  tipografia: Typography
-  etiqueta: DatosDeEtiqueta
-  regla: (y: number, grueso?: number) => void
+interface Sheet {
+  canvas: LabelCanvas
+  typography: Typography
+  etiqueta: EtiquetaData
+  rule: (y: number, thickness?: number) => void
 }
 
-function cabecera(hoja: Hoja): number {
-  const { lienzo, tipografia, etiqueta, regla } = hoja
+function drawHeader(sheet: Sheet): number {
+  const { canvas, typography, etiqueta, rule } = sheet
   const y = X
-  const mitad = LOGO_BOX.ancho
-  laMarca(hoja, y)
-  const x = X + mitad + 8
+  const halfWidth = LOGO_BOX.ancho
+  drawBrand(sheet, y)
+  const x = X + halfWidth + 8
   if (etiqueta.modo === 'test') {
-    lienzo.fill(x + mitad - 66, y + 5, 66, 18)
-    const estilo: TextStyle = { cuerpo: 10, peso: 'fuerte', color: '#FFFFFF', espaciado: 1.5 }
-    tipografia.escribir(['PRUEBA'], x + mitad - 66, y + 7.2, estilo, { ancho: 66, alinear: 'centro' })
+    canvas.fill(x + halfWidth - 66, y + 5, 66, 18)
+    const style: TextStyle = { cuerpo: 10, peso: 'strong', color: '#FFFFFF', letterSpacing: 1.5 }
+    typography.write(['PRUEBA'], x + halfWidth - 66, y + 7.2, style, { ancho: 66, align: 'centro' })
   } else {
-    const comercio = tipografia.ajustar(etiqueta.comercio, { interlineado: 1.15 }, [9, 8, 7], {
-      ancho: mitad,
+    const comercio = typography.fit(etiqueta.comercio, { leading: 1.15 }, [9, 8, 7], {
+      ancho: halfWidth,
       alto: 28,
     })
-    const opciones = { ancho: mitad, alinear: 'derecha' } as const
-    tipografia.escribir(comercio.lineas, x, y + (28 - comercio.alto) / 2, comercio.estilo, opciones)
+    const opciones = { ancho: halfWidth, align: 'derecha' } as const
+    typography.write(comercio.lineas, x, y + (28 - comercio.alto) / 2, comercio.style, opciones)
   }
-  regla(y + 32, 2)
+  rule(y + 32, 2)
   return y + 34
 }
 
 /** Draws the logo in black. Draws the brand's name if the brand has no logo or the logo does not show the name. */
-function laMarca({ lienzo, tipografia }: Hoja, y: number): void {
-  const { marca } = lienzo
-  const { logo } = marca
+function drawBrand({ canvas, typography }: Sheet, y: number): void {
+  const { brand } = canvas
+  const { logo } = brand
   const caja = LOGO_BOX
-  const medida = logo ? fitInside(logo, caja) : { ancho: 0, alto: 0 }
-  const arriba = y + (caja.alto - medida.alto) / 2
-  if (logo) lienzo.logo(X, arriba, medida.ancho, medida.alto)
+  const logoSize = logo ? fitInside(logo, caja) : { ancho: 0, alto: 0 }
+  const top = y + (caja.alto - logoSize.alto) / 2
+  if (logo) canvas.logo(X, top, logoSize.ancho, logoSize.alto)
   if (logo && !needsName(logo)) return
-  const x = X + (logo ? medida.ancho + 5 : 0)
-  const estilo = { peso: 'fuerte', interlineado: 1.15 } as const
-  const nombre = tipografia.ajustar(marca.nombre, estilo, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
-  tipografia.escribir(nombre.lineas, x, y + (caja.alto - nombre.alto) / 2, nombre.estilo)
+  const x = X + (logo ? logoSize.ancho + 5 : 0)
+  const style = { peso: 'strong', leading: 1.15 } as const
+  const nombre = typography.fit(brand.nombre, style, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
+  typography.write(nombre.lineas, x, y + (caja.alto - nombre.alto) / 2, nombre.style)
 }
 
-const ALTO_DE_BARRAS = 56
+const BARS_HEIGHT = 56
 
-function codigo({ lienzo, tipografia, etiqueta }: Hoja, y: number): number {
-  const barras = etiqueta.guia.length <= LARGO_128 ? lienzo.bars(etiqueta.guia) : undefined
+function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
+  const drawBars = etiqueta.guia.length <= LARGO_128 ? canvas.bars(etiqueta.guia) : undefined
   // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
-  lienzo.clear(0, y, HOJA.ancho, ALTO_DE_BARRAS + 4)
-  barras?.(y + 2, ALTO_DE_BARRAS)
-  const abajo = y + (barras ? ALTO_DE_BARRAS + 4 : 0)
-  const base = { peso: 'fuerte', espaciado: 1.2 } as const
-  const caja = { ancho: ANCHO, alto: 28 }
-  const texto = tipografia.ajustar(inGroups(etiqueta.guia), base, [21, 15, 10, 8], caja)
-  return tipografia.escribir(texto.lineas, X, abajo, texto.estilo, { ancho: ANCHO, alinear: 'centro' }) + 3
+  canvas.clear(0, y, SHEET.ancho, BARS_HEIGHT + 4)
+  drawBars?.(y + 2, BARS_HEIGHT)
+  const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
+  const base = { peso: 'strong', letterSpacing: 1.2 } as const
+  const caja = { ancho: WIDTH, alto: 28 }
+  const texto = typography.fit(inGroups(etiqueta.guia), base, [21, 15, 10, 8], caja)
+  return typography.write(texto.lineas, X, bottom, texto.style, { ancho: WIDTH, align: 'centro' }) + 3
 }
 
-function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
+function remitente({ typography, etiqueta }: Sheet, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
-  const mitad = ANCHO / 2 - 5
-  const escribir = (valor: string, x: number, abajo: number, peso: TextStyle['peso'], alto: number): number => {
-    const texto = tipografia.ajustar(valor, { interlineado: 1.2, peso }, [8.5, 7.5, 6.5], { ancho: mitad, alto })
-    return tipografia.escribir(texto.lineas, x, abajo, texto.estilo)
+  const halfWidth = WIDTH / 2 - 5
+  const writeText = (valor: string, x: number, bottom: number, peso: TextStyle['peso'], alto: number): number => {
+    const texto = typography.fit(valor, { leading: 1.2, peso }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
+    return typography.write(texto.lineas, x, bottom, texto.style)
   }
-  const derecha = X + mitad + 10
-  let remite = escribir(comercio, X, tipografia.escribir(['REMITE'], X, y, ROTULO), 'normal', 11)
-  remite = escribir(recogida.nombre?.trim() || coordenadas(recogida), X, remite, 'normal', 18)
+  const right = X + halfWidth + 10
+  let senderBottom = writeText(comercio, X, typography.write(['REMITE'], X, y, CAPTION), 'normal', 11)
+  senderBottom = writeText(recogida.nombre?.trim() || coordenadas(recogida), X, senderBottom, 'normal', 18)
   // The telephone comes first, so that no long text cuts it off.
   const telefono = recogida.telefono && `Tel. ${showTelephone(recogida.telefono)}`
-  for (const partes of [[telefono, recogida.contacto], [recogida.direccion]]) {
-    const linea = partes.filter((parte) => parte?.trim()).join(' · ')
-    if (linea !== '') remite = escribir(linea, X, remite, 'normal', 18)
+  for (const parts of [[telefono, recogida.contacto], [recogida.direccion]]) {
+    const linea = parts.filter((parte) => parte?.trim()).join(' · ')
+    if (linea !== '') senderBottom = writeText(linea, X, senderBottom, 'normal', 18)
   }
-  const rotulo = tipografia.escribir(['REFERENCIA'], derecha, y, ROTULO)
-  let referencia = escribir(external_ref?.trim() || '—', derecha, rotulo, 'fuerte', 29)
+  const captionBottom = typography.write(['REFERENCIA'], right, y, CAPTION)
+  let referencia = writeText(external_ref?.trim() || '—', right, captionBottom, 'strong', 29)
   if (recogida.indicaciones?.trim()) {
-    const texto = tipografia.escribir(['INDICACIONES PARA RECOGER'], derecha, referencia + 2, ROTULO)
+    const texto = typography.write(['INDICACIONES PARA RECOGER'], right, referencia + 2, CAPTION)
     // The indications fill the space beside the lines of the sender, so that the destination keeps its own.
-    referencia = escribir(recogida.indicaciones, derecha, texto, 'normal', Math.max(18, remite - texto))
+    referencia = writeText(recogida.indicaciones, right, texto, 'normal', Math.max(18, senderBottom - texto))
   }
-  return Math.max(remite, referencia) + 4
+  return Math.max(senderBottom, referencia) + 4
 }
 
 const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
@@ -183,69 +183,69 @@ const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): 
  * Draws the destination. Warehouses sort parcels by municipality, so the municipality's name must be readable from two
  * metres away.
  */
-function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void {
+function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): void {
   const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
-  const bloque = (
+  const drawBlock = (
     valor: string | null,
-    abajo: number,
+    bottom: number,
     base: Omit<TextStyle, 'cuerpo'>,
-    cuerpos: number[],
+    fontSizes: number[],
     alto: number,
   ) => {
-    if (!valor?.trim()) return abajo
-    const caja = { ancho: ANCHO, alto: Math.max(0, Math.min(alto, fondo - abajo)) }
-    if (caja.alto < lineHeight({ ...base, cuerpo: cuerpos.at(-1)! })) return abajo
-    const texto = tipografia.ajustar(valor, base, cuerpos, caja)
-    return tipografia.escribir(texto.lineas, X, abajo, texto.estilo)
+    if (!valor?.trim()) return bottom
+    const caja = { ancho: WIDTH, alto: Math.max(0, Math.min(alto, limitY - bottom)) }
+    if (caja.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return bottom
+    const texto = typography.fit(valor, base, fontSizes, caja)
+    return typography.write(texto.lineas, X, bottom, texto.style)
   }
-  const fuerte = { peso: 'fuerte', interlineado: 1.18 } as const
-  const normal = { interlineado: 1.24 } as const
+  const strong = { peso: 'strong', leading: 1.18 } as const
+  const normal = { leading: 1.24 } as const
   // A long address makes the other texts smaller, because a cut address costs more than a small municipality.
-  const apretada = `${direccion ?? ''}${indicaciones ?? ''}`.length > 220
-  const cuerpos = apretada
+  const isTight = `${direccion ?? ''}${indicaciones ?? ''}`.length > 220
+  const fontSizes = isTight
     ? { nombre: [11, 9, 8], municipio: [17, 14, 11, 9], departamento: [9, 8, 7] }
     : { nombre: [15, 13, 11, 9, 8], municipio: [26, 22, 18, 14, 11, 9], departamento: [12, 10, 8, 7] }
-  let abajo = tipografia.escribir(['ENTREGAR A'], X, y, ROTULO)
-  abajo = bloque(nombre ?? 'Destinatario sin nombre', abajo + 1, fuerte, cuerpos.nombre, apretada ? 27 : 34)
-  const llamar = `Tel. ${telefono === null ? '—' : showTelephone(telefono)}`
+  let bottom = typography.write(['ENTREGAR A'], X, y, CAPTION)
+  bottom = drawBlock(nombre ?? 'Destinatario sin nombre', bottom + 1, strong, fontSizes.nombre, isTight ? 27 : 34)
+  const telephoneText = `Tel. ${telefono === null ? '—' : showTelephone(telefono)}`
   // The courier reads the number at arm's length while dialling it.
-  abajo = bloque(llamar, abajo, fuerte, [apretada ? 9 : 10.5], 14) + (apretada ? 2 : 4)
-  abajo = bloque(municipio, abajo, fuerte, cuerpos.municipio, apretada ? 22 : 34)
-  abajo = bloque(departamento, abajo, normal, cuerpos.departamento, 18) + (apretada ? 3 : 5)
-  abajo =
-    bloque(
+  bottom = drawBlock(telephoneText, bottom, strong, [isTight ? 9 : 10.5], 14) + (isTight ? 2 : 4)
+  bottom = drawBlock(municipio, bottom, strong, fontSizes.municipio, isTight ? 22 : 34)
+  bottom = drawBlock(departamento, bottom, normal, fontSizes.departamento, 18) + (isTight ? 3 : 5)
+  bottom =
+    drawBlock(
       direccion,
-      abajo,
-      fuerte,
+      bottom,
+      strong,
       [12.5, 11, 10, 9, 8, 7, 6.2],
-      indicaciones ? (fondo - abajo) * 0.5 : fondo - abajo,
+      indicaciones ? (limitY - bottom) * 0.5 : limitY - bottom,
     ) + 4
-  bloque(indicaciones && `Indicaciones: ${indicaciones}`, abajo, normal, [10, 9, 8, 7, 6.2, 5.4], fondo - abajo)
+  drawBlock(indicaciones && `Indicaciones: ${indicaciones}`, bottom, normal, [10, 9, 8, 7, 6.2, 5.4], limitY - bottom)
 }
 
 const ALTO_DEL_PIE = 78
 
-function contenidoYQr({ lienzo, tipografia, etiqueta }: Hoja, y: number): void {
-  const qr = lienzo.qr(etiqueta.url_rastreo)
-  const lado = ALTO_DEL_PIE
-  const ancho = qr ? ANCHO - lado - 6 : ANCHO
-  let abajo = tipografia.escribir(['CONTENIDO'], X, y + 5, ROTULO)
+function drawContentAndQr({ canvas, typography, etiqueta }: Sheet, y: number): void {
+  const qr = canvas.qr(etiqueta.url_rastreo)
+  const side = ALTO_DEL_PIE
+  const ancho = qr ? WIDTH - side - 6 : WIDTH
+  let bottom = typography.write(['CONTENIDO'], X, y + 5, CAPTION)
   const caja = { ancho, alto: 44 }
-  const texto = tipografia.ajustar(etiqueta.contenido?.trim() || '—', { interlineado: 1.2 }, [9, 8, 7, 6, 5.2], caja)
-  abajo = tipografia.escribir(texto.lineas, X, abajo, texto.estilo)
-  if (tipografia.takeTranscribed()) {
-    const aviso = tipografia.partir(
+  const texto = typography.fit(etiqueta.contenido?.trim() || '—', { leading: 1.2 }, [9, 8, 7, 6, 5.2], caja)
+  bottom = typography.write(texto.lineas, X, bottom, texto.style)
+  if (typography.takeTranscribed()) {
+    const aviso = typography.split(
       '* Transcrito de otro alfabeto: el original está en el sistema',
       { cuerpo: 6.4 },
       ancho,
       1,
     )
-    tipografia.escribir(aviso, X, HOJA.alto - X - 18, { cuerpo: 6.4 })
+    typography.write(aviso, X, SHEET.alto - X - 18, { cuerpo: 6.4 })
   }
-  const nota = tipografia.partir('Siga su envío con el código QR', { cuerpo: 6.4 }, ancho, 1)
+  const nota = typography.split('Siga su envío con el código QR', { cuerpo: 6.4 }, ancho, 1)
   if (!qr) return
-  tipografia.escribir(nota, X, HOJA.alto - X - 9, { cuerpo: 6.4 })
-  const x = X + ANCHO - lado + 8
-  lienzo.clear(x, y, lado, lado)
-  qr(x, y, lado)
+  typography.write(nota, X, SHEET.alto - X - 9, { cuerpo: 6.4 })
+  const x = X + WIDTH - side + 8
+  canvas.clear(x, y, side, side)
+  qr(x, y, side)
 }

@@ -5,13 +5,13 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
-import { type DecisionDeGuia, presentarDecision } from '../decisiones/decision.ts'
-import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
-import type { Corregible } from '../guias/correcciones.ts'
-import type { AvisarTrabajo } from '../webhooks/webhook.ts'
-import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
+import { type DecisionDeGuia, presentDecision } from '../decisiones/decision.ts'
+import { CAMPOS, CORRECTABLE_COLUMNS, type FilaGuia, type Foto, fotoOf, fotoSql } from '../guias/campos.ts'
+import type { CorrectableColumn } from '../guias/correcciones.ts'
+import type { NotifyJobs } from '../webhooks/webhook.ts'
+import { FORMA_EN_SQL, STORED_FORMA } from './forma.ts'
 
-type DatosDeEvento = {
+type EventoData = {
   [Dato in
     | 'estado_reportado'
     | 'numero_intento'
@@ -36,7 +36,7 @@ export type FilaEvento = RowOf<
      * Fields that only some event types have. Merchants do not see two of them: `rectifica`, the sequence of the event
      * that a `guia.rectificada` undoes, and `asignado_por`, who had assigned the guide to the courier who takes it.
      */
-    datos: (Partial<DatosDeEvento> & { rectifica?: number; asignado_por?: string }) | null
+    datos: (Partial<EventoData> & { rectifica?: number; asignado_por?: string }) | null
     foto: Foto
   }
 >
@@ -44,7 +44,7 @@ export type FilaEvento = RowOf<
 /**
  * Event that was just committed, with its guide right after the event and the codes of the endpoints that receive it.
  */
-export interface EventoRecien {
+export interface RecentEvento {
   guia: FilaGuia
   evento: FilaEvento
   webhooks: readonly string[]
@@ -56,19 +56,19 @@ export interface EventoRecien {
 }
 
 /** Event with everything that the contract shows of it, without what only webhook bodies need. */
-export type EventoSinFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios' | 'traza'>
+export type EventoWithoutFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios' | 'traza'>
 
 /** Columns of `evento` that the contract shows. */
-export const MOSTRADAS_DE_EVENTO = [
+export const SHOWN_EVENTO_COLUMNS = [
   ...(['guia', 'external_ref', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo'] as const),
   ...(['lat', 'lng', 'datos', 'ocurrido_en', 'registrado_en'] as const),
 ] as const
 
 /** Columns of an event that the contract shows, with timestamps as strings. */
-export type EventoLeido = InJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
+export type EventoInJson = InJson<Pick<FilaEvento, (typeof SHOWN_EVENTO_COLUMNS)[number]>>
 
-/** SQL select list for {@link EventoLeido}. */
-export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
+/** SQL select list for {@link EventoInJson}. */
+export const EVENTO_COLUMNS = withTexts(SHOWN_EVENTO_COLUMNS)
 
 /**
  * SQL of the outbox: inserts one delivery for each event of `e` and each endpoint that subscribes to the event's type.
@@ -77,12 +77,12 @@ export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
  * no deliveries; its merchant can recover them later.
  * @param ahora SQL of the time when the writer read its clock; by default the events' own time
  */
-export const insertarAvisosDeWebhook = (e: string, ahora?: string) => `
+export const insertWebhookAvisos = (e: string, ahora?: string) => `
   insert into webhook_aviso as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
-    'pendiente', 'automatica', ${ahora ? venceLaEntrega(e, ahora) : `${e}.registrado_en`}, e.registrado_en
+    'pendiente', 'automatica', ${ahora ? entregaDueAt(e, ahora) : `${e}.registrado_en`}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
-  where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
+  where w.estado in ('activo', 'pausado') and ${subscribesTo('w', 'e')}
   returning n.comercio_id, n.modo, n.webhook, n.guia_id`
 
 /**
@@ -90,11 +90,11 @@ export const insertarAvisosDeWebhook = (e: string, ahora?: string) => `
  * the order of its events. The writer may have read its clock before an earlier event, and then waited for the guide; a
  * statement waits for 7 seconds at most. An event whose time is further ahead follows a wrong clock, and is due at once.
  */
-const venceLaEntrega = (e: string, ahora: string) =>
+const entregaDueAt = (e: string, ahora: string) =>
   `case when ${e}.registrado_en < ${ahora} + interval '10 seconds' then ${e}.registrado_en else ${ahora} end`
 
 /** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
-export const quiere = (w: string, e: string) =>
+export const subscribesTo = (w: string, e: string) =>
   `${w}.tipos && array['*', split_part(${e}.tipo, '.', 1) || '.*', ${e}.tipo]`
 
 /** SQL condition that the event `e` has not been undone by a later event. */
@@ -102,7 +102,7 @@ export const IS_NOT_UNDONE = `not exists (select 1 from evento r where r.comerci
        and r.modo = e.modo and r.guia_id = e.guia_id and (r.datos ->> 'rectifica')::int = e.secuencia)`
 
 /** Returns the guide as it was right after the event, without later changes. */
-export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
+export const guiaAfterEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
   ...guia,
   ...evento.foto,
   estado: evento.estado,
@@ -110,7 +110,7 @@ export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
   actualizado_en: evento.registrado_en,
 })
 
-const DESCRIPCIONES: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
@@ -119,7 +119,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
  * Returns an event in the contract's form. The guide's code and the sequence identify the event, so they form its
  * public id.
  */
-export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
+export function presentEvento(fila: EventoWithoutFoto | EventoInJson): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
     tipo: fila.tipo,
@@ -128,7 +128,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     estado: fila.estado,
     estado_anterior: fila.estado_anterior,
     secuencia: fila.secuencia,
-    descripcion: fila.descripcion ?? DESCRIPCIONES[fila.tipo] ?? fila.tipo,
+    descripcion: fila.descripcion ?? DESCRIPTIONS[fila.tipo] ?? fila.tipo,
     motivo: fila.motivo,
     lat: fila.lat,
     lng: fila.lng,
@@ -141,7 +141,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
     repartidor: fila.datos?.repartidor ?? null,
     campos: fila.datos?.campos ?? null,
-    decision: presentarDecision(fila.datos?.decision ?? null),
+    decision: presentDecision(fila.datos?.decision ?? null),
   }
 }
 
@@ -149,10 +149,10 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
  * Returns the first event of a guide, with the values that the statement that creates the guide inserts.
  * @param traza `traceparent` of the span that creates the guide
  */
-export function eventoDeCreacion(guia: FilaGuia, traza: string | null): FilaEvento {
+export function buildCreationEvento(guia: FilaGuia, traza: string | null): FilaEvento {
   const { creado_en } = guia
   return {
-    ...deGuia(guia),
+    ...guiaKeyOf(guia),
     secuencia: 1,
     guia: guia.guia,
     tipo: 'guia.aceptado',
@@ -168,8 +168,8 @@ export function eventoDeCreacion(guia: FilaGuia, traza: string | null): FilaEven
     custodio: null,
     idempotencia: null,
     huella: null,
-    foto: fotoDe(guia),
-    forma: FORMA_GUARDADA,
+    foto: fotoOf(guia),
+    forma: STORED_FORMA,
     cambios: null,
     ocurrido_en: creado_en,
     registrado_en: creado_en,
@@ -178,26 +178,26 @@ export function eventoDeCreacion(guia: FilaGuia, traza: string | null): FilaEven
 }
 
 /** Returns the key columns that select a guide's events. */
-export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
+export const guiaKeyOf = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
   comercio_id,
   modo,
   guia_id: id,
 })
 
-const POR_SECUENCIA = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
+const BY_SECUENCIA = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
   'eventos.porSecuencia',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia`,
 )
 
 /** Returns the guide's event with this sequence, or undefined. */
-export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
-  const [fila] = await db.consultar(POR_SECUENCIA, { ...deGuia(guia), secuencia })
+export async function findEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
+  const [fila] = await db.query(BY_SECUENCIA, { ...guiaKeyOf(guia), secuencia })
   return fila
 }
 
 /** New event, with the changes that it makes to its guide. */
-export interface PasoDeGuia {
+export interface GuiaStep {
   tipo: TipoDeEvento
   /** State of the guide after the event; undefined if the state does not change. */
   estado?: Estado
@@ -224,40 +224,40 @@ export interface PasoDeGuia {
    * Location after the event; undefined if the event does not change the location. A confirmed location closes the
    * guide's open messages, which ask the recipient for the location. A corrected telephone closes those to the former one.
    */
-  ubicacion?: LugarDeGuia
+  ubicacion?: GuiaUbicacion
   /** Short link from which a job looks up the location. */
-  enlaceCorto?: { id: string; maps_url: string } | undefined
+  shortLink?: { id: string; maps_url: string } | undefined
   /** Corrected values of the guide; undefined if the event corrects nothing. */
   correccion?: CorreccionDeGuia
   /** Decision about the parcel after the event; undefined if the event does not change it. */
   decision?: DecisionDeGuia | undefined
   /** Values that the guide's columns had before the undone event; undefined unless this event undoes another one. */
-  vuelta?: VueltaDeGuia
+  restored?: RestoredGuiaColumns
 }
 
 /** Columns of a guide that undoing an event restores. */
-export type VueltaDeGuia = Pick<FilaGuia, 'custodio' | 'estado_en'>
+export type RestoredGuiaColumns = Pick<FilaGuia, 'custodio' | 'estado_en'>
 
 /** Event, and events that follow from it in the same transaction. */
-export interface PasoConConsecuencias extends PasoDeGuia {
-  luego?: readonly (PasoDeGuia & {
+export interface StepWithConsequences extends GuiaStep {
+  followUps?: readonly (GuiaStep & {
     /** Queues background work, right after the event was written. */
-    escribir?: ((consultar: Query, guia: FilaGuia) => Promise<unknown>) | undefined
+    write?: ((query: Query, guia: FilaGuia) => Promise<unknown>) | undefined
   })[]
 }
 
 /** Correction that an event applies to its guide. */
 export interface CorreccionDeGuia {
   /** Values of all columns that a correction may change, changed or not. */
-  valores: Pick<FilaGuia, Corregible>
+  values: Pick<FilaGuia, CorrectableColumn>
   /** Warnings of the guide after the correction. */
   advertencias: FilaGuia['advertencias']
-  /** Old and new values, encrypted (`cifrarCambios`). */
+  /** Old and new values, encrypted (`encryptChanges`). */
   cambios: Buffer
 }
 
 /** Columns of a guide that describe its location. */
-export type LugarDeGuia = Pick<
+export type GuiaUbicacion = Pick<
   FilaGuia,
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
@@ -266,13 +266,13 @@ export type LugarDeGuia = Pick<
  * Parameters of {@link PASO}: columns of the new event, the guide's state before it, and the guide's new values. The
  * location does not change if `ubicacion_estado` is null.
  */
-type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
+type StepParameters = Omit<EventoWithoutFoto, 'guia' | 'external_ref'> & {
   intentos: number
-  ubicacion_estado: LugarDeGuia['ubicacion_estado'] | null
-  ubicacion_origen: LugarDeGuia['ubicacion_origen']
+  ubicacion_estado: GuiaUbicacion['ubicacion_estado'] | null
+  ubicacion_origen: GuiaUbicacion['ubicacion_origen']
   ubicacion_lat: number | null
   ubicacion_lng: number | null
-  ubicacion_extra: LugarDeGuia['ubicacion_extra']
+  ubicacion_extra: GuiaUbicacion['ubicacion_extra']
   /** Null: the decision about the parcel does not change. */
   decision: FilaGuia['decision']
   decision_vence: Date | null
@@ -286,7 +286,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   traza: FilaEvento['traza']
 }
 
-type GuiaAvisada = FilaGuia & { webhooks: string[] | null }
+type GuiaWithWebhooks = FilaGuia & { webhooks: string[] | null }
 
 /**
  * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read, and its
@@ -297,7 +297,7 @@ type GuiaAvisada = FilaGuia & { webhooks: string[] | null }
  * @param lugar SQL of the place where the event happened, latitude and longitude
  * @param cambios SQL of the event's encrypted values of a correction
  */
-const escribirPaso = ({
+const buildStepSql = ({
   asignaciones = '',
   estado_en = 'case when estado = :estado then estado_en else :ocurrido_en::timestamptz end',
   custodio = 'coalesce(:custodio, custodio)',
@@ -322,7 +322,7 @@ const escribirPaso = ({
        descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, cambios, ocurrido_en,
        registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
-       ${lugar}, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
+       ${lugar}, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoSql('g')},
        ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz, :traza from g
      returning n.*
    ), m as (
@@ -335,23 +335,23 @@ const escribirPaso = ({
      from g where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${insertarAvisosDeWebhook('e', ':ahora::timestamptz')})
+   ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso({}))
+const PASO = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', buildStepSql({}))
 
-const RECTIFICAR = statement<
-  ParametrosDePaso & { custodio_de_antes: FilaGuia['custodio']; estado_desde: Date },
-  GuiaAvisada
->('eventos.rectificar', escribirPaso({ estado_en: ':estado_desde::timestamptz', custodio: ':custodio_de_antes' }))
+const RECTIFY = statement<
+  StepParameters & { previous_custodio: FilaGuia['custodio']; previous_estado_en: Date },
+  GuiaWithWebhooks
+>('eventos.rectificar', buildStepSql({ estado_en: ':previous_estado_en::timestamptz', custodio: ':previous_custodio' }))
 
-const CORREGIR = statement<
-  ParametrosDePaso & Omit<CorreccionDeGuia['valores'], 'recogida'> & { recogida: string; cambios: Buffer },
-  GuiaAvisada
+const CORRECT = statement<
+  StepParameters & Omit<CorreccionDeGuia['values'], 'recogida'> & { recogida: string; cambios: Buffer },
+  GuiaWithWebhooks
 >(
   'eventos.corregir',
-  escribirPaso({
-    asignaciones: `, ultima_correccion = secuencia + 1${CORREGIBLES.map((columna) => `, ${columna} = :${columna}::${CAMPOS[columna].tipo}`).join('')}`,
+  buildStepSql({
+    asignaciones: `, ultima_correccion = secuencia + 1${CORRECTABLE_COLUMNS.map((column) => `, ${column} = :${column}::${CAMPOS[column].tipo}`).join('')}`,
     // `:lat` and `:lng` are the guide's corrected destination.
     lugar: 'null, null',
     cambios: ':cambios::bytea',
@@ -363,31 +363,31 @@ const CORREGIR = statement<
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
-export const darPaso = (deps: DepsDePaso, guia: FilaGuia, paso: PasoDeGuia): Promise<PasoDado | undefined> =>
+export const darPaso = (deps: DepsDePaso, guia: FilaGuia, paso: GuiaStep): Promise<PasoDado | undefined> =>
   inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': paso.tipo } }, () =>
-    escribirEvento(deps, guia, paso),
+    writeEvento(deps, guia, paso),
   )
 
 interface DepsDePaso {
-  db: Pick<Db, 'consultar'>
-  avisarTrabajo: AvisarTrabajo
+  db: Pick<Db, 'query'>
+  notifyJobs: NotifyJobs
 }
 
 /** Guide right after an event, and the event. */
 interface PasoDado {
   guia: FilaGuia
-  evento: EventoSinFoto
+  evento: EventoWithoutFoto
 }
 
-async function escribirEvento(
-  { db, avisarTrabajo }: DepsDePaso,
+async function writeEvento(
+  { db, notifyJobs }: DepsDePaso,
   guia: FilaGuia,
-  paso: PasoDeGuia,
+  paso: GuiaStep,
 ): Promise<PasoDado | undefined> {
-  const evento = eventoDe(guia, paso)
-  const { ubicacion, enlaceCorto, correccion, decision, vuelta } = paso
+  const evento = toEventoRow(guia, paso)
+  const { ubicacion, shortLink, correccion, decision, restored } = paso
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
-  const parametros: ParametrosDePaso = {
+  const parameters: StepParameters = {
     ...evento,
     ahora: paso.registrado_en,
     datos_borrados_en: guia.datos_borrados_en,
@@ -398,67 +398,67 @@ async function escribirEvento(
     ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
     ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
     decision: decision?.valor ?? null,
-    decision_vence: decision?.vence ?? null,
+    decision_vence: decision?.expiry ?? null,
     advertencias: advertencias ? JSON.stringify(advertencias) : null,
-    enlace_corto_id: enlaceCorto?.id ?? null,
-    enlace_corto: enlaceCorto?.maps_url ?? null,
+    enlace_corto_id: shortLink?.id ?? null,
+    enlace_corto: shortLink?.maps_url ?? null,
     traza: currentTrace(),
   }
-  const [movida] = correccion
-    ? await db.consultar(CORREGIR, {
-        ...parametros,
-        ...correccion.valores,
-        recogida: JSON.stringify(correccion.valores.recogida),
+  const [changedGuia] = correccion
+    ? await db.query(CORRECT, {
+        ...parameters,
+        ...correccion.values,
+        recogida: JSON.stringify(correccion.values.recogida),
         cambios: correccion.cambios,
       })
-    : vuelta
-      ? await db.consultar(RECTIFICAR, {
-          ...parametros,
-          custodio_de_antes: vuelta.custodio,
-          estado_desde: vuelta.estado_en,
+    : restored
+      ? await db.query(RECTIFY, {
+          ...parameters,
+          previous_custodio: restored.custodio,
+          previous_estado_en: restored.estado_en,
         })
-      : await db.consultar(PASO, parametros)
-  if (!movida) return undefined
-  if (enlaceCorto) avisarTrabajo()
+      : await db.query(PASO, parameters)
+  if (!changedGuia) return undefined
+  if (shortLink) notifyJobs()
   const { comercio_id, modo } = guia
-  if (movida.webhooks) avisarTrabajo(movida.webhooks.map((webhook) => ({ comercio_id, modo, webhook })))
+  if (changedGuia.webhooks) notifyJobs(changedGuia.webhooks.map((webhook) => ({ comercio_id, modo, webhook })))
   return {
-    guia: movida,
-    evento: { ...evento, guia: guia.guia, external_ref: guia.external_ref, secuencia: movida.secuencia },
+    guia: changedGuia,
+    evento: { ...evento, guia: guia.guia, external_ref: guia.external_ref, secuencia: changedGuia.secuencia },
   }
 }
 
 /**
- * Writes an event like {@link darPaso}, then the events that follow from it, and runs `escribir`, all in one
+ * Writes an event like {@link darPaso}, then the events that follow from it, and runs `write`, all in one
  * transaction. Notifies workers after the commit.
  * @returns the guide after all events, and the first event; undefined, with nothing written, if another transaction
  * changed the guide since the read
  */
 export async function darPasoCon(
-  { db, avisarTrabajo }: { db: Db; avisarTrabajo: AvisarTrabajo },
+  { db, notifyJobs }: { db: Db; notifyJobs: NotifyJobs },
   guia: FilaGuia,
-  { luego = [], ...paso }: PasoConConsecuencias,
-  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown> = async () => {},
+  { followUps = [], ...paso }: StepWithConsequences,
+  write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown> = async () => {},
 ): ReturnType<typeof darPaso> {
-  const avisos: Parameters<AvisarTrabajo>[] = []
-  const dado = await inTransaction(db.de(guia.comercio_id), async (consultar) => {
+  const avisos: Parameters<NotifyJobs>[] = []
+  const dado = await inTransaction(db.de(guia.comercio_id), async (query) => {
     avisos.length = 0
-    const alDarPaso: AvisarTrabajo = (...aviso) => avisos.push(aviso)
-    const partes = { db: { consultar }, avisarTrabajo: alDarPaso }
-    const dado = await darPaso(partes, guia, paso)
+    const alDarPaso: NotifyJobs = (...aviso) => avisos.push(aviso)
+    const stepDeps = { db: { query }, notifyJobs: alDarPaso }
+    const dado = await darPaso(stepDeps, guia, paso)
     if (!dado) return undefined
-    let presente = dado.guia
+    let currentGuia = dado.guia
     // This transaction holds the lock on the guide's row, so no other transaction can have changed it.
-    for (const { escribir: escribirTrabajo, ...otro } of luego) {
-      presente = (await darPaso(partes, presente, otro))!.guia
-      if (!escribirTrabajo) continue
-      await escribirTrabajo(consultar, presente)
+    for (const { write: writeJob, ...otro } of followUps) {
+      currentGuia = (await darPaso(stepDeps, currentGuia, otro))!.guia
+      if (!writeJob) continue
+      await writeJob(query, currentGuia)
       alDarPaso()
     }
-    await escribir(consultar, dado.evento)
-    return { guia: presente, evento: dado.evento }
+    await write(query, dado.evento)
+    return { guia: currentGuia, evento: dado.evento }
   })
-  for (const aviso of avisos) avisarTrabajo(...aviso)
+  for (const aviso of avisos) notifyJobs(...aviso)
   return dado
 }
 
@@ -466,11 +466,11 @@ export async function darPasoCon(
  * Returns the registration time of the guide's next event. It is never before the guide's last change, whose time may
  * come from another clock.
  */
-const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
+const registrationTimeOf = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
 
 /** Returns the row of a new event. Its `secuencia` is still the guide's sequence before the event. */
-const eventoDe = (guia: FilaGuia, paso: PasoDeGuia): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
-  ...deGuia(guia),
+const toEventoRow = (guia: FilaGuia, paso: GuiaStep): Omit<EventoWithoutFoto, 'guia' | 'external_ref'> => ({
+  ...guiaKeyOf(guia),
   secuencia: guia.secuencia,
   tipo: paso.tipo,
   estado: paso.estado ?? guia.estado,
@@ -485,19 +485,20 @@ const eventoDe = (guia: FilaGuia, paso: PasoDeGuia): Omit<EventoSinFoto, 'guia' 
   idempotencia: paso.idempotencia ?? null,
   huella: paso.huella ?? null,
   // The same Date in both fields means that the event happens now. Both fields then get the same corrected time.
-  ocurrido_en: paso.ocurrido_en === paso.registrado_en ? registroDe(guia, paso.registrado_en) : paso.ocurrido_en,
-  registrado_en: registroDe(guia, paso.registrado_en),
+  ocurrido_en:
+    paso.ocurrido_en === paso.registrado_en ? registrationTimeOf(guia, paso.registrado_en) : paso.ocurrido_en,
+  registrado_en: registrationTimeOf(guia, paso.registrado_en),
 })
 
 /**
- * Calls `intentar` until it returns a value, at most three times. `intentar` reads a guide and writes an event. It
+ * Calls `attempt` until it returns a value, at most three times. `attempt` reads a guide and writes an event. It
  * returns undefined if another transaction changed the guide since the read; the next call starts from the new state.
  * @throws Problema 409 `carrera_perdida` if all three calls return undefined
  */
-export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {
+export async function retryLostRaces<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let intento = 0; intento < 3; intento++) {
-    const hecho = await intentar()
-    if (hecho !== undefined) return hecho
+    const result = await attempt()
+    if (result !== undefined) return result
   }
   throw new Problema(
     'carrera_perdida',

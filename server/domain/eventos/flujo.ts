@@ -1,46 +1,46 @@
 import { type Db, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import type { Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
+import { EVENTO_COLUMNS, type EventoInJson, type FilaEvento } from './evento.ts'
 
 /**
  * SQL condition for the events after a position. The event can be served, was registered at `desde` or later, and is
- * not visible in the snapshot `visto`.
+ * not visible in the snapshot `seen`.
  */
-const SIGUE = `${VISIBLE_TO_FEED} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+const AFTER_POSITION = `${VISIBLE_TO_FEED} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
   and registrado_en >= :desde::timestamptz
-  and (:visto::pg_snapshot is null or not pg_visible_in_snapshot(xid, :visto::pg_snapshot))`
+  and (:seen::pg_snapshot is null or not pg_visible_in_snapshot(xid, :seen::pg_snapshot))`
 
-const COLUMNAS = `${COLUMNAS_DE_EVENTO}, guia_id, xid::text as lugar`
+const FEED_COLUMNS = `${EVENTO_COLUMNS}, guia_id, xid::text as lugar`
 
-type Parametros = {
+type FeedParameters = {
   comercio_id: string
   modo: Modo
   xid: string
   guia_id: string
   secuencia: number
   desde: Date
-  visto: string | null
-  cuantos: number
+  seen: string | null
+  count: number
 }
-type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { lugar: string }
+type FeedRow = EventoInJson & Pick<FilaEvento, 'guia_id'> & { lugar: string }
 
-const FLUJO = statement<Parametros, FilaDelFlujo>(
+const FEED = statement<FeedParameters, FeedRow>(
   'eventos.flujo',
-  `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${SIGUE}
-   order by xid, guia_id, secuencia limit :cuantos`,
+  `select ${FEED_COLUMNS} from evento where comercio_id = :comercio_id and modo = :modo and ${AFTER_POSITION}
+   order by xid, guia_id, secuencia limit :count`,
   { plan: 'generic' },
 )
 
 /**
  * Reads each type from its own range of the index and merges the ranges. A rare type costs as much as a frequent one.
  */
-const DE_TIPOS = statement<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
+const FEED_BY_TYPE = statement<FeedParameters & { tipos: readonly TipoDeEvento[] }, FeedRow>(
   'eventos.flujoDeTipos',
-  `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
-     select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${SIGUE}
-     order by xid, guia_id, secuencia limit :cuantos) e
-   order by xid, guia_id, secuencia limit :cuantos`,
+  `select ${FEED_COLUMNS} from unnest(:tipos::text[]) t(own) cross join lateral (
+     select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.own and ${AFTER_POSITION}
+     order by xid, guia_id, secuencia limit :count) e
+   order by xid, guia_id, secuencia limit :count`,
   { plan: 'generic' },
 )
 
@@ -48,13 +48,13 @@ const DE_TIPOS = statement<Parametros & { tipos: readonly TipoDeEvento[] }, Fila
  * Reads all events of the guide before sorting them; a guide has few. Otherwise the planner would search for them among
  * the events of all guides.
  */
-const DE_GUIA = statement<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
+const FEED_OF_GUIA = statement<FeedParameters & { guia: string; tipos: readonly TipoDeEvento[] | null }, FeedRow>(
   'eventos.flujoDeGuia',
   `with e as materialized (
      select * from evento where comercio_id = :comercio_id and modo = :modo
        and guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo))
-   select ${COLUMNAS} from e where ${SIGUE} and (:tipos::text[] is null or tipo = any(:tipos))
-   order by xid, guia_id, secuencia limit :cuantos`,
+   select ${FEED_COLUMNS} from e where ${AFTER_POSITION} and (:tipos::text[] is null or tipo = any(:tipos))
+   order by xid, guia_id, secuencia limit :count`,
 )
 
 /**
@@ -63,7 +63,7 @@ const DE_GUIA = statement<Parametros & { guia: string; tipos: readonly TipoDeEve
  * duration of transactions and the difference between two processes' clocks. The search therefore looks for a time one
  * minute earlier; from there on, `registrado_en` decides.
  */
-const COMIENZO_DESDE = statement<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
+const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
   'eventos.comienzoDesde',
   `with recursive b(antes, despues) as (
      select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
@@ -81,89 +81,83 @@ const COMIENZO_DESDE = statement<{ comercio_id: string; modo: Modo; desde: Date 
 )
 
 /**
- * Returns the end of the events that can be served. `visto` is the current snapshot if events exist beyond that end,
+ * Returns the end of the events that can be served. `seen` is the current snapshot if events exist beyond that end,
  * and null otherwise. These events are committed but wait until an older transaction ends.
  */
-const FINAL = statement<{ comercio_id: string; modo: Modo }, { xid: string; visto: string | null }>(
+const FINAL = statement<{ comercio_id: string; modo: Modo }, { xid: string; seen: string | null }>(
   'eventos.final',
   `select fin::text as xid, case when exists (select from evento
-     where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as visto
+     where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as seen
    from flujo_hasta() fin`,
 )
 
 /** Maximum length of a snapshot in a cursor, in characters. A snapshot of some 150 transactions in progress fits. */
-const MAX_VISTO = 2_500
+const MAX_SEEN_LENGTH = 2_500
 
 /**
  * Position in the feed: the event after which the feed continues. Events registered before `desde` (milliseconds since
- * 1970) are excluded. Events visible in the snapshot `visto` (a `pg_snapshot`) are excluded, too.
+ * 1970) are excluded. Events visible in the snapshot `seen` (a `pg_snapshot`) are excluded, too.
  */
-export type PosicionDelFlujo = readonly [
-  xid: string,
-  guiaId: string,
-  secuencia: number,
-  desde: number,
-  ...visto: string[],
-]
+export type FeedPosition = readonly [xid: string, guiaId: string, secuencia: number, desde: number, ...visto: string[]]
 
-const NINGUNA_GUIA = '00000000-0000-0000-0000-000000000000'
+const NO_GUIA = '00000000-0000-0000-0000-000000000000'
 
 /** Position before the first event of the feed. */
-export const COMIENZO: PosicionDelFlujo = ['0', NINGUNA_GUIA, 0, 0]
+export const FEED_START: FeedPosition = ['0', NO_GUIA, 0, 0]
 
 /** Returns the position before the first event that was registered at `desde` or later. */
-export async function posicionDesde(db: Db, comercio_id: string, modo: Modo, desde: Date): Promise<PosicionDelFlujo> {
-  const [fila] = await db.consultar(COMIENZO_DESDE, { comercio_id, modo, desde })
-  return [fila!.xid, NINGUNA_GUIA, 0, desde.getTime()]
+export async function findPositionFrom(db: Db, comercio_id: string, modo: Modo, desde: Date): Promise<FeedPosition> {
+  const [fila] = await db.query(START_FROM_TIME, { comercio_id, modo, desde })
+  return [fila!.xid, NO_GUIA, 0, desde.getTime()]
 }
 
 /**
  * Returns the position after all events that exist now, including events that cannot be served yet. With very many
- * transactions in progress, the snapshot exceeds {@link MAX_VISTO}, and the events that cannot be served yet come after
+ * transactions in progress, the snapshot exceeds {@link MAX_SEEN_LENGTH}, and the events that cannot be served yet come after
  * the position.
  */
-export async function posicionFinal(db: Db, comercio_id: string, modo: Modo): Promise<PosicionDelFlujo> {
-  const [fila] = await db.consultar(FINAL, { comercio_id, modo })
-  const { xid, visto } = fila!
-  return visto && visto.length <= MAX_VISTO ? [xid, NINGUNA_GUIA, 0, 0, visto] : [xid, NINGUNA_GUIA, 0, 0]
+export async function readEndPosition(db: Db, comercio_id: string, modo: Modo): Promise<FeedPosition> {
+  const [fila] = await db.query(FINAL, { comercio_id, modo })
+  const { xid, seen } = fila!
+  return seen && seen.length <= MAX_SEEN_LENGTH ? [xid, NO_GUIA, 0, 0, seen] : [xid, NO_GUIA, 0, 0]
 }
 
 /**
  * Returns the position after `evento`, which was read from the position `antes`. The snapshot is kept as long as it can
  * exclude an event.
  */
-export function posicionTras(antes: PosicionDelFlujo, evento: FilaDelFlujo): PosicionDelFlujo {
-  const [, , , desde, visto] = antes
-  const aqui = [evento.lugar, evento.guia_id, evento.secuencia, desde] as const
-  const [, hasta] = visto?.split(':') ?? []
-  return visto && hasta && BigInt(evento.lugar) < BigInt(hasta) ? [...aqui, visto] : aqui
+export function positionAfter(antes: FeedPosition, evento: FeedRow): FeedPosition {
+  const [, , , desde, seen] = antes
+  const place = [evento.lugar, evento.guia_id, evento.secuencia, desde] as const
+  const [, hasta] = seen?.split(':') ?? []
+  return seen && hasta && BigInt(evento.lugar) < BigInt(hasta) ? [...place, seen] : place
 }
 
 /** Filters of the feed: by types, by guide, or none. */
-export interface FiltroDeFlujo {
+export interface FeedFilter {
   tipos?: readonly TipoDeEvento[]
   guia?: string
 }
 
 /** Reads the next events of a merchant in one mode, in the feed's order. */
-export function leerFlujo(
+export function readFeed(
   db: Db,
   comercio_id: string,
   modo: Modo,
-  [xid, guia_id, secuencia, desde, visto]: PosicionDelFlujo,
-  { tipos, guia }: FiltroDeFlujo,
-  cuantos: number,
-): Promise<FilaDelFlujo[]> {
-  const parametros = {
+  [xid, guia_id, secuencia, desde, seen]: FeedPosition,
+  { tipos, guia }: FeedFilter,
+  count: number,
+): Promise<FeedRow[]> {
+  const parameters = {
     comercio_id,
     modo,
     xid,
     guia_id,
     secuencia,
     desde: new Date(desde),
-    visto: visto ?? null,
-    cuantos,
+    seen: seen ?? null,
+    count,
   }
-  if (guia !== undefined) return db.consultar(DE_GUIA, { ...parametros, guia, tipos: tipos ?? null })
-  return tipos ? db.consultar(DE_TIPOS, { ...parametros, tipos }) : db.consultar(FLUJO, parametros)
+  if (guia !== undefined) return db.query(FEED_OF_GUIA, { ...parameters, guia, tipos: tipos ?? null })
+  return tipos ? db.query(FEED_BY_TYPE, { ...parameters, tipos }) : db.query(FEED, parameters)
 }

@@ -5,178 +5,186 @@ import { whereIs } from '../../data/owners.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import type { Evento, PaginaDeEventos } from '../../generado/contrato/tipos/index.ts'
 import {
-  type AmbitoDeGuias,
-  type AmbitoEnFilas,
-  COLUMNAS_DE_GUIA,
-  desconocida,
-  enFilas,
-  exigirCodigo,
   type FilaGuia,
-  type GuiaLeida,
+  GUIA_COLUMNS,
+  type GuiaInJson,
+  type GuiaScope,
+  requireGuiaCode,
+  type ScopeColumns,
+  throwUnknownGuia,
+  toScopeColumns,
 } from '../guias/guia.ts'
-import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento, presentarEvento } from './evento.ts'
+import { EVENTO_COLUMNS, type EventoInJson, type FilaEvento, presentEvento } from './evento.ts'
 
-interface ConEventos<E = EventoLeido> {
+interface WithEventos<E = EventoInJson> {
   eventos: E[]
 }
 
 /** Event as operators read it, with its author. */
-type EventoConAutor = EventoLeido & Pick<FilaEvento, 'autor'>
+type EventoRowWithAuthor = EventoInJson & Pick<FilaEvento, 'autor'>
 
 /** Merchant who owns a guide, and courier who carries the parcel. */
-interface DeQuien extends Pick<FilaGuia, 'custodio'> {
+interface WithOwner extends Pick<FilaGuia, 'custodio'> {
   dueno: Pick<comercio, 'id' | 'comercio'>
 }
 
-/** Guide's code and page of its history: at most `cuantos` events after the sequence `despues`. */
-interface Cuales {
+/** Guide's code and page of its history: at most `count` events after the sequence `despues`. */
+interface HistorySelection {
   guia: string
   despues: number
-  cuantos: number
+  count: number
 }
 
-type Parametros = Cuales & AmbitoEnFilas
+type HistoryParameters = HistorySelection & ScopeColumns
 
 /** SQL of a page of the history of a guide. `i`, a row of `guia_indice`, names the guide. */
-const eventosDe = (columnas: string) => `coalesce((
+const eventosSql = (columns: string) => `coalesce((
   select json_agg(e order by e.secuencia) from (
-    select ${columnas} from evento
+    select ${columns} from evento
     where comercio_id = i.comercio_id and modo = i.modo and guia_id = i.id and secuencia > :despues
-    order by secuencia limit :cuantos) e), '[]') as eventos`
+    order by secuencia limit :count) e), '[]') as eventos`
 
-const SUYA = 'i.guia = :guia and i.comercio_id = :comercio_id and i.modo = :modo'
+const IS_OWN_GUIA = 'i.guia = :guia and i.comercio_id = :comercio_id and i.modo = :modo'
 
 /**
  * SQL of a guide and a page of its history as one JSON value. Describing and parsing thirty columns costs more than all
  * other work on the result.
  */
-const guiaConEventos = (
+const guiaWithEventosSql = (
   mas: string,
-  cual: string,
-  columnas = COLUMNAS_DE_EVENTO,
+  condition: string,
+  columns = EVENTO_COLUMNS,
 ) => `select row_to_json(x) as guia from (
-     select ${COLUMNAS_DE_GUIA}, ${eventosDe(columnas)}${mas}
+     select ${GUIA_COLUMNS}, ${eventosSql(columns)}${mas}
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-     where ${cual}) x`
+     where ${condition}) x`
 
 /**
  * Guide of one merchant, with its history. Guides of any merchant have a statement of their own. PostgreSQL planned a
  * combined statement anew for each request, and the planning cost twice as much as the read.
  */
-const SUYA_CON_EVENTOS = statement<Parametros, { guia: GuiaLeida & ConEventos }>(
+const OWN_GUIA_WITH_EVENTOS = statement<HistoryParameters, { guia: GuiaInJson & WithEventos }>(
   'eventos.suyaConEventos',
-  guiaConEventos('', SUYA),
+  guiaWithEventosSql('', IS_OWN_GUIA),
 )
-const DE_QUIEN_SEA_CON_EVENTOS = statement<Cuales, { guia: GuiaLeida & ConEventos<EventoConAutor> & DeQuien }>(
+const ANY_GUIA_WITH_EVENTOS = statement<
+  HistorySelection,
+  { guia: GuiaInJson & WithEventos<EventoRowWithAuthor> & WithOwner }
+>(
   'eventos.deQuienSeaConEventos',
-  guiaConEventos(
+  guiaWithEventosSql(
     `, g.custodio,
        (select json_build_object('id', id, 'comercio', comercio) from comercio where id = i.comercio_id) as dueno`,
     'i.guia = :guia',
-    `${COLUMNAS_DE_EVENTO}, autor`,
+    `${EVENTO_COLUMNS}, autor`,
   ),
   { alcance: 'parte' },
 )
 
-const DE_GUIA = statement<Parametros, ConEventos>(
+const EVENTOS_OF_GUIA = statement<HistoryParameters, WithEventos>(
   'eventos.deGuia',
-  `select ${eventosDe(COLUMNAS_DE_EVENTO)} from guia_indice i where ${SUYA}`,
+  `select ${eventosSql(EVENTO_COLUMNS)} from guia_indice i where ${IS_OWN_GUIA}`,
 )
 
 /** Dependencies of the functions that read a history. */
-interface Partes {
+interface HistoryDeps {
   db: Db
-  cursores: Cursors
+  cursors: Cursors
 }
 
 /** Selects the guides of one merchant in one mode (test or live). */
-type Suyas = Exclude<AmbitoDeGuias, 'todos'>
+type ComercioGuiaScope = Exclude<GuiaScope, 'todos'>
 
-/** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `buscarGuia` does */
-export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Pagination = {}) =>
+/** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `findGuia` does */
+export const readGuiaWithEventos = (
+  deps: HistoryDeps,
+  scope: ComercioGuiaScope,
+  codigo: string,
+  pagination: Pagination = {},
+) =>
   leerGuia(
-    partes,
-    suyas,
+    deps,
+    scope,
     codigo,
-    paginacion,
-    (cuales) => partes.db.consultar(SUYA_CON_EVENTOS, { ...cuales, ...enFilas(suyas) }),
-    presentarEvento,
+    pagination,
+    (selection) => deps.db.query(OWN_GUIA_WITH_EVENTOS, { ...selection, ...toScopeColumns(scope) }),
+    presentEvento,
   )
 
 /**
  * Event for operators: the contract's event, who recorded it (op_…, per_…, rep_… or com_…; null: the service), and who
  * had assigned the guide to the courier who took it (op_… or per_…).
  */
-export type EventoConAutores = Evento & { autor: string | null; asignado_por: string | null }
+export type EventoWithAuthors = Evento & { autor: string | null; asignado_por: string | null }
 
 /**
  * Reads a guide of any merchant, with its owner, its courier and a page of its history, oldest event first.
- * @throws Problema 404 as `buscarGuia` does
+ * @throws Problema 404 as `findGuia` does
  */
-export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginacion: Pagination = {}) =>
+export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagination: Pagination = {}) =>
   leerGuia(
-    partes,
+    deps,
     'todos',
     codigo,
-    paginacion,
-    async (cuales) => (await whereIs(partes.db, cuales.guia))?.consultar(DE_QUIEN_SEA_CON_EVENTOS, cuales) ?? [],
-    (fila: EventoConAutor): EventoConAutores => ({
-      ...presentarEvento(fila),
+    pagination,
+    async (selection) => (await whereIs(deps.db, selection.guia))?.query(ANY_GUIA_WITH_EVENTOS, selection) ?? [],
+    (fila: EventoRowWithAuthor): EventoWithAuthors => ({
+      ...presentEvento(fila),
       autor: fila.autor,
       asignado_por: fila.datos?.asignado_por ?? null,
     }),
   )
 
-/** Reads a page of the history of a merchant's guide, oldest event first. @throws Problema 404 as `buscarGuia` does */
+/** Reads a page of the history of a merchant's guide, oldest event first. @throws Problema 404 as `findGuia` does */
 export const leerEventos = (
-  partes: Partes,
-  suyas: Suyas,
+  deps: HistoryDeps,
+  scope: ComercioGuiaScope,
   codigo: string,
-  paginacion: Pagination = {},
+  pagination: Pagination = {},
 ): Promise<PaginaDeEventos> =>
-  leerPagina(
-    partes,
-    suyas,
+  readPage(
+    deps,
+    scope,
     codigo,
-    paginacion,
-    async (cuales) => (await partes.db.consultar(DE_GUIA, { ...cuales, ...enFilas(suyas) }))[0],
-    presentarEvento,
+    pagination,
+    async (selection) => (await deps.db.query(EVENTOS_OF_GUIA, { ...selection, ...toScopeColumns(scope) }))[0],
+    presentEvento,
   )
 
-async function leerGuia<Fila extends EventoLeido, Leida extends ConEventos<Fila>, E>(
-  partes: Partes,
-  ambito: AmbitoDeGuias,
+async function leerGuia<Fila extends EventoInJson, GuiaRow extends WithEventos<Fila>, E>(
+  deps: HistoryDeps,
+  ambito: GuiaScope,
   codigo: string,
-  paginacion: Pagination,
-  leer: (cuales: Cuales) => Promise<{ guia: Leida }[]>,
-  presentar: (fila: Fila) => E,
-): Promise<{ guia: Leida; eventos: Page<E> }> {
-  let guia: Leida | undefined
-  const leerEsta = async (cuales: Cuales) => {
-    guia = (await leer(cuales))[0]?.guia
+  pagination: Pagination,
+  leer: (selection: HistorySelection) => Promise<{ guia: GuiaRow }[]>,
+  present: (fila: Fila) => E,
+): Promise<{ guia: GuiaRow; eventos: Page<E> }> {
+  let guia: GuiaRow | undefined
+  const readSelected = async (selection: HistorySelection) => {
+    guia = (await leer(selection))[0]?.guia
     return guia
   }
-  const eventos = await leerPagina(partes, ambito, codigo, paginacion, leerEsta, presentar)
+  const eventos = await readPage(deps, ambito, codigo, pagination, readSelected, present)
   return { guia: guia!, eventos }
 }
 
 /** Reads a page of a history. A cursor of the guide's detail is also valid for the history alone, and vice versa. */
-function leerPagina<Fila extends EventoLeido, E>(
-  { cursores }: Partes,
-  ambito: AmbitoDeGuias,
+function readPage<Fila extends EventoInJson, E>(
+  { cursors }: HistoryDeps,
+  ambito: GuiaScope,
   codigo: string,
-  paginacion: Pagination,
-  leer: (cuales: Cuales) => Promise<ConEventos<Fila> | undefined>,
-  presentar: (fila: Fila) => E,
+  pagination: Pagination,
+  leer: (selection: HistorySelection) => Promise<WithEventos<Fila> | undefined>,
+  present: (fila: Fila) => E,
 ): Promise<Page<E>> {
-  const guia = exigirCodigo(codigo, ambito)
+  const guia = requireGuiaCode(codigo, ambito)
   const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
-  return paginate(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
-    async leer(despues, cuantos) {
-      const leidos = await leer({ guia, despues: Number(despues?.[0] ?? 0), cuantos })
-      return (leidos ?? desconocida(ambito)).eventos
+  return paginate(cursors, { operacion: 'eventosDeGuia', dueno, filters: { guia } }, pagination, {
+    async leer(despues, count) {
+      const leidos = await leer({ guia, despues: Number(despues?.[0] ?? 0), count })
+      return (leidos ?? throwUnknownGuia(ambito)).eventos
     },
     posicion: ({ secuencia }) => [secuencia],
-    presentar,
+    present,
   })
 }

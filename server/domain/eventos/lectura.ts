@@ -1,12 +1,12 @@
 import type { Dia, Estado, Falla, Motivo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { daCustodia, esToma } from '../estados/custodia.ts'
-import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
+import { daCustodia, isTaking } from '../estados/custodia.ts'
+import { reasonsOf, requiresAction, requiresUbicacion, requireTransition } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { FilaEvento, PasoDeGuia } from './evento.ts'
+import type { FilaEvento, GuiaStep } from './evento.ts'
 
 /** Report about a guide (`lectura`): a scan that changes the guide's state, or a note if `estado` is missing. */
-export interface Lectura {
+export interface Scan {
   estado?: Estado
   motivo?: Motivo
   forzar?: { razon: string }
@@ -18,26 +18,26 @@ export interface Lectura {
 }
 
 /** Properties of the reporter (courier, operator or merchant) that affect the outcome of a report. */
-export interface QuienLee {
+export interface ScanReporter {
   /** Sentence for the reporter about what to do if the location is not confirmed. */
-  remedio: string
+  remedy: string
   /**
    * Courier who has the parcel after the report, if the report says that a courier took it: the reporting courier, or
    * the courier named in it.
    */
-  toma?: string | undefined
+  taker?: string | undefined
   /** True if a reported delivery stores its proof in the same transaction. */
-  conPrueba?: boolean
+  hasPrueba?: boolean
 }
 
 /** Returns the faults that the contract's schema cannot detect: fields that do not fit the reported state. */
-export function revisarLectura({ estado, motivo, forzar, fotos, fecha, repartidor }: Lectura): Falla[] {
+export function checkScan({ estado, motivo, forzar, fotos, fecha, repartidor }: Scan): Falla[] {
   const fallas: Falla[] = []
-  const suyos = estado ? motivosDe(estado) : []
-  if (motivo !== undefined && !suyos.includes(motivo)) {
+  const allowedReasons = estado ? reasonsOf(estado) : []
+  if (motivo !== undefined && !allowedReasons.includes(motivo)) {
     const mensaje =
-      suyos.length > 0
-        ? `debe ser uno de los motivos de ${estado}: ${suyos.join(', ')}`
+      allowedReasons.length > 0
+        ? `debe ser uno de los motivos de ${estado}: ${allowedReasons.join(', ')}`
         : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
     fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
   }
@@ -53,7 +53,7 @@ export function revisarLectura({ estado, motivo, forzar, fotos, fecha, repartido
     const mensaje = 'solo va con estado intento_fallido y motivo reprogramado; omítalo'
     fallas.push({ campo: '/fecha', codigo: 'incompatible', mensaje })
   }
-  if (repartidor !== undefined && !(estado && esToma(estado))) {
+  if (repartidor !== undefined && !(estado && isTaking(estado))) {
     const mensaje = 'solo va con recolectado o en_ruta, que dejan el paquete en sus manos; omítalo'
     fallas.push({ campo: '/repartidor', codigo: 'incompatible', mensaje })
   }
@@ -61,7 +61,7 @@ export function revisarLectura({ estado, motivo, forzar, fotos, fecha, repartido
 }
 
 /** Returns true if the reported fact happened before the guide's present state began. */
-export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
+export const isLate = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
 
 /**
  * Returns the event that a report causes, and the guide's new state, by the rules of `x-transiciones`. A late report
@@ -70,37 +70,38 @@ export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en
  * custody, in any order of the reports.
  * @throws Problema 409
  */
-export function decidirLectura(
+export function decideScan(
   guia: FilaGuia,
-  { estado, motivo: dado, forzar }: Lectura,
+  { estado, motivo: dado, forzar }: Scan,
   ocurrido_en: Date,
   esUltima: boolean,
-  { remedio, toma, conPrueba = false }: QuienLee,
-): Pick<PasoDeGuia, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
+  { remedy, taker, hasPrueba = false }: ScanReporter,
+): Pick<GuiaStep, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
-  const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
-  const loToma = toma !== undefined && esUltima && daCustodia(guia, estado) && (!sinConfirmar || forzar !== undefined)
-  const custodia = loToma ? { custodio: toma } : {}
-  if (esTardia(guia, ocurrido_en))
+  const isUnconfirmed = requiresUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
+  const isTaken =
+    taker !== undefined && esUltima && daCustodia(guia, estado) && (!isUnconfirmed || forzar !== undefined)
+  const custodia = isTaken ? { custodio: taker } : {}
+  if (isLate(guia, ocurrido_en))
     return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
-  exigirTransicion(guia.estado, estado)
-  if (sinConfirmar && !forzar) {
-    throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. ${remedio}`, {
+  requireTransition(guia.estado, estado)
+  if (isUnconfirmed && !forzar) {
+    throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. ${remedy}`, {
       estado: guia.estado,
     })
   }
-  const sinPrueba = estado === 'entregado' && !conPrueba
-  if (sinPrueba && !forzar) {
+  const lacksPrueba = estado === 'entregado' && !hasPrueba
+  if (lacksPrueba && !forzar) {
     const mensaje = `Una entrega lleva su prueba. Regístrela con POST /operaciones/v1/guias/${guia.guia}/entrega o, si no hay ninguna, envíe forzar con una razón.`
     throw new Problema('entrega_sin_prueba', mensaje, { estado: guia.estado })
   }
   const intentos = guia.intentos + (estado === 'intento_fallido' ? 1 : 0)
   const datos: NonNullable<FilaEvento['datos']> = {
     ...(estado === 'intento_fallido'
-      ? { numero_intento: intentos, requiere_accion: requiereAccion(estado, motivo) }
+      ? { numero_intento: intentos, requiere_accion: requiresAction(estado, motivo) }
       : {}),
-    ...((sinConfirmar || sinPrueba) && forzar ? { forzado: forzar } : {}),
+    ...((isUnconfirmed || lacksPrueba) && forzar ? { forzado: forzar } : {}),
   }
   return {
     tipo: `guia.${estado}`,

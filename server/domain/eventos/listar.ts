@@ -5,42 +5,42 @@ import { TIPOS_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { presentarEvento } from './evento.ts'
-import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFinal, posicionTras } from './flujo.ts'
+import { presentEvento } from './evento.ts'
+import { FEED_START, type FeedPosition, findPositionFrom, positionAfter, readEndPosition, readFeed } from './flujo.ts'
 
-type Consulta = NonNullable<ListarEventosData['query']>
+type ListQuery = NonNullable<ListarEventosData['query']>
 
 /** Serves the event feed. Every response has a cursor, because the feed has no last page. */
-export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, identidad }, { db, cursores }) => {
-  const { comercioId, modo } = identidad
+export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, identity }, { db, cursors }) => {
+  const { comercioId, modo } = identity
   const { cursor, desde, tipo, guia, limite = DEFAULT_PAGE_SIZE } = query
   // The cursor does not contain the filters, because a position in the feed is valid with any filter.
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =
     cursor === undefined
-      ? await hallarComienzo(db, comercioId, modo, desde)
-      : (cursores.descifrar(ambito, cursor) as PosicionDelFlujo)
-  const filtros = {
-    ...(tipo && { tipos: tiposDe(tipo) }),
+      ? await findStart(db, comercioId, modo, desde)
+      : (cursors.decrypt(ambito, cursor) as FeedPosition)
+  const filters = {
+    ...(tipo && { tipos: expandTypes(tipo) }),
     ...(guia !== undefined && { guia: readGuideFilter(guia) }),
   }
-  const filas = await leerFlujo(db, comercioId, modo, despues, filtros, limite)
-  const ultima = filas.at(-1)
+  const rows = await readFeed(db, comercioId, modo, despues, filters, limite)
+  const ultima = rows.at(-1)
   return {
     status: 200,
     body: {
-      datos: filas.map(presentarEvento),
-      cursor_siguiente: cursores.cifrar(ambito, ultima ? posicionTras(despues, ultima) : despues),
+      datos: rows.map(presentEvento),
+      cursor_siguiente: cursors.encrypt(ambito, ultima ? positionAfter(despues, ultima) : despues),
     },
   }
 }
 
-const hallarComienzo = (db: Db, comercioId: string, modo: Modo, desde: Consulta['desde']) => {
-  if (desde === undefined) return COMIENZO
-  if (desde === 'ahora') return posicionFinal(db, comercioId, modo)
-  return posicionDesde(db, comercioId, modo, readInstant(desde)!)
+const findStart = (db: Db, comercioId: string, modo: Modo, desde: ListQuery['desde']) => {
+  if (desde === undefined) return FEED_START
+  if (desde === 'ahora') return readEndPosition(db, comercioId, modo)
+  return findPositionFrom(db, comercioId, modo, readInstant(desde)!)
 }
 
 /** Returns the event types that a filter names. A wildcard such as `guia.*` stands for all types of its family. */
-const tiposDe = (nombres: NonNullable<Consulta['tipo']>): TipoDeEvento[] =>
-  TIPOS_DE_EVENTO.filter((tipo) => nombres.some((uno) => uno === tipo || uno === `${tipo.split('.')[0]}.*`))
+const expandTypes = (names: NonNullable<ListQuery['tipo']>): TipoDeEvento[] =>
+  TIPOS_DE_EVENTO.filter((tipo) => names.some((pattern) => pattern === tipo || pattern === `${tipo.split('.')[0]}.*`))

@@ -3,29 +3,29 @@ import { type Db, statement } from '../../data/db.ts'
 import type { Estado, Falla, Motivo, QuienReparte } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
-import { buscarAsignacion } from '../asignaciones/asignacion.ts'
-import { conConsecuencias } from '../decisiones/consecuencias.ts'
+import { findAsignacion } from '../asignaciones/asignacion.ts'
+import { withConsequences } from '../decisiones/consecuencias.ts'
 import type { Deps } from '../deps.ts'
-import { exigirCancelable } from '../estados/estados.ts'
-import { type AmbitoDeGuias, buscarGuia, datosBorrados, type FilaGuia } from '../guias/guia.ts'
-import { contenidoDe, esElMismo, huellaDeContenido } from '../idempotencia/idempotencia.ts'
+import { requireCancellable } from '../estados/estados.ts'
+import { dataErasedProblem, type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
+import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
 import {
   darPaso,
-  deGuia,
-  type EventoSinFoto,
+  type EventoWithoutFoto,
   type FilaEvento,
+  type GuiaStep,
+  guiaKeyOf,
   IS_NOT_UNDONE,
-  type PasoConConsecuencias,
-  type PasoDeGuia,
-  presentarEvento,
-  sinCarrera,
+  presentEvento,
+  retryLostRaces,
+  type StepWithConsequences,
 } from './evento.ts'
-import { decidirLectura, esTardia, type Lectura, type QuienLee, revisarLectura } from './lectura.ts'
+import { checkScan, decideScan, isLate, type Scan, type ScanReporter } from './lectura.ts'
 
 /** Reporter of events about guides: an operator, a courier or a merchant. */
-export interface Informante {
+export interface Reporter {
   /** Guides that the reporter may name. */
-  ambito: AmbitoDeGuias
+  ambito: GuiaScope
   /** Code of the reporter: op_…, rep_… or com_… */
   autor: string
   /** Courier who reports, or who receives the parcel from the operator. */
@@ -35,11 +35,11 @@ export interface Informante {
    * is a note.
    * @throws Problema 403
    */
-  permitir?: (guia: FilaGuia, estado?: Estado) => Promise<void>
+  authorize?: (guia: FilaGuia, estado?: Estado) => Promise<void>
 }
 
 /** Fields that every report may have. */
-export interface Informe {
+export interface Report {
   /** Time when the reported fact happened; by default the current time. */
   ocurrido_en?: string
   descripcion?: string
@@ -50,8 +50,8 @@ export interface Informe {
 }
 
 /** Columns of the new event that come from the report itself and do not depend on the guide's state. */
-export type PasoInformado = Pick<
-  PasoDeGuia,
+export type ReportedStep = Pick<
+  GuiaStep,
   'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
 >
 
@@ -70,9 +70,9 @@ interface Decision<T> {
    * Decides from the guide's present state which event the report causes, and writes the event. Returns undefined if
    * another transaction changed the guide since it was read.
    */
-  dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
+  dar: (guia: FilaGuia, reportedStep: ReportedStep) => Promise<T | undefined>
   /** Finds the event that the same report caused earlier. For reports that have no key. */
-  buscarAnterior?: (guia: FilaGuia) => Promise<EventoSinFoto | undefined>
+  findPrevious?: (guia: FilaGuia) => Promise<EventoWithoutFoto | undefined>
 }
 
 /**
@@ -81,39 +81,39 @@ interface Decision<T> {
  * returns the event of the first one.
  * @throws Problema 404; 409 if the key belongs to another event; 422
  */
-export async function registrarUnaVez<T extends Dado>(
-  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  { ambito, autor, repartidor, permitir }: Informante,
+export async function registerOnce<T extends Dado>(
+  { db, clock, secretos }: Pick<Deps, 'db' | 'clock' | 'secretos'>,
+  { ambito, autor, repartidor, authorize }: Reporter,
   codigo: string,
-  informe: Informe,
-  { estado, fallas = [], dar, buscarAnterior }: Decision<T>,
+  report: Report,
+  { estado, fallas = [], dar, findPrevious }: Decision<T>,
 ): Promise<EventoRegistrado<T>> {
-  const dicho = leerOcurrido(informe, reloj(), fallas)
-  const contenido = contenidoDe(informe)
-  return sinCarrera(async (): Promise<EventoRegistrado<T> | undefined> => {
-    const guia = await buscarGuia(db, ambito, codigo)
-    const conClave = await buscarPorClave(db, guia, informe)
-    const anterior = conClave ?? (await buscarAnterior?.(guia))
-    const esRepetido = anterior !== undefined && esElMismo(secretos, anterior.huella, contenido)
+  const reportedAt = readReportedAt(report, clock(), fallas)
+  const contenido = requestContent(report)
+  return retryLostRaces(async (): Promise<EventoRegistrado<T> | undefined> => {
+    const guia = await findGuia(db, ambito, codigo)
+    const conClave = await findByKey(db, guia, report)
+    const anterior = conClave ?? (await findPrevious?.(guia))
+    const isRepeated = anterior !== undefined && isSameContent(secretos, anterior.huella, contenido)
     // The reporter of an event may repeat it after the parcel went on. Events of others are not told without custody.
-    const esPropio = (esRepetido || conClave !== undefined) && anterior?.autor === autor
-    if (!esPropio) await permitir?.(guia, estado)
-    if (conClave && !esRepetido) throw claveDeOtro(conClave)
-    if (anterior && esRepetido) return { guia, evento: anterior, repetido: true }
-    const registrado_en = reloj()
+    const isOwn = (isRepeated || conClave !== undefined) && anterior?.autor === autor
+    if (!isOwn) await authorize?.(guia, estado)
+    if (conClave && !isRepeated) throw foreignKeyProblem(conClave)
+    if (anterior && isRepeated) return { guia, evento: anterior, repetido: true }
+    const registrado_en = clock()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
     const dado = await dar(guia, {
       // The default time is never before the guide's latest changes, whose times may come from another clock.
-      ocurrido_en: dicho ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
+      ocurrido_en: reportedAt ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
       registrado_en,
-      descripcion: informe.descripcion ?? null,
-      lat: informe.lat ?? null,
-      lng: informe.lng ?? null,
+      descripcion: report.descripcion ?? null,
+      lat: report.lat ?? null,
+      lng: report.lng ?? null,
       autor,
       repartidor,
-      idempotencia: informe.idempotencia ?? null,
-      huella: huellaDeContenido(secretos, contenido),
+      idempotencia: report.idempotencia ?? null,
+      huella: contentDigest(secretos, contenido),
     })
     return dado && { ...dado, repetido: false }
   })
@@ -129,48 +129,48 @@ const TOMAS = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { 
  * Returns the time when a courier last took the guide's parcel, as reported. Returns the guide's creation time if no
  * courier has taken the parcel.
  */
-async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Date> {
-  const [tomas] = await db.consultar(TOMAS, deGuia(guia))
+async function readLastTakenAt(db: Pick<Db, 'query'>, guia: FilaGuia): Promise<Date> {
+  const [tomas] = await db.query(TOMAS, guiaKeyOf(guia))
   return tomas?.ultima ?? guia.creado_en
 }
 
 /** Nulls in place of a late report's text and place, which nothing would ever erase after the guide's personal data. */
-const SIN_DATOS = { descripcion: null, lat: null, lng: null }
+const ERASED_DETAILS = { descripcion: null, lat: null, lng: null }
 
 /**
  * Registers a change of state or a note.
  * @param dar writes the event, together with the proof that belongs to the report
  * @throws Problema 409 `datos_borrados` for a note if the guide's personal data were erased
  */
-export const registrarLectura = (
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes' | 'nuevoId' | 'canalDe'>,
-  quien: Informante & QuienLee,
+export const registerScan = (
+  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings' | 'newId' | 'canalDe'>,
+  quien: Reporter & ScanReporter,
   codigo: string,
-  lectura: Lectura & Informe,
-  dar: (guia: FilaGuia, paso: PasoConConsecuencias) => Promise<Dado | undefined>,
+  lectura: Scan & Report,
+  dar: (guia: FilaGuia, paso: StepWithConsequences) => Promise<Dado | undefined>,
 ): Promise<EventoRegistrado> =>
-  registrarUnaVez(deps, quien, codigo, lectura, {
+  registerOnce(deps, quien, codigo, lectura, {
     estado: lectura.estado,
-    fallas: revisarLectura(lectura),
-    async dar(guia, informado) {
-      const { ocurrido_en } = informado
-      if (guia.datos_borrados_en && lectura.estado === undefined) throw datosBorrados()
-      const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
-      const decidido = decidirLectura(guia, lectura, ocurrido_en, esUltima, quien)
-      const textos = guia.datos_borrados_en ? SIN_DATOS : {}
-      const paso = { ...informado, ...textos, ...decidido, ...(await conAsignacion(deps.db, guia, decidido)) }
-      return dar(guia, await conConsecuencias(deps, guia, paso, lectura.fecha))
+    fallas: checkScan(lectura),
+    async dar(guia, reportedStep) {
+      const { ocurrido_en } = reportedStep
+      if (guia.datos_borrados_en && lectura.estado === undefined) throw dataErasedProblem()
+      const esUltima = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
+      const decided = decideScan(guia, lectura, ocurrido_en, esUltima, quien)
+      const erasedDetails = guia.datos_borrados_en ? ERASED_DETAILS : {}
+      const paso = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
+      return dar(guia, await withConsequences(deps, guia, paso, lectura.fecha))
     },
   })
 
 /** Adds who assigned the guide, if the event gives the parcel to the assigned courier. */
-async function conAsignacion(
-  db: Pick<Db, 'consultar'>,
+async function withAsignacion(
+  db: Pick<Db, 'query'>,
   guia: FilaGuia,
-  { custodio, datos }: Pick<PasoDeGuia, 'custodio' | 'datos'>,
-): Promise<Pick<PasoDeGuia, 'datos'>> {
+  { custodio, datos }: Pick<GuiaStep, 'custodio' | 'datos'>,
+): Promise<Pick<GuiaStep, 'datos'>> {
   if (custodio === undefined) return {}
-  const asignacion = await buscarAsignacion(db, guia)
+  const asignacion = await findAsignacion(db, guia)
   return asignacion?.repartidor === custodio ? { datos: { ...datos, asignado_por: asignacion.autor } } : {}
 }
 
@@ -179,18 +179,18 @@ async function conAsignacion(
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `transicion_invalida` or `carrera_perdida`
  */
-export const cancelarGuiaDe = (
-  { db, reloj, avisarTrabajo }: Pick<Deps, 'db' | 'reloj' | 'avisarTrabajo'>,
-  { ambito, autor }: Pick<Informante, 'ambito' | 'autor'>,
+export const cancelGuiaFor = (
+  { db, clock, notifyJobs }: Pick<Deps, 'db' | 'clock' | 'notifyJobs'>,
+  { ambito, autor }: Pick<Reporter, 'ambito' | 'autor'>,
   codigo: string,
   { motivo = null, descripcion = null }: { motivo?: Motivo | null; descripcion?: string | null | undefined },
 ): Promise<FilaGuia & { comercio: string }> =>
-  sinCarrera(async () => {
-    const leida = await buscarGuia(db, ambito, codigo)
-    if (leida.estado === 'cancelado') return leida
-    exigirCancelable(leida.estado)
-    const ahora = reloj()
-    const paso = await darPaso({ db, avisarTrabajo }, leida, {
+  retryLostRaces(async () => {
+    const guiaRow = await findGuia(db, ambito, codigo)
+    if (guiaRow.estado === 'cancelado') return guiaRow
+    requireCancellable(guiaRow.estado)
+    const ahora = clock()
+    const paso = await darPaso({ db, notifyJobs }, guiaRow, {
       tipo: 'guia.cancelado',
       estado: 'cancelado',
       motivo,
@@ -199,44 +199,45 @@ export const cancelarGuiaDe = (
       ocurrido_en: ahora,
       registrado_en: ahora,
     })
-    return paso && { ...paso.guia, comercio: leida.comercio }
+    return paso && { ...paso.guia, comercio: guiaRow.comercio }
   })
 
 /** Returns the event of a report of a state or a note, in the contract's form. */
-export const presentarLectura = ({ evento }: Pick<EventoRegistrado, 'evento'>) => ({
-  ...presentarEvento(evento),
+export const presentScan = ({ evento }: Pick<EventoRegistrado, 'evento'>) => ({
+  ...presentEvento(evento),
   aplicado: evento.tipo !== 'guia.escaneo_tardio',
 })
 
 /** Returns the HTTP response to a report of a state or a note. */
-export const contestarLectura = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
-  contestar(registro, presentarLectura(registro))
+export const answerScan = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
+  answerReport(registro, presentScan(registro))
 
 /** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
-export const contestar = <Cuerpo>({ repetido }: EventoRegistrado, body: Cuerpo) =>
+export const answerReport = <Body>({ repetido }: EventoRegistrado, body: Body) =>
   repetido
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
     : ({ status: 201, body } as const)
 
-const masTarde = (...instantes: Date[]) => new Date(Math.max(...instantes.map((instante) => instante.getTime())))
+const masTarde = (...instants: Date[]) => new Date(Math.max(...instants.map((instant) => instant.getTime())))
 
 /** Maximum time that the reporter's clock may be ahead of the server's clock, in milliseconds. */
-const ADELANTO = 5 * 60_000
+const MAX_CLOCK_LEAD_MS = 5 * 60_000
 
 /**
  * Returns the time when the reported fact happened, or undefined if the report has none.
  * @throws Problema 422 with `fallas`, and with a fault for a time more than 5 minutes in the future
  */
-function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
-  const dicho = ocurrido_en === undefined ? undefined : readInstant(ocurrido_en)
+function readReportedAt({ ocurrido_en }: Report, ahora: Date, fallas: readonly Falla[]): Date | undefined {
+  const reportedAt = ocurrido_en === undefined ? undefined : readInstant(ocurrido_en)
   const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
-  const futuro: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
-  const todas = dicho && dicho.getTime() > ahora.getTime() + ADELANTO ? [futuro, ...fallas] : fallas
+  const futureFault: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
+  const todas =
+    reportedAt && reportedAt.getTime() > ahora.getTime() + MAX_CLOCK_LEAD_MS ? [futureFault, ...fallas] : fallas
   if (todas.length > 0) throw problemOfFaults('validacion', todas)
-  return dicho
+  return reportedAt
 }
 
-const POR_IDEMPOTENCIA = statement<
+const BY_IDEMPOTENCIA = statement<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
   FilaEvento
 >(
@@ -246,15 +247,15 @@ const POR_IDEMPOTENCIA = statement<
 )
 
 /** Returns the event with the report's key, or undefined. */
-const buscarPorClave = async (
-  db: Pick<Db, 'consultar'>,
+const findByKey = async (
+  db: Pick<Db, 'query'>,
   guia: FilaGuia,
-  { idempotencia }: Informe,
+  { idempotencia }: Report,
 ): Promise<FilaEvento | undefined> =>
-  idempotencia === undefined ? undefined : (await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia }))[0]
+  idempotencia === undefined ? undefined : (await db.query(BY_IDEMPOTENCIA, { ...guiaKeyOf(guia), idempotencia }))[0]
 
 /** Makes the problem for a key that belongs to the event of another report. */
-const claveDeOtro = ({ idempotencia, guia, secuencia }: FilaEvento) =>
+const foreignKeyProblem = ({ idempotencia, guia, secuencia }: FilaEvento) =>
   new Problema(
     'idempotencia_en_conflicto',
     `La clave ${idempotencia} ya es del evento evt_${guia}_${secuencia}, que es distinto. Use una clave nueva por cada evento.`,

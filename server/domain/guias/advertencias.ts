@@ -1,19 +1,19 @@
 import type { Advertencia, CodigoDeAdvertencia, Falla, NombresSugeridos } from '../../generado/contrato/tipos/index.ts'
 import { distanceKm } from '../../platform/maps/point.ts'
-import { buscarDestino, type Desconocido, LEJOS } from '../catalogo/catalogo.ts'
-import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
+import { FAR_KM, findDestino, type UnknownDestino } from '../catalogo/catalogo.ts'
+import { findSuspicion, isImplausible, type Suspicion } from './lugares.ts'
 
 /**
  * Warning codes that a guide may have. The excluded codes are about unknown members of a request and about an API key
  * that expires soon.
  */
-type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
+type AdvertenciaCode = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
 
 /**
  * Stored part of a guide's warning. The message and the suggestion are generated each time the warning is presented.
  */
-export interface AdvertenciaGuardada {
-  codigo: Codigo
+export interface StoredAdvertencia {
+  codigo: AdvertenciaCode
   /** Member of the guide that the warning refers to, as a JSON Pointer (RFC 6901). */
   campo: string
 }
@@ -25,64 +25,70 @@ interface Destino {
 }
 
 /** Coordinates of a guide's location; null while they are unknown. */
-interface Lugar {
+interface GuiaCoordinates {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
 }
 
 /** Fields of a guide that its warnings and their texts depend on. */
-interface Advertida extends Destino, Lugar {
+interface WarnedGuia extends Destino, GuiaCoordinates {
   ubicacion_extra: { distancia_km?: number } | null
-  advertencias: readonly AdvertenciaGuardada[]
+  advertencias: readonly StoredAdvertencia[]
 }
 
 /**
  * Checks a guide's destination and location, and never rejects the guide. Returns a warning if the catalogue does not
  * know the destination. Returns another warning if the location is far from the destination or implausible.
  */
-export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
-  const hallado = buscarDestino(destino.departamento, destino.municipio)
-  if ('desconocido' in hallado) {
-    const desconocido = { codigo: 'destino_desconocido', campo: `/${hallado.desconocido}` } as const
-    const sospecha = sospecharDe(destino, lugar)
-    return { distancia_km: null, advertencias: sospecha ? [desconocido, delLugar(sospecha.codigo)] : [desconocido] }
+export function judgeDestino(destino: Destino, lugar: GuiaCoordinates): DestinoJudgement {
+  const found = findDestino(destino.departamento, destino.municipio)
+  if ('desconocido' in found) {
+    const desconocido = { codigo: 'destino_desconocido', campo: `/${found.desconocido}` } as const
+    const suspicion = suspicionOf(destino, lugar)
+    return {
+      distancia_km: null,
+      advertencias: suspicion ? [desconocido, ubicacionAdvertencia(suspicion.codigo)] : [desconocido],
+    }
   }
   const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
   if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
-  const km = Math.round(distanceKm(hallado.municipio, { lat, lng }) * 10) / 10
+  const km = Math.round(distanceKm(found.municipio, { lat, lng }) * 10) / 10
   // Nearly all locations are near, so the slower check runs only for the others.
-  if (km <= LEJOS) return { distancia_km: km, advertencias: [] }
-  return { distancia_km: km, advertencias: [delLugar(sospecharDe(destino, lugar)?.codigo ?? 'ubicacion_lejana')] }
+  if (km <= FAR_KM) return { distancia_km: km, advertencias: [] }
+  return {
+    distancia_km: km,
+    advertencias: [ubicacionAdvertencia(suspicionOf(destino, lugar)?.codigo ?? 'ubicacion_lejana')],
+  }
 }
 
 /**
  * Kilometres from the location to the declared municipality (null if either is unknown), and the resulting warnings.
  */
-interface Juicio {
+interface DestinoJudgement {
   distancia_km: number | null
-  advertencias: AdvertenciaGuardada[]
+  advertencias: StoredAdvertencia[]
 }
 
-const delLugar = (codigo: Codigo): AdvertenciaGuardada => ({ codigo, campo: '/ubicacion' })
+const ubicacionAdvertencia = (codigo: AdvertenciaCode): StoredAdvertencia => ({ codigo, campo: '/ubicacion' })
 
-const sospecharDe = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_lng: lng }: Lugar) =>
-  lat === null || lng === null ? undefined : sospechar(departamento, { lat, lng })
+const suspicionOf = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_lng: lng }: GuiaCoordinates) =>
+  lat === null || lng === null ? undefined : findSuspicion(departamento, { lat, lng })
 
 /** Returns a guide's warnings in the contract's form. */
-export const presentarAdvertencias = (guia: Advertida): Advertencia[] =>
-  guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...QUE_DECIR[codigo](guia, campo) }))
+export const presentAdvertencias = (guia: WarnedGuia): Advertencia[] =>
+  guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...WORDINGS[codigo](guia, campo) }))
 
 /** Codes of warnings about a null whose absence has a consequence. */
-const OF_NULLS = ['referencia_nula', 'lugar_nulo'] as const satisfies readonly Codigo[]
+const OF_NULLS = ['referencia_nula', 'lugar_nulo'] as const satisfies readonly AdvertenciaCode[]
 
 const isOfNull = (codigo: string) => (OF_NULLS as readonly string[]).includes(codigo)
 
 /** Reports whether a warning of a new guide is a fault instead if the request has `estricto`. */
-export const isRefusedIfStrict = (codigo: string): boolean => esInverosimil(codigo) || isOfNull(codigo)
+export const isRefusedIfStrict = (codigo: string): boolean => isImplausible(codigo) || isOfNull(codigo)
 
 /** Returns the faults of a new guide whose nulls have a consequence, for requests with `estricto`. */
-export const explainNulls = (guia: Advertida): Falla[] =>
-  presentarAdvertencias(guia)
+export const explainNulls = (guia: WarnedGuia): Falla[] =>
+  presentAdvertencias(guia)
     .filter(({ codigo }) => isOfNull(codigo))
     .map(({ campo, mensaje }) => ({ campo: campo!, codigo: 'requerido', mensaje }))
 
@@ -91,27 +97,27 @@ export const explainNulls = (guia: Advertida): Falla[] =>
  * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
  * @param deEnlace true if a link gave the location, false if coordinates did
  */
-export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[] =>
-  presentarAdvertencias(guia)
-    .filter(({ codigo }) => esInverosimil(codigo))
+export const explainImplausible = (guia: WarnedGuia, deEnlace: boolean): Falla[] =>
+  presentAdvertencias(guia)
+    .filter(({ codigo }) => isImplausible(codigo))
     .map(({ mensaje, sugerencia }) => {
-      const corregido = sugerencia !== null && typeof sugerencia === 'object' && 'lat' in sugerencia ? sugerencia : null
+      const corrected = sugerencia !== null && typeof sugerencia === 'object' && 'lat' in sugerencia ? sugerencia : null
       return {
-        campo: deEnlace ? '/maps_url' : corregido?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
+        campo: deEnlace ? '/maps_url' : corrected?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
         codigo: 'lugar_inverosimil',
-        mensaje: corregido ? `${mensaje} Quizá quiso decir ${corregido.lat}, ${corregido.lng}.` : mensaje,
-        ...(corregido && { sugerencia: corregido }),
+        mensaje: corrected ? `${mensaje} Quizá quiso decir ${corrected.lat}, ${corrected.lng}.` : mensaje,
+        ...(corrected && { sugerencia: corrected }),
       }
     })
 
-type Dicho = Pick<Advertencia, 'mensaje' | 'sugerencia'>
+type Wording = Pick<Advertencia, 'mensaje' | 'sugerencia'>
 
-const sayEnded = (state: string): Dicho => ({
+const sayEnded = (state: string): Wording => ({
   mensaje: `la guía de esta referencia ya existía y está ${state}: para otro envío use otra external_ref`,
   sugerencia: null,
 })
 
-const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
+const WORDINGS: Record<AdvertenciaCode, (guia: WarnedGuia, campo: string) => Wording> = {
   telefono_dudoso: () => ({
     mensaje:
       'el número es posible, pero no figura en ningún plan de numeración conocido: revise los dígitos y el código de país',
@@ -151,7 +157,7 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
     mensaje: `${campo.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
     sugerencia: null,
   }),
-  destino_desconocido: decirDesconocido,
+  destino_desconocido: describeUnknown,
   telefono_fijo: () => ({
     mensaje:
       'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o cree la guía con un móvil',
@@ -167,11 +173,11 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
       'lat y lng son 0, un lugar en el mar: dé las coordenadas del destino, o ninguna, y se le preguntará al destinatario',
     sugerencia: null,
   }),
-  coordenadas_sin_signo: decirSospecha,
-  coordenadas_invertidas: decirSospecha,
-  fuera_del_departamento: decirSospecha,
+  coordenadas_sin_signo: describeSuspicion,
+  coordenadas_invertidas: describeSuspicion,
+  fuera_del_departamento: describeSuspicion,
   ubicacion_lejana: ({ ubicacion_extra }) => ({
-    mensaje: `el lugar confirmado está a ${ubicacion_extra?.distancia_km ?? `más de ${LEJOS}`} km del municipio declarado: revise el municipio y el lugar`,
+    mensaje: `el lugar confirmado está a ${ubicacion_extra?.distancia_km ?? `más de ${FAR_KM}`} km del municipio declarado: revise el municipio y el lugar`,
     sugerencia: null,
   }),
 }
@@ -180,38 +186,38 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
  * Describes an implausible location from its current data. Returns a generic message if the coordinates were erased or
  * no longer look implausible.
  */
-function decirSospecha(guia: Advertida): Dicho {
-  const sospecha = sospecharDe(guia, guia)
-  if (!sospecha) return { mensaje: 'el lugar no estaba donde dice el departamento', sugerencia: null }
+function describeSuspicion(guia: WarnedGuia): Wording {
+  const suspicion = suspicionOf(guia, guia)
+  if (!suspicion) return { mensaje: 'el lugar no estaba donde dice el departamento', sugerencia: null }
   return {
-    mensaje: `el lugar está ${decirDonde(sospecha, guia)}: ${preguntar(sospecha, guia)}`,
-    sugerencia: sospecha.corregido,
+    mensaje: `el lugar está ${describeWhere(suspicion, guia)}: ${askForCorrection(suspicion, guia)}`,
+    sugerencia: suspicion.corrected,
   }
 }
 
-function decirDonde({ km }: Sospecha, { departamento, municipio, ubicacion_extra }: Advertida): string {
-  const alMunicipio = ubicacion_extra?.distancia_km
-  if (alMunicipio !== undefined) return `a ${alMunicipio} km de ${municipio}`
+function describeWhere({ km }: Suspicion, { departamento, municipio, ubicacion_extra }: WarnedGuia): string {
+  const kmToMunicipio = ubicacion_extra?.distancia_km
+  if (kmToMunicipio !== undefined) return `a ${kmToMunicipio} km de ${municipio}`
   return km === null ? 'lejos de todos los departamentos del catálogo' : `a ${Math.round(km)} km de ${departamento}`
 }
 
-function preguntar({ codigo, corregido }: Sospecha, { ubicacion_lat, ubicacion_lng }: Advertida): string {
+function askForCorrection({ codigo, corrected }: Suspicion, { ubicacion_lat, ubicacion_lng }: WarnedGuia): string {
   if (codigo === 'coordenadas_invertidas') return '¿lat y lng al revés?'
-  if (!corregido) return 'revise el departamento y el lugar'
-  if (corregido.lat === ubicacion_lat) return '¿falta el signo − en lng?'
-  return corregido.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
+  if (!corrected) return 'revise el departamento y el lugar'
+  if (corrected.lat === ubicacion_lat) return '¿falta el signo − en lng?'
+  return corrected.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
 }
 
 /** Describes an unknown destination, with its likely mistake, and suggests names from the current catalogue. */
-function decirDesconocido({ departamento, municipio }: Advertida, campo: string): Dicho {
+function describeUnknown({ departamento, municipio }: WarnedGuia, campo: string): Wording {
   const nombre = campo === '/departamento' ? departamento : municipio
-  const hallado = buscarDestino(departamento, municipio)
-  const nombres = 'sugerir' in hallado ? hallado.sugerir() : { departamentos: [], municipios: [] }
+  const found = findDestino(departamento, municipio)
+  const suggestedNames = 'suggest' in found ? found.suggest() : { departamentos: [], municipios: [] }
   // The catalogue may have changed since the warning was stored.
-  const unknown = 'sugerir' in hallado && campo === `/${hallado.desconocido}` ? hallado : undefined
+  const unknown = 'suggest' in found && campo === `/${found.desconocido}` ? found : undefined
   return {
-    mensaje: `${sayMistake(nombre, { departamento, municipio }, unknown, nombres)}; si es correcto, la guía vale así`,
-    sugerencia: nombres.departamentos.length + nombres.municipios.length > 0 ? nombres : null,
+    mensaje: `${sayMistake(nombre, { departamento, municipio }, unknown, suggestedNames)}; si es correcto, la guía vale así`,
+    sugerencia: suggestedNames.departamentos.length + suggestedNames.municipios.length > 0 ? suggestedNames : null,
   }
 }
 
@@ -228,10 +234,10 @@ const listed = (departamentos: readonly string[]) =>
 function sayMistake(
   nombre: string,
   { departamento, municipio }: Destino,
-  hallado: Desconocido | undefined,
+  found: UnknownDestino | undefined,
   names: NombresSugeridos,
 ): string {
-  const mistake = hallado?.mistake()
+  const mistake = found?.mistake()
   switch (mistake?.kind) {
     case 'elsewhere':
       return `«${nombre}» no es un municipio de ${departamento}, sino de ${listed(mistake.departamentos)}: revise el departamento`
@@ -240,7 +246,7 @@ function sayMistake(
     case 'swapped':
       return `«${nombre}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
     case 'part':
-      return hallado?.desconocido === 'municipio'
+      return found?.desconocido === 'municipio'
         ? `«${nombre}» no es un municipio: escriba el suyo${such(names.municipios)}, y la zona en direccion`
         : `«${nombre}» no es un departamento: escriba el suyo${such(names.departamentos)} y su municipio${such(names.municipios)}, y la zona en direccion`
     default:

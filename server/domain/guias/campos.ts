@@ -10,13 +10,13 @@ import type {
   Metadatos,
   Modo,
 } from '../../generado/contrato/tipos/index.ts'
-import type { AdvertenciaGuardada } from './advertencias.ts'
+import type { StoredAdvertencia } from './advertencias.ts'
 
 // One table of a guide's columns. Column lists, the statement that creates guides, digests, events' pictures, webhook
 // bodies and the erasure of a person derive from it. A column of `guia` that the table lacks does not compile.
 
 /** Status of the location request to the recipient. Instants are texts, because the status is stored as JSON. */
-export interface SolicitudGuardada {
+export interface StoredLocationRequest {
   numero: number
   canal: CanalDeMensaje
   estado: EstadoDeMensaje
@@ -36,15 +36,15 @@ export interface UbicacionExtra {
   referencia?: string
   distancia_km?: number
   confirmado_en?: string
-  solicitud?: SolicitudGuardada
+  solicitud?: StoredLocationRequest
 }
 
 /** Members of a place that every stored pickup has; null if unknown. */
-type LugarDeRecogida = 'nombre' | 'lat' | 'lng' | 'maps_url'
+type RecogidaPlaceMember = 'nombre' | 'lat' | 'lng' | 'maps_url'
 
 /** Stored pickup. A member of the contact without a value is absent. */
-export type RecogidaGuardada = Pick<Guia['recogida'], LugarDeRecogida> &
-  Partial<Omit<Guia['recogida'], LugarDeRecogida>>
+export type StoredRecogida = Pick<Guia['recogida'], RecogidaPlaceMember> &
+  Partial<Omit<Guia['recogida'], RecogidaPlaceMember>>
 
 /** Row of `guia`; columns have the contract's names. */
 export type FilaGuia = RowOf<
@@ -52,13 +52,13 @@ export type FilaGuia = RowOf<
   {
     modo: Modo
     estado: Estado
-    recogida: RecogidaGuardada
+    recogida: StoredRecogida
     metadatos: Metadatos | null
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null
     decision: Decision | null
-    advertencias: readonly AdvertenciaGuardada[]
+    advertencias: readonly StoredAdvertencia[]
   }
 >
 
@@ -73,17 +73,17 @@ export interface Campo {
   /**
    * True if the digest of a creation request contains the column: a repeated creation with another value is a conflict.
    */
-  readonly digerido?: true
+  readonly digested?: true
   /** True if answers contain the column. */
-  readonly mostrado?: true
+  readonly shown?: true
   /**
    * Source of the column's value for the webhook body of an earlier event: the snapshot of the guide that the event
    * stores (`foto`), or a column of the event (`propio`). Undefined: the guide's row.
    */
-  readonly enEvento?: 'foto' | 'propio'
+  readonly inEvento?: 'foto' | 'propio'
   /**
-   * True if erasing a person's data sets the column to null. `ubicacion_extra` is an exception that `BORRAR` in
-   * personas/persona.ts handles.
+   * True if erasing a person's data sets the column to null. `ubicacion_extra` is an exception that
+   * `DELETE_GUIA_DATA` in personas/persona.ts handles.
    */
   readonly personal?: true
 }
@@ -98,140 +98,142 @@ export const CAMPOS = {
   huellas: { tipo: 'text', escribe: 'servicio', nuevo: true },
   custodio: { tipo: 'text', escribe: 'servicio' },
   estado_en: { tipo: 'timestamptz', escribe: 'servicio' },
-  guia: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true },
-  estado: { tipo: 'text', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
-  modo: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true },
-  external_ref: { tipo: 'text', escribe: 'creacion', nuevo: true, mostrado: true },
-  telefono: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  destinatario: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  departamento: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
-  municipio: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
-  direccion: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  indicaciones: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  contenido: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  lat: { tipo: 'float8', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  lng: { tipo: 'float8', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  maps_url: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
-  recogida: { tipo: 'jsonb', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
-  metadatos: { tipo: 'jsonb', escribe: 'creacion', nuevo: true, mostrado: true, personal: true },
-  ubicacion_estado: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
-  ubicacion_origen: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+  guia: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true },
+  estado: { tipo: 'text', escribe: 'servicio', shown: true, inEvento: 'propio' },
+  modo: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true },
+  external_ref: { tipo: 'text', escribe: 'creacion', nuevo: true, shown: true },
+  telefono: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  destinatario: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  departamento: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true },
+  municipio: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true },
+  direccion: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  indicaciones: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  contenido: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  lat: { tipo: 'float8', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  lng: { tipo: 'float8', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  maps_url: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  recogida: { tipo: 'jsonb', escribe: 'correccion', nuevo: true, digested: true, shown: true },
+  metadatos: { tipo: 'jsonb', escribe: 'creacion', nuevo: true, shown: true, personal: true },
+  ubicacion_estado: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  ubicacion_origen: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
   ubicacion_lat: {
     tipo: 'float8',
     escribe: 'servicio',
     nuevo: true,
-    mostrado: true,
-    enEvento: 'foto',
+    shown: true,
+    inEvento: 'foto',
     personal: true,
   },
   ubicacion_lng: {
     tipo: 'float8',
     escribe: 'servicio',
     nuevo: true,
-    mostrado: true,
-    enEvento: 'foto',
+    shown: true,
+    inEvento: 'foto',
     personal: true,
   },
-  ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
-  intentos: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
-  decision: { tipo: 'jsonb', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
+  ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  intentos: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'foto' },
+  decision: { tipo: 'jsonb', escribe: 'servicio', shown: true, inEvento: 'foto' },
   decision_vence: { tipo: 'timestamptz', escribe: 'servicio' },
-  advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
-  secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
+  advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  secuencia: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'propio' },
   ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
   etiqueta_en: { tipo: 'timestamptz', escribe: 'servicio' },
-  creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, mostrado: true },
-  actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
-  datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true },
+  creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, shown: true },
+  actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', shown: true, inEvento: 'propio' },
+  datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', shown: true },
 } as const satisfies Readonly<Record<keyof FilaGuia, Campo>>
 
 /** Names of the columns whose properties include `P`. */
-type ConPropiedad<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
+type ColumnWithProperty<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
 
 /** Lists of columns that derive from a table of columns. A test derives them from a table with an additional column. */
-export function derivar(campos: Campos) {
-  const nuevos = columnsWith(campos, { nuevo: true })
-  const mostrados = columnsWith(campos, { mostrado: true })
-  const enFoto = columnsWith(campos, { enEvento: 'foto' })
+export function derive(campos: Campos) {
+  const newColumns = columnsWith(campos, { nuevo: true })
+  const shownColumns = columnsWith(campos, { shown: true })
+  const fotoColumns = columnsWith(campos, { inEvento: 'foto' })
   return {
     /** Columns to which the insertion of a guide gives a value of its own. All others start with the same value. */
-    nuevos,
-    /** SQL of the columns in `nuevos` with their types, for `json_to_recordset`. */
-    recordset: nuevos.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
+    newColumns: newColumns,
+    /** SQL of the columns in `newColumns` with their types, for `json_to_recordset`. */
+    recordset: newColumns.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
     /** Columns that the request's digest contains. */
-    digeridos: columnsWith(campos, { digerido: true }),
+    digestedColumns: columnsWith(campos, { digested: true }),
     /** Columns that answers contain. */
-    mostrados,
+    shownColumns,
     /** Columns of the guide's row that webhook bodies need and the event does not store. */
-    deCuerpo: mostrados.filter((nombre) => campos[nombre]!.enEvento === undefined),
+    bodyColumns: shownColumns.filter((nombre) => campos[nombre]!.inEvento === undefined),
     /** Columns in the snapshot that each event stores. */
-    enFoto,
+    fotoColumns,
     /** SQL assignments that erase a person's data. */
-    borrados: columnsWith(campos, { personal: true })
+    erasures: columnsWith(campos, { personal: true })
       .map((nombre) => `${nombre} = null`)
       .join(', '),
     /** Columns that a correction may change. */
-    corregibles: columnsWith(campos, { escribe: 'correccion' }),
+    correctableColumns: columnsWith(campos, { escribe: 'correccion' }),
   }
 }
 
-const DERIVADO = derivar(CAMPOS)
+const DERIVED = derive(CAMPOS)
 
 /** Columns whose values differ between new guides. */
-export const NUEVOS = DERIVADO.nuevos as readonly ConPropiedad<{ nuevo: true }>[]
-/** SQL of {@link NUEVOS} with their types, for `json_to_recordset`. */
-export const RECORDSET = DERIVADO.recordset
+export const NEW_GUIA_COLUMNS = DERIVED.newColumns as readonly ColumnWithProperty<{ nuevo: true }>[]
+/** SQL of {@link NEW_GUIA_COLUMNS} with their types, for `json_to_recordset`. */
+export const RECORDSET = DERIVED.recordset
 /**
  * Columns from whose values the digests of a creation request are computed. The digests tell whether a repeated request
  * is the same.
  */
-export const DIGERIDOS = DERIVADO.digeridos as readonly ConPropiedad<{ digerido: true }>[]
+export const DIGESTED_COLUMNS = DERIVED.digestedColumns as readonly ColumnWithProperty<{ digested: true }>[]
 /** Columns that answers contain. */
-export const MOSTRADOS = DERIVADO.mostrados as readonly ConPropiedad<{ mostrado: true }>[]
+export const SHOWN_COLUMNS = DERIVED.shownColumns as readonly ColumnWithProperty<{ shown: true }>[]
 /** Columns of the guide's row that webhook bodies need and the event does not store. */
-export const DE_CUERPO = DERIVADO.deCuerpo as readonly Exclude<
-  ConPropiedad<{ mostrado: true }>,
-  ConPropiedad<{ enEvento: 'foto' | 'propio' }>
+export const BODY_COLUMNS = DERIVED.bodyColumns as readonly Exclude<
+  ColumnWithProperty<{ shown: true }>,
+  ColumnWithProperty<{ inEvento: 'foto' | 'propio' }>
 >[]
 /** Columns in the snapshot of a guide that each event stores. */
-export const EN_FOTO = DERIVADO.enFoto as readonly ConPropiedad<{ enEvento: 'foto' }>[]
+export const FOTO_COLUMNS = DERIVED.fotoColumns as readonly ColumnWithProperty<{ inEvento: 'foto' }>[]
 /** SQL assignments that erase a person's data in a guide's row. */
-export const BORRADOS = DERIVADO.borrados
+export const ERASURES = DERIVED.erasures
 /** Columns that a correction may change. */
-export const CORREGIBLES = DERIVADO.corregibles as readonly ConPropiedad<{ escribe: 'correccion' }>[]
+export const CORRECTABLE_COLUMNS = DERIVED.correctableColumns as readonly ColumnWithProperty<{
+  escribe: 'correccion'
+}>[]
 
 /** Returns the columns of a guide that a correction may change. */
-export const pickCorregibles = (guia: FilaGuia) => pickColumns(guia, CORREGIBLES)
+export const pickCorrectable = (guia: FilaGuia) => pickColumns(guia, CORRECTABLE_COLUMNS)
 
 /** Guide with the columns that answers contain. Instants are texts. */
-export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADOS)[number]>>
+export type GuiaInJson = InJson<Pick<FilaGuia, (typeof SHOWN_COLUMNS)[number]>>
 
-/** SQL of the columns of {@link GuiaLeida} of `g`. */
-export const COLUMNAS_DE_GUIA = withTexts(MOSTRADOS, 'g.')
+/** SQL of the columns of {@link GuiaInJson} of `g`. */
+export const GUIA_COLUMNS = withTexts(SHOWN_COLUMNS, 'g.')
 
 /** Snapshot of a guide after an event: the changing columns that the event has no column of its own for. */
-export type Foto = Pick<FilaGuia, (typeof EN_FOTO)[number]>
+export type Foto = Pick<FilaGuia, (typeof FOTO_COLUMNS)[number]>
 
 /**
  * SQL of the snapshot (`foto`) of a guide: its changing columns as JSON, which each event stores for the webhook body.
  * @param guia name of a row of `guia`
- * @param propios SQL by column, for columns whose value the row `guia` does not have yet
+ * @param ownValues SQL by column, for columns whose value the row `guia` does not have yet
  */
-export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, string>> = {}) =>
-  `jsonb_build_object(${EN_FOTO.map((nombre) => `'${nombre}', ${propios[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
+export const fotoSql = (guia: string, ownValues: Partial<Record<keyof Foto, string>> = {}) =>
+  `jsonb_build_object(${FOTO_COLUMNS.map((nombre) => `'${nombre}', ${ownValues[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
 
 /** Returns the snapshot of a guide. */
-export const fotoDe = (guia: FilaGuia): Foto => pickColumns(guia, EN_FOTO)
+export const fotoOf = (guia: FilaGuia): Foto => pickColumns(guia, FOTO_COLUMNS)
 
 /** Returns the row of a new guide. */
-export const guiaNueva = (
-  datos: DatosDeGuia,
-  propios: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,
+export const buildNewGuiaRow = (
+  datos: GuiaData,
+  ownValues: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,
 ): FilaGuia => ({
   ...datos,
-  ...propios,
+  ...ownValues,
   estado: 'aceptado',
-  estado_en: propios.creado_en,
+  estado_en: ownValues.creado_en,
   custodio: null,
   datos_borrados_en: null,
   intentos: 0,
@@ -240,13 +242,13 @@ export const guiaNueva = (
   secuencia: 1,
   ultima_correccion: null,
   etiqueta_en: null,
-  actualizado_en: propios.creado_en,
+  actualizado_en: ownValues.creado_en,
 })
 
 /** Columns that come from the request, and those that the service derives from it. */
-export type DatosDeGuia = Pick<
+export type GuiaData = Pick<
   FilaGuia,
-  | ConPropiedad<{ escribe: 'creacion' | 'correccion' }>
+  | ColumnWithProperty<{ escribe: 'creacion' | 'correccion' }>
   | 'ubicacion_estado'
   | 'ubicacion_origen'
   | 'ubicacion_lat'

@@ -1,9 +1,9 @@
-import { cancelarGuiaDe } from '../eventos/registrar.ts'
+import { cancelGuiaFor } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
-import { presentar } from './guia.ts'
+import { present } from './guia.ts'
 
-export const cancelarGuia: Handler<'cancelarGuia'> = async ({ path, body, identidad }, deps) => {
-  const quien = { ambito: identidad, autor: identidad.comercio }
-  const guia = await cancelarGuiaDe(deps, quien, path.guia, { descripcion: body?.razon })
-  return { status: 200, body: presentar(deps.ajustes, guia) }
+export const cancelarGuia: Handler<'cancelarGuia'> = async ({ path, body, identity }, deps) => {
+  const quien = { ambito: identity, autor: identity.comercio }
+  const guia = await cancelGuiaFor(deps, quien, path.guia, { descripcion: body?.razon })
+  return { status: 200, body: present(deps.settings, guia) }
 }

@@ -1,16 +1,16 @@
-import { corregirGuiaDe } from '../correcciones/correccion.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { correctGuiaOf } from '../correcciones/correccion.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { buscarGuia, presentar } from './guia.ts'
+import { findGuia, present } from './guia.ts'
 
-export const corregirGuia: Handler<'corregirGuia'> = async (entrada, deps) => {
-  const { path, body, identidad } = entrada
-  const { estricto = identidad.estricto, secuencia, ...campos } = body
-  const { comercio, pais } = identidad
-  const quien = { ambito: identidad, autor: comercio, origen: 'comercio', pais, estricto } as const
-  const { hecho: guia, headers } = await unaVez(deps, 'corregirGuia', entrada, {
-    hacer: (recordar) => corregirGuiaDe(deps, quien, path.guia, { campos, secuencia }, recordar),
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+export const corregirGuia: Handler<'corregirGuia'> = async (input, deps) => {
+  const { path, body, identity } = input
+  const { estricto = identity.estricto, secuencia, ...campos } = body
+  const { comercio, pais } = identity
+  const quien = { ambito: identity, autor: comercio, origen: 'comercio', pais, estricto } as const
+  const { result: guia, headers } = await doOnce(deps, 'corregirGuia', input, {
+    perform: (remember) => correctGuiaOf(deps, quien, path.guia, { campos, secuencia }, remember),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 200, headers, body: present(deps.settings, guia) }
 }

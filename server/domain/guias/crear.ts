@@ -1,20 +1,20 @@
 import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { presentar } from './guia.ts'
+import { present } from './guia.ts'
 import { createOnce } from './once.ts'
 import { createCandidates, toCandidate } from './strict.ts'
 
-export const crearGuia: Handler<'crearGuia'> = async (entrada, deps) => {
-  const { body, nulls, identidad } = entrada
-  const candidata = toCandidate(body, identidad, nulls)
+export const crearGuia: Handler<'crearGuia'> = async (input, deps) => {
+  const { body, nulls, identity } = input
+  const candidate = toCandidate(body, identity, nulls)
   // A reference takes precedence over the key, and needs none.
-  const key = body.external_ref === undefined ? requestKey(deps, 'crearGuia', entrada) : undefined
-  const [veredicto] = key
-    ? (await createOnce(deps, identidad, key, [candidata])).veredictos
-    : await createCandidates(deps.escritura, identidad, [candidata])
-  if ('problema' in veredicto!) throw veredicto.problema
-  const { fila, repetida } = veredicto!
-  const guia = presentar(deps.ajustes, fila)
+  const key = body.external_ref === undefined ? requestKey(deps, 'crearGuia', input) : undefined
+  const [verdict] = key
+    ? (await createOnce(deps, identity, key, [candidate])).verdicts
+    : await createCandidates(deps.escritura, identity, [candidate])
+  if ('problema' in verdict!) throw verdict.problema
+  const { fila, repetida } = verdict!
+  const guia = present(deps.settings, fila)
   const Location = `/api/v1/guias/${guia.guia}`
   if (!repetida) return { status: 201, headers: { Location }, body: guia }
   return key

@@ -1,13 +1,13 @@
 import type { Cuenta, GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
-import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
-import type { DatosDeGuia, FilaGuia, RecogidaGuardada } from './campos.ts'
-import { normalizarMetadatos } from './metadatos.ts'
+import { judgeDestino, type StoredAdvertencia } from './advertencias.ts'
+import type { FilaGuia, GuiaData, StoredRecogida } from './campos.ts'
+import { normalizeMetadata } from './metadatos.ts'
 
-const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
-const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/telefono' }
-const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
+const DOUBTFUL_TELEFONO: StoredAdvertencia = { codigo: 'telefono_dudoso', campo: '/telefono' }
+const LANDLINE_TELEFONO: StoredAdvertencia = { codigo: 'telefono_fijo', campo: '/telefono' }
+const LINK_WITHOUT_COORDINATES: StoredAdvertencia = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
 
 /**
  * Converts a valid request into the columns to store: telephone in E.164, every member of the pickup, location from
@@ -15,15 +15,15 @@ const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coorde
  * @param nulls places of the request's members that were null, as JSON Pointers
  * @throws Error if the telephone was not validated
  */
-export function normalizar(
+export function normalizeGuia(
   cuerpo: GuiaIndividual,
   cuenta: Pick<Cuenta, 'pais'>,
   nulls?: readonly string[],
-): DatosDeGuia {
+): GuiaData {
   const telefono = readTelephone(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
   if ('error' in telefono) throw new Error('telefono was not validated')
-  const ubicacion = ubicar(cuerpo)
-  const destino = juzgarDestino(cuerpo, ubicacion)
+  const ubicacion = locate(cuerpo)
+  const destino = judgeDestino(cuerpo, ubicacion)
   return {
     external_ref: cuerpo.external_ref ?? null,
     telefono: telefono.e164,
@@ -36,14 +36,14 @@ export function normalizar(
     lat: cuerpo.lat ?? null,
     lng: cuerpo.lng ?? null,
     maps_url: cuerpo.maps_url ?? null,
-    recogida: recogidaDe(cuerpo, cuenta),
-    metadatos: normalizarMetadatos(cuerpo.metadatos),
+    recogida: recogidaOf(cuerpo, cuenta),
+    metadatos: normalizeMetadata(cuerpo.metadatos),
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
-      ...advertenciasDelTelefono(telefono, ubicacion),
+      ...advertenciasOfTelefono(telefono, ubicacion),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
-        ? [ENLACE_SIN_COORDENADAS]
+        ? [LINK_WITHOUT_COORDINATES]
         : []),
       ...destino.advertencias,
       ...(nulls ? warningsOfNulls(nulls, ubicacion) : []),
@@ -55,7 +55,7 @@ export function normalizar(
 function warningsOfNulls(
   nulls: readonly string[],
   { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
-): AdvertenciaGuardada[] {
+): StoredAdvertencia[] {
   const ofPlace = ['/lat', '/lng', '/maps_url'].find((member) => nulls.includes(member))
   return [
     ...(nulls.includes('/external_ref') ? [{ codigo: 'referencia_nula', campo: '/external_ref' } as const] : []),
@@ -64,30 +64,30 @@ function warningsOfNulls(
 }
 
 /** Returns the warnings about a recipient's telephone. */
-export const advertenciasDelTelefono = (
+export const advertenciasOfTelefono = (
   { e164, dudoso }: { e164: string; dudoso: boolean },
   { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
-): AdvertenciaGuardada[] => [
-  ...(dudoso ? [TELEFONO_DUDOSO] : []),
+): StoredAdvertencia[] => [
+  ...(dudoso ? [DOUBTFUL_TELEFONO] : []),
   // A message goes only to recipients who are asked for the location.
-  ...(ubicacion_estado !== 'confirmada' && isLandline(e164) ? [TELEFONO_FIJO] : []),
+  ...(ubicacion_estado !== 'confirmada' && isLandline(e164) ? [LANDLINE_TELEFONO] : []),
 ]
 
-function recogidaDe({ recogida }: GuiaIndividual, { pais }: Pick<Cuenta, 'pais'>): RecogidaGuardada {
-  const { nombre = null, lat = null, lng = null, maps_url = null, telefono: dicho, ...contacto } = recogida
-  if (dicho === undefined) return { nombre, lat, lng, maps_url, ...contacto }
-  const telefono = readTelephone(dicho, pais)
+function recogidaOf({ recogida }: GuiaIndividual, { pais }: Pick<Cuenta, 'pais'>): StoredRecogida {
+  const { nombre = null, lat = null, lng = null, maps_url = null, telefono: rawTelefono, ...contacto } = recogida
+  if (rawTelefono === undefined) return { nombre, lat, lng, maps_url, ...contacto }
+  const telefono = readTelephone(rawTelefono, pais)
   if ('error' in telefono) throw new Error('recogida.telefono was not validated')
   return { nombre, lat, lng, maps_url, ...contacto, telefono: telefono.e164 }
 }
 
-type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
+type UbicacionColumns = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
 
 /**
  * Returns the location that a request gives. Coordinates take precedence over a link. A link without coordinates still
  * counts as confirmed by the merchant. Without coordinates and link, the recipient is asked.
  */
-function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
+function locate({ lat, lng, maps_url }: GuiaIndividual): UbicacionColumns {
   if (lat !== undefined && lng !== undefined) {
     return { ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: lat, ubicacion_lng: lng }
   }
@@ -95,11 +95,11 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
     return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
   }
   const enlace = readLinkedPlace(maps_url)
-  const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const linkCoordinates = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   return {
     ubicacion_estado: 'confirmada',
     ubicacion_origen: 'maps_url',
-    ubicacion_lat: leidas?.lat ?? null,
-    ubicacion_lng: leidas?.lng ?? null,
+    ubicacion_lat: linkCoordinates?.lat ?? null,
+    ubicacion_lng: linkCoordinates?.lng ?? null,
   }
 }

@@ -1,14 +1,14 @@
-import { devolverGuiaDe } from '../decisiones/decidir.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { returnGuiaOf } from '../decisiones/decidir.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { buscarGuia, presentar } from './guia.ts'
+import { findGuia, present } from './guia.ts'
 
-export const devolverGuia: Handler<'devolverGuia'> = async (entrada, deps) => {
-  const { path, body, identidad } = entrada
-  const quien = { ambito: identidad, autor: identidad.comercio, por: 'comercio', descripcion: body.razon } as const
-  const { hecho: guia, headers } = await unaVez(deps, 'devolverGuia', entrada, {
-    hacer: (recordar) => devolverGuiaDe(deps, quien, path.guia, recordar),
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+export const devolverGuia: Handler<'devolverGuia'> = async (input, deps) => {
+  const { path, body, identity } = input
+  const quien = { ambito: identity, autor: identity.comercio, por: 'comercio', descripcion: body.razon } as const
+  const { result: guia, headers } = await doOnce(deps, 'devolverGuia', input, {
+    perform: (remember) => returnGuiaOf(deps, quien, path.guia, remember),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 200, headers, body: present(deps.settings, guia) }
 }

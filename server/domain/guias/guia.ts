@@ -19,44 +19,43 @@ import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
-import { zonaDe } from '../catalogo/zona.ts'
-import { presentarDecision } from '../decisiones/decision.ts'
+import { timeZoneOf } from '../catalogo/zona.ts'
+import { presentDecision } from '../decisiones/decision.ts'
 import { esFinal } from '../estados/estados.ts'
-import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
-import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
-import { normalizarMetadatos, presentarMetadatos } from './metadatos.ts'
+import { presentAdvertencias, type StoredAdvertencia } from './advertencias.ts'
+import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson, type StoredRecogida } from './campos.ts'
+import { normalizeMetadata, presentMetadata } from './metadatos.ts'
 
-export type { FilaGuia, GuiaLeida } from './campos.ts'
-export { COLUMNAS_DE_GUIA } from './campos.ts'
+export type { FilaGuia, GuiaInJson } from './campos.ts'
+export { GUIA_COLUMNS } from './campos.ts'
 
 /** Settings on which the answers with a guide depend. */
-interface AjustesDeGuia {
-  readonly urlPublica: string
-  readonly zonaHoraria: string | undefined
+interface GuiaSettings {
+  readonly publicUrl: string
+  readonly timeZone: string | undefined
 }
 
 /** Returns the URL of a guide's public tracking page. */
-export const urlDeRastreo = ({ urlPublica }: Pick<AjustesDeGuia, 'urlPublica'>, guia: string) =>
-  `${urlPublica}/r/${guia}`
+export const rastreoUrl = ({ publicUrl }: Pick<GuiaSettings, 'publicUrl'>, guia: string) => `${publicUrl}/r/${guia}`
 
 /**
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
  * request.
  */
-export const presentar = (ajustes: AjustesDeGuia, fila: FilaGuia | GuiaLeida): Guia =>
-  Object.assign(presentarActual(fila), {
-    zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
-    url_rastreo: urlDeRastreo(ajustes, fila.guia),
+export const present = (settings: GuiaSettings, fila: FilaGuia | GuiaInJson): Guia =>
+  Object.assign(presentCurrent(fila), {
+    zona_horaria: timeZoneOf(fila, settings.timeZone),
+    url_rastreo: rastreoUrl(settings, fila.guia),
   })
 
-/** Returns the current guide like {@link presentar}, without what only answers have. */
-export const presentarActual = (fila: FilaGuia | GuiaLeida): GuiaDeAviso => presentarGuardada(conDeducido(fila))
+/** Returns the current guide like {@link present}, without what only answers have. */
+export const presentCurrent = (fila: FilaGuia | GuiaInJson): GuiaDeAviso => presentStored(withDerived(fila))
 
 /**
  * Returns a row of `guia` as the contract's guide, from stored data only. A webhook body is rebuilt from the snapshot
  * (`foto`) of its event. The body must stay the same, even if a later version derives something else.
  */
-export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
+export function presentStored(fila: FilaGuia | GuiaInJson): GuiaDeAviso {
   return {
     guia: fila.guia,
     estado: fila.estado,
@@ -72,12 +71,12 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
     lat: fila.lat,
     lng: fila.lng,
     maps_url: fila.maps_url,
-    recogida: presentarRecogida(fila.recogida),
-    metadatos: presentarMetadatos(fila.metadatos),
-    ubicacion: presentarUbicacion(fila),
+    recogida: presentRecogida(fila.recogida),
+    metadatos: presentMetadata(fila.metadatos),
+    ubicacion: presentUbicacion(fila),
     intentos: fila.intentos,
-    decision: presentarDecision(fila.decision),
-    advertencias: presentarAdvertencias(fila),
+    decision: presentDecision(fila.decision),
+    advertencias: presentAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
     actualizado_en: iso(fila.actualizado_en),
@@ -86,7 +85,7 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
 }
 
 /** Returns the 409 for a text about a guide whose personal data were erased. Nothing would ever erase the text. */
-export const datosBorrados = () =>
+export const dataErasedProblem = () =>
   new Problema(
     'datos_borrados',
     'Los datos personales de la guía ya se borraron, y no admite notas nuevas. Anote lo que haga falta donde lleva al comercio.',
@@ -96,57 +95,57 @@ export const datosBorrados = () =>
  * Reports whether a location request cannot be sent. The mailbox is for test guides, so a live request waits there
  * until the service has messaging (`mensajeria/retomar.ts`).
  */
-export const sinSalida = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
-/** SQL condition of {@link sinSalida}. */
-export const esSinSalida = (modo: string, canal: string) => `(${modo} = 'live' and ${canal} = 'buzon')`
+export const isUnsendable = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
+/** SQL condition of {@link isUnsendable}. */
+export const isUnsendableSql = (modo: string, canal: string) => `(${modo} = 'live' and ${canal} = 'buzon')`
 /**
  * SQL of the instant at which a new request is due. A request that cannot be sent is due in the year 9999. Its row lies
  * at the end of the index that the feeder reads, so no round selects it.
  */
-export const venceAlCrear = (modo: string, canal: string, ahora: string) =>
-  `case when ${esSinSalida(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
+export const dueAtCreationSql = (modo: string, canal: string, ahora: string) =>
+  `case when ${isUnsendableSql(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
 
 /** Reports whether the guide still needs the answer to a location request. */
-const esperaLugar = ({ estado, ubicacion_estado }: Pick<GuiaLeida, 'estado' | 'ubicacion_estado'>) =>
+const awaitsUbicacion = ({ estado, ubicacion_estado }: Pick<GuiaInJson, 'estado' | 'ubicacion_estado'>) =>
   ubicacion_estado !== 'confirmada' && !esFinal(estado)
 
 /**
  * Returns a request's state as clients see it. No worker processes a request that cannot be sent, so its row stays
  * `pendiente`. The result is `descartado` as soon as the guide does not need the answer.
  */
-export const estadoDeSolicitud = <E extends string>(
-  guia: Pick<GuiaLeida, 'modo' | 'estado' | 'ubicacion_estado'>,
+export const requestEstadoOf = <E extends string>(
+  guia: Pick<GuiaInJson, 'modo' | 'estado' | 'ubicacion_estado'>,
   { canal, estado }: { canal: CanalDeMensaje; estado: E },
 ): E | 'descartado' =>
-  estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaLugar(guia) ? 'descartado' : estado
+  estado === 'pendiente' && isUnsendable(guia.modo, canal) && !awaitsUbicacion(guia) ? 'descartado' : estado
 
-const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
+const WITHOUT_MENSAJERIA: StoredAdvertencia = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
 
 /**
  * Returns the row with its request's state as clients see it. Adds the warning `sin_mensajeria` if the guide waits for
  * an answer to a request that was never sent.
  */
-function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
+function withDerived<F extends FilaGuia | GuiaInJson>(fila: F): F {
   const { solicitud } = fila.ubicacion_extra ?? {}
-  if (!solicitud || !sinSalida(fila.modo, solicitud.canal)) return fila
-  const estado = estadoDeSolicitud(fila, solicitud)
-  const nadiePregunta = estado === 'pendiente' && esperaLugar(fila)
+  if (!solicitud || !isUnsendable(fila.modo, solicitud.canal)) return fila
+  const estado = requestEstadoOf(fila, solicitud)
+  const nobodyAsks = estado === 'pendiente' && awaitsUbicacion(fila)
   return {
     ...fila,
     ubicacion_extra: { ...fila.ubicacion_extra, solicitud: { ...solicitud, estado } },
-    advertencias: nadiePregunta ? [...fila.advertencias, SIN_MENSAJERIA] : fila.advertencias,
+    advertencias: nobodyAsks ? [...fila.advertencias, WITHOUT_MENSAJERIA] : fila.advertencias,
   }
 }
 
 /**
  * Returns a guide's warnings: the stored warnings, and the warning that follows from the state of its location request.
  */
-export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] => presentarAdvertencias(conDeducido(fila))
+export const advertenciasOf = (fila: FilaGuia | GuiaInJson): Advertencia[] => presentAdvertencias(withDerived(fila))
 
 /**
  * Returns a pickup with its members in a fixed order. jsonb has its own order, and a rebuilt body must be identical.
  */
-const presentarRecogida = ({
+const presentRecogida = ({
   nombre,
   lat,
   lng,
@@ -155,10 +154,10 @@ const presentarRecogida = ({
   telefono = null,
   direccion = null,
   indicaciones = null,
-}: RecogidaGuardada): Guia['recogida'] => ({ nombre, lat, lng, maps_url, contacto, telefono, direccion, indicaciones })
+}: StoredRecogida): Guia['recogida'] => ({ nombre, lat, lng, maps_url, contacto, telefono, direccion, indicaciones })
 
 /** Returns the location of a guide's row in the contract's form. */
-function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
+function presentUbicacion(fila: FilaGuia | GuiaInJson): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
   return {
@@ -177,32 +176,32 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
           estado: solicitud.estado,
           numero: solicitud.numero,
           creado_en: iso(solicitud.creado_en),
-          enviado_en: instante(solicitud.enviado_en),
-          entregado_en: instante(solicitud.entregado_en),
-          leido_en: instante(solicitud.leido_en),
-          vence_en: instante(solicitud.vence_en),
+          enviado_en: isoOrNull(solicitud.enviado_en),
+          entregado_en: isoOrNull(solicitud.entregado_en),
+          leido_en: isoOrNull(solicitud.leido_en),
+          vence_en: isoOrNull(solicitud.vence_en),
           motivo: solicitud.motivo ?? null,
         }
       : null,
   }
 }
 
-const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
+const isoOrNull = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
 
 /** Guides that a caller may access: those of one merchant in one mode, or all guides (for example for operators). */
-export type AmbitoDeGuias = { comercioId: string; modo: Modo } | 'todos'
+export type GuiaScope = { comercioId: string; modo: Modo } | 'todos'
 
-/** {@link AmbitoDeGuias} as statement parameters; null means every merchant and mode. */
-export interface AmbitoEnFilas {
+/** {@link GuiaScope} as statement parameters; null means every merchant and mode. */
+export interface ScopeColumns {
   comercio_id: string | null
   modo: Modo | null
 }
 
-/** Converts an {@link AmbitoDeGuias} into statement parameters. */
-export const enFilas = (ambito: AmbitoDeGuias): AmbitoEnFilas =>
+/** Converts an {@link GuiaScope} into statement parameters. */
+export const toScopeColumns = (ambito: GuiaScope): ScopeColumns =>
   ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
 
-const BUSCAR = statement<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio: string }>(
+const FIND_GUIA = statement<{ guia: string } & ScopeColumns, FilaGuia & { comercio: string }>(
   'guias.buscar',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -214,7 +213,7 @@ const BUSCAR = statement<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
  * Throws the problem of an unknown guide. Codes without a guide and codes of other merchants get the same answer.
  * @throws Problema 404
  */
-export function desconocida(ambito: AmbitoDeGuias): never {
+export function throwUnknownGuia(ambito: GuiaScope): never {
   const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
   throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
 }
@@ -224,11 +223,11 @@ export function desconocida(ambito: AmbitoDeGuias): never {
  * @param ambito guides of the caller; a merchant learns how to search by its own reference
  * @throws Problema 404 if the text cannot be a code
  */
-export function exigirCodigo(codigo: string, ambito: AmbitoDeGuias = 'todos'): string {
+export function requireGuiaCode(codigo: string, ambito: GuiaScope = 'todos'): string {
   const guia = normalizeGuideCode(codigo)
   if (guia !== undefined) return guia
   const byReference = ambito === 'todos' || codigo.length > MAX_REFERENCE ? '' : ` ${searchByReference(codigo)}`
-  throw new Problema('guia_desconocida', `${explicarCodigo(codigo)}${byReference}`)
+  throw new Problema('guia_desconocida', `${explainGuiaCode(codigo)}${byReference}`)
 }
 
 /** Maximum length of a merchant's reference, in characters. */
@@ -245,12 +244,12 @@ const searchByReference = (texto: string): string =>
 export function readGuideFilter(codigo: string): string {
   const guia = normalizeGuideCode(codigo)
   if (guia !== undefined) return guia
-  const mensaje = `no es el código de una guía. ${explicarCodigo(codigo)} ${searchByReference(codigo)}`
+  const mensaje = `no es el código de una guía. ${explainGuiaCode(codigo)} ${searchByReference(codigo)}`
   throw problemOfFaults('parametro_invalido', [{ campo: 'guia', codigo: 'formato_invalido', mensaje }])
 }
 
 /** Explains a text that cannot be a guide's code. */
-export const explicarCodigo = (codigo: string): string =>
+export const explainGuiaCode = (codigo: string): string =>
   `Ese identificador no puede ser de una guía. ${
     faultOfCode(codigo) ??
     'Su último carácter, el de verificación, no cuadra: tiene una letra o un número cambiado. Cópielo otra vez.'
@@ -260,18 +259,14 @@ export const explicarCodigo = (codigo: string): string =>
  * Finds a guide and its merchant by the guide's code, as a person typed it.
  * @throws Problema 404
  */
-export async function buscarGuia(
-  db: Db,
-  ambito: AmbitoDeGuias,
-  codigo: string,
-): Promise<FilaGuia & { comercio: string }> {
-  const guia = exigirCodigo(codigo, ambito)
+export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<FilaGuia & { comercio: string }> {
+  const guia = requireGuiaCode(codigo, ambito)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
-  const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
-  return fila ?? desconocida(ambito)
+  const [fila] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
+  return fila ?? throwUnknownGuia(ambito)
 }
 
-const LEER_VARIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, FilaGuia>(
+const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, FilaGuia>(
   'guias.leerVarias',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
@@ -279,16 +274,16 @@ const LEER_VARIAS = statement<{ guias: readonly string[]; comercio_id: string; m
 
 /** Returns a merchant's guides by their codes; unknown codes are skipped. */
 export async function readGuides(
-  { consultar }: Db,
-  { comercioId: comercio_id, modo }: Exclude<AmbitoDeGuias, 'todos'>,
+  { query }: Db,
+  { comercioId: comercio_id, modo }: Exclude<GuiaScope, 'todos'>,
   guias: readonly string[],
 ): Promise<Map<string, FilaGuia>> {
-  const filas = await consultar(LEER_VARIAS, { guias, comercio_id, modo })
-  return new Map(filas.map((fila) => [fila.guia, fila]))
+  const rows = await query(READ_GUIAS, { guias, comercio_id, modo })
+  return new Map(rows.map((fila) => [fila.guia, fila]))
 }
 
 /** Filters of a list of guides; a guide must match all of them. */
-export interface Filtros extends Pagination {
+export interface GuiaFilters extends Pagination {
   comercioId?: string
   modo?: Modo
   estado?: readonly Estado[]
@@ -303,67 +298,67 @@ export interface Filtros extends Pagination {
   actualizado_desde?: string
 }
 
-type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+type GuiaListRow = GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
 
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
  * serves the order, the cursor and both date filters, at the same cost at any depth. Each mode, each state, and each
  * state of a merchant's unconfirmed locations is read from its own index range, and the ranges are merged. A rare state
- * is therefore found without scanning the others. A filter without an index selects from the next {@link MAX_LEIDAS}
+ * is therefore found without scanning the others. A filter without an index selects from the next {@link MAX_GUIAS_READ}
  * guides, so a page may be short; the page then says that it is partial. Beside a telephone or open decisions,
  * filters by state and by location select in this way, too. So does a location beside a state.
  */
-export function buscarPagina<Dato>(
-  { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
+export function findGuiaPage<Dato>(
+  { db, cursors }: { db: Pick<Db, 'query'>; cursors: Cursors },
   quien: { operacion: string; dueno: string },
-  { limite, cursor, ...pedidos }: Filtros,
-  presentar: (fila: FilaDeLista) => Dato,
+  { limite, cursor, ...requestedFilters }: GuiaFilters,
+  present: (fila: GuiaListRow) => Dato,
 ) {
-  const metadatos = normalizarMetadatos(pedidos.metadatos)
-  const filtros = {
-    ...pedidos,
-    estado: sinRepetir(pedidos.estado),
-    external_ref: pedidos.external_ref?.normalize('NFC'),
-    ubicacion: sinRepetir(pedidos.ubicacion),
-    decision: sinRepetir(pedidos.decision),
-    metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
+  const metadatos = normalizeMetadata(requestedFilters.metadatos)
+  const filters = {
+    ...requestedFilters,
+    estado: withoutRepeats(requestedFilters.estado),
+    external_ref: requestedFilters.external_ref?.normalize('NFC'),
+    ubicacion: withoutRepeats(requestedFilters.ubicacion),
+    decision: withoutRepeats(requestedFilters.decision),
+    metadatos: metadatos ? presentMetadata(metadatos) : undefined,
   }
   return paginateBounded(
-    cursores,
-    { ...quien, filtros },
+    cursors,
+    { ...quien, filters },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: (despues, cuantas) => leer(db, filtros, despues?.[0] as string | undefined, cuantas),
+      leer: (despues, count) => leer(db, filters, despues?.[0] as string | undefined, count),
       posicion: ({ id }) => [id],
-      presentar,
+      present,
     },
   )
 }
 
-const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(unos)].sort()
+const withoutRepeats = <T>(items: readonly T[] | undefined) => items && [...new Set(items)].sort()
 
 /**
  * Maximum filters for which the list uses a prepared statement. With more filters each request is planned anew (0.1 ms
  * more), because all combinations would make thousands of statements.
  */
-const FILTROS_COMUNES = 1
+const MAX_PREPARED_FILTERS = 1
 
 /** States of a decision that a partial index of guides covers (`guia_decision_idx`). */
-const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeDecision[]
-const estaAbierta = (estado: EstadoDeDecision): estado is (typeof ABIERTAS)[number] =>
-  (ABIERTAS as readonly EstadoDeDecision[]).includes(estado)
+const OPEN_DECISION_STATES = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeDecision[]
+const isOpen = (estado: EstadoDeDecision): estado is (typeof OPEN_DECISION_STATES)[number] =>
+  (OPEN_DECISION_STATES as readonly EstadoDeDecision[]).includes(estado)
 
 /**
  * SQL condition that a decision is in one of these states. The states are literals, because the planner compares them
  * with the condition of the partial index.
  */
 const enDecision = (estados: readonly EstadoDeDecision[]) =>
-  `decision ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
-    .map((uno) => `'${uno}'`)
+  `decision ->> 'estado' in (${OPEN_DECISION_STATES.filter((openState) => estados.includes(openState))
+    .map((openState) => `'${openState}'`)
     .join(', ')})`
 
 /** SQL conditions of each unconfirmed location; they are literals for the same reason (`guia_ubicacion_idx`). */
-const SIN_CONFIRMAR: Partial<Record<EstadoDeUbicacion, string>> = {
+const UNCONFIRMED_CONDITIONS: Partial<Record<EstadoDeUbicacion, string>> = {
   solicitada: " and ubicacion_estado = 'solicitada'",
   vencida: " and ubicacion_estado = 'vencida'",
   fallida: " and ubicacion_estado = 'fallida'",
@@ -376,21 +371,21 @@ const SIN_CONFIRMAR: Partial<Record<EstadoDeUbicacion, string>> = {
 export const OF_ALL_MERCHANTS = "guia <> ''"
 
 /** Maximum guides that a page reads to find those that match filters without an index. */
-const MAX_LEIDAS = 2000
+const MAX_GUIAS_READ = 2000
 
-type FiltrosLeidos = { [F in Exclude<keyof Filtros, 'limite' | 'cursor'>]?: Filtros[F] | undefined }
+type NormalizedFilters = { [F in Exclude<keyof GuiaFilters, 'limite' | 'cursor'>]?: GuiaFilters[F] | undefined }
 
-const LIST_COLUMNS = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
+const LIST_COLUMNS = `${GUIA_COLUMNS}, g.id, g.custodio, c.comercio`
 
 /** Returns the parts of the list's statement for these filters: what an index serves, what it does not, and the order. */
-function planList(filtros: FiltrosLeidos, beforeId: string | undefined) {
-  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
-  const { ubicacion, decision, metadatos = {}, actualizado_desde } = filtros
+function planList(filters: NormalizedFilters, beforeId: string | undefined) {
+  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filters
+  const { ubicacion, decision, metadatos = {}, actualizado_desde } = filters
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
-  const openDecisions = telefono === undefined && decision?.every(estaAbierta) ? decision : undefined
+  const openDecisions = telefono === undefined && decision?.every(isOpen) ? decision : undefined
   const ofAllMerchants = comercioId === undefined
-  const indexed = filtrar({
+  const indexed = toConditions({
     'comercio_id = :comercio_id': comercioId,
     'modo = :modo': ofAllMerchants && telefono !== undefined ? undefined : modo,
     'external_ref = :external_ref': external_ref,
@@ -399,18 +394,18 @@ function planList(filtros: FiltrosLeidos, beforeId: string | undefined) {
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': beforeId,
   })
-  if (ofAllMerchants) indexed.condiciones.push(OF_ALL_MERCHANTS)
-  if (openDecisions) indexed.condiciones.push(enDecision(openDecisions))
+  if (ofAllMerchants) indexed.conditions.push(OF_ALL_MERCHANTS)
+  if (openDecisions) indexed.conditions.push(enDecision(openDecisions))
   // Each mode, each state and each unconfirmed location has its own range of an index.
   const oneMode = modo !== undefined || telefono !== undefined || (ofAllMerchants && external_ref !== undefined)
   const modeRanges = oneMode ? [''] : [" and modo = 'live'", " and modo = 'test'"]
   const hasStateRanges = telefono === undefined && !openDecisions
   const states = hasStateRanges ? estado : undefined
-  const places = ubicacion?.map((place) => SIN_CONFIRMAR[place])
+  const places = ubicacion?.map((place) => UNCONFIRMED_CONDITIONS[place])
   const placeRanges = hasStateRanges && !ofAllMerchants && !estado && !places?.includes(undefined) ? places : undefined
   // Each state has its own parameter, so that the planner reads it from its own range of the index.
   const ranges = placeRanges ?? states?.map((_state, i) => ` and estado = :estado_${i}`) ?? ['']
-  const filtered = filtrar({
+  const filtered = toConditions({
     'modo = :modo': ofAllMerchants && telefono !== undefined ? modo : undefined,
     'estado = any(:estados::text[])': states ? undefined : estado,
     'ubicacion_estado = any(:ubicacion::text[])': placeRanges ? undefined : ubicacion,
@@ -428,7 +423,7 @@ function planList(filtros: FiltrosLeidos, beforeId: string | undefined) {
     creado_hasta,
     ...(estado ?? []),
     ...(placeRanges ?? []),
-    ...Object.keys(filtered.valores),
+    ...Object.keys(filtered.values),
   ]
   return {
     indexed,
@@ -438,8 +433,8 @@ function planList(filtros: FiltrosLeidos, beforeId: string | undefined) {
     // index of the merchant's guides when the telephone's guides are old.
     order: telefono === undefined ? 'id desc' : 'telefono desc, id desc',
     orderColumns: telefono === undefined ? 'id' : 'telefono, id',
-    values: { ...indexed.valores, ...numerados('estado', states ?? []) },
-    isPrepared: given.filter((value) => value !== undefined).length <= FILTROS_COMUNES,
+    values: { ...indexed.values, ...numbered('estado', states ?? []) },
+    isPrepared: given.filter((value) => value !== undefined).length <= MAX_PREPARED_FILTERS,
     // The index of references has another order, but a reference matches few guides.
     plan: external_ref === undefined ? ('ordered' as const) : undefined,
   }
@@ -450,7 +445,7 @@ type ListPlan = ReturnType<typeof planList>
 function newestOf({ indexed, ranges, order }: ListPlan, columns: string, limit: string | number): string {
   const branches = ranges.map(
     (range) =>
-      `(select ${columns} from guia where ${indexed.condiciones.join(' and ')}${range} order by ${order} limit ${limit})`,
+      `(select ${columns} from guia where ${indexed.conditions.join(' and ')}${range} order by ${order} limit ${limit})`,
   )
   return branches.length === 1
     ? branches[0]!
@@ -458,35 +453,35 @@ function newestOf({ indexed, ranges, order }: ListPlan, columns: string, limit: 
 }
 
 async function leer(
-  db: Pick<Db, 'consultar'>,
-  filtros: FiltrosLeidos,
+  db: Pick<Db, 'query'>,
+  filters: NormalizedFilters,
   beforeId: string | undefined,
   limite: number,
-): Promise<RowsUpTo<FilaDeLista>> {
-  const list = planList(filtros, beforeId)
+): Promise<RowsUpTo<GuiaListRow>> {
+  const list = planList(filters, beforeId)
   const { filtered, order, orderColumns, isPrepared, plan } = list
   const values = { ...list.values, limite }
-  if (filtered.condiciones.length === 0) {
-    const filas = await db.consultar(
-      dynamicStatement<Record<string, unknown>, FilaDeLista>(
+  if (filtered.conditions.length === 0) {
+    const rows = await db.query(
+      dynamicStatement<Record<string, unknown>, GuiaListRow>(
         `select ${LIST_COLUMNS} from ${newestOf(list, '*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`,
         isPrepared,
         { plan },
       ),
       values,
     )
-    return { filas, hasta: undefined }
+    return { rows, hasta: undefined }
   }
-  const { metadatos = {} } = filtros
+  const { metadatos = {} } = filters
   // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
   // of the last guide read, from the same snapshot.
-  const filas = await db.consultar(
-    dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(
+  const rows = await db.query(
+    dynamicStatement<Record<string, unknown>, GuiaListRow & { hasta: string | null }>(
       `with p as materialized (
-         select * from ${newestOf(list, '*', MAX_LEIDAS)} x where ${filtered.condiciones.join(' and ')} order by ${order} limit :limite
+         select * from ${newestOf(list, '*', MAX_GUIAS_READ)} x where ${filtered.conditions.join(' and ')} order by ${order} limit :limite
        ), h as (
          select case when (select count(*) from p) < :limite then
-           (select id from ${newestOf(list, orderColumns, MAX_LEIDAS)} x order by ${order} offset ${MAX_LEIDAS - 1} limit 1) end as hasta
+           (select id from ${newestOf(list, orderColumns, MAX_GUIAS_READ)} x order by ${order} offset ${MAX_GUIAS_READ - 1} limit 1) end as hasta
        )
        select ${LIST_COLUMNS}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`,
       isPrepared,
@@ -494,27 +489,27 @@ async function leer(
     ),
     {
       ...values,
-      ...filtered.valores,
-      ...numerados('clave', Object.keys(metadatos)),
-      ...numerados('texto', Object.values(metadatos)),
+      ...filtered.values,
+      ...numbered('clave', Object.keys(metadatos)),
+      ...numbered('texto', Object.values(metadatos)),
     },
   )
-  const { hasta } = filas[0]!
+  const { hasta } = rows[0]!
   // A page without guides still has one row, with the position.
-  return { filas: filas.filter(({ id }) => id !== null), hasta: hasta === null ? undefined : [hasta] }
+  return { rows: rows.filter(({ id }) => id !== null), hasta: hasta === null ? undefined : [hasta] }
 }
 
 /** Returns the conditions whose value is defined, and the values by parameter name. */
-function filtrar(condiciones: Readonly<Record<string, unknown>>) {
-  const dadas = Object.entries(condiciones).filter(([, valor]) => valor !== undefined)
+function toConditions(conditions: Readonly<Record<string, unknown>>) {
+  const dadas = Object.entries(conditions).filter(([, valor]) => valor !== undefined)
   return {
-    condiciones: dadas.map(([texto]) => texto),
-    valores: Object.fromEntries(dadas.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
+    conditions: dadas.map(([texto]) => texto),
+    values: Object.fromEntries(dadas.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
   }
 }
 
-const numerados = (nombre: string, valores: readonly string[]) =>
-  Object.fromEntries(valores.map((valor, i) => [`${nombre}_${i}`, valor]))
+const numbered = (nombre: string, values: readonly string[]) =>
+  Object.fromEntries(values.map((valor, i) => [`${nombre}_${i}`, valor]))
 
 /** Digits without `+` at the beginning of a telephone; a query string turns a raw `+` into a space. */
 const SIN_MAS = /^\s*\(?\d/
@@ -522,19 +517,19 @@ const SIN_MAS = /^\s*\(?\d/
 /**
  * Reads the telephone that filters a list of guides, as people write it.
  * @param pais country of a telephone without `+`
- * @param remedio text for a telephone that has neither `+` nor a country, in Spanish
+ * @param remedy text for a telephone that has neither `+` nor a country, in Spanish
  * @returns E.164; undefined without a telephone
  * @throws Problema 400
  */
 export function readPhoneFilter(
   texto: string | undefined,
   pais: string | null | undefined,
-  remedio: string,
+  remedy: string,
 ): string | undefined {
   if (texto === undefined) return undefined
   const telefono = readTelephone(texto, pais)
   if (!('error' in telefono)) return telefono.e164
-  const mensaje = !pais && SIN_MAS.test(texto) ? remedio : telefono.error
+  const mensaje = !pais && SIN_MAS.test(texto) ? remedy : telefono.error
   throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }
 

@@ -1,8 +1,8 @@
-import { leerConEventos } from '../eventos/historial.ts'
+import { readGuiaWithEventos } from '../eventos/historial.ts'
 import type { Handler } from '../operation.ts'
-import { presentar } from './guia.ts'
+import { present } from './guia.ts'
 
-export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identidad }, { db, cursores, ajustes }) => {
-  const { guia, eventos } = await leerConEventos({ db, cursores }, identidad, path.guia, query)
-  return { status: 200, body: { ...presentar(ajustes, guia), eventos } }
+export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identity }, { db, cursors, settings }) => {
+  const { guia, eventos } = await readGuiaWithEventos({ db, cursors }, identity, path.guia, query)
+  return { status: 200, body: { ...present(settings, guia), eventos } }
 }

@@ -1,16 +1,16 @@
-import { reintentarGuiaDe } from '../decisiones/decidir.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { retryGuiaOf } from '../decisiones/decidir.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { buscarGuia, presentar } from './guia.ts'
+import { findGuia, present } from './guia.ts'
 
-export const reintentarGuia: Handler<'reintentarGuia'> = async (entrada, deps) => {
-  const { path, body = {}, identidad } = entrada
-  const { fecha, franja, estricto = identidad.estricto, secuencia, ...campos } = body
-  const { comercio, pais } = identidad
-  const quien = { ambito: identidad, autor: comercio, por: 'comercio', origen: 'comercio', pais, estricto } as const
-  const { hecho: guia, headers } = await unaVez(deps, 'reintentarGuia', entrada, {
-    hacer: (recordar) => reintentarGuiaDe(deps, quien, path.guia, { fecha, franja, campos, secuencia }, recordar),
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+export const reintentarGuia: Handler<'reintentarGuia'> = async (input, deps) => {
+  const { path, body = {}, identity } = input
+  const { fecha, franja, estricto = identity.estricto, secuencia, ...campos } = body
+  const { comercio, pais } = identity
+  const quien = { ambito: identity, autor: comercio, por: 'comercio', origen: 'comercio', pais, estricto } as const
+  const { result: guia, headers } = await doOnce(deps, 'reintentarGuia', input, {
+    perform: (remember) => retryGuiaOf(deps, quien, path.guia, { fecha, franja, campos, secuencia }, remember),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 200, headers, body: present(deps.settings, guia) }
 }

@@ -1,10 +1,10 @@
 import type { Identities } from '../../api/http/identity.ts'
 import type { GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
-import { explainNulls, explicarInverosimil, isRefusedIfStrict } from './advertencias.ts'
-import type { DatosDeGuia } from './campos.ts'
-import { normalizar } from './datos.ts'
-import type { GuideWriter, KeyOfGuides, VeredictoDeGuia } from './writing.ts'
+import { explainImplausible, explainNulls, isRefusedIfStrict } from './advertencias.ts'
+import type { GuiaData } from './campos.ts'
+import { normalizeGuia } from './datos.ts'
+import type { GuiaVerdict, GuideWriter, KeyOfGuides } from './writing.ts'
 
 export type Cuenta = Identities['llaveDeComercio']
 
@@ -13,7 +13,7 @@ export type Cuenta = Identities['llaveDeComercio']
  * the location or the reference, still rejects it; otherwise they only cause warnings.
  */
 export interface Candidate {
-  datos: DatosDeGuia
+  datos: GuiaData
   estricto: boolean
 }
 
@@ -22,46 +22,46 @@ export interface Candidate {
  * @param nulls places of the request's members that were null, as JSON Pointers
  */
 export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta, nulls?: readonly string[]): Candidate => ({
-  datos: normalizar(guia, cuenta, nulls),
+  datos: normalizeGuia(guia, cuenta, nulls),
   estricto: guia.estricto ?? cuenta.estricto,
 })
 
 /**
- * Creates guides, except those that `estricto` rejects. Returns the results in the order of `candidatas`.
+ * Creates guides, except those that `estricto` rejects. Returns the results in the order of `candidates`.
  * @param key see {@link GuideWriter}
  */
 export async function createCandidates(
   escritura: GuideWriter,
   cuenta: Cuenta,
-  candidatas: readonly Candidate[],
+  candidates: readonly Candidate[],
   key?: KeyOfGuides,
-): Promise<VeredictoDeGuia[]> {
-  const rechazables = candidatas.filter(esRechazable).map(({ datos }) => datos)
-  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
-  const admitidas = candidatas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
-  const escritas = await escritura.crear(cuenta.comercioId, cuenta.modo, admitidas, key)
-  return candidatas.map(({ datos }) => {
-    const problema = rechazadas.get(datos)
-    return problema ? { problema } : escritas.shift()!
+): Promise<GuiaVerdict[]> {
+  const refusable = candidates.filter(isRefusable).map(({ datos }) => datos)
+  const refused = refusable.length > 0 ? await refuse(escritura, cuenta, refusable) : NONE_REFUSED
+  const admittedGuias = candidates.flatMap(({ datos }) => (refused.has(datos) ? [] : [datos]))
+  const written = await escritura.create(cuenta.comercioId, cuenta.modo, admittedGuias, key)
+  return candidates.map(({ datos }) => {
+    const problema = refused.get(datos)
+    return problema ? { problema } : written.shift()!
   })
 }
 
-const esRechazable = ({ datos: { advertencias }, estricto }: Candidate) =>
+const isRefusable = ({ datos: { advertencias }, estricto }: Candidate) =>
   estricto && advertencias.some(({ codigo }) => isRefusedIfStrict(codigo))
 
-const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
+const NONE_REFUSED: ReadonlyMap<GuiaData, Problema> = new Map()
 
 /**
  * Returns the problem of each rejected guide. A repeated creation is not rejected, even if `estricto` was set after the
  * first request.
  */
-async function rechazar(
-  { leerRepetidas }: GuideWriter,
+async function refuse(
+  { readRepeated }: GuideWriter,
   { comercioId, modo }: Cuenta,
-  rechazables: readonly DatosDeGuia[],
-): Promise<ReadonlyMap<DatosDeGuia, Problema>> {
-  const repetidas = await leerRepetidas(comercioId, modo, rechazables)
-  const nuevas = rechazables.filter((datos) => !repetidas.has(datos))
-  const faultsOf = (datos: DatosDeGuia) => [...explicarInverosimil(datos, datos.lat === null), ...explainNulls(datos)]
-  return new Map(nuevas.map((datos) => [datos, problemOfFaults('validacion', faultsOf(datos))]))
+  refusable: readonly GuiaData[],
+): Promise<ReadonlyMap<GuiaData, Problema>> {
+  const repetidas = await readRepeated(comercioId, modo, refusable)
+  const newGuias = refusable.filter((datos) => !repetidas.has(datos))
+  const faultsOf = (datos: GuiaData) => [...explainImplausible(datos, datos.lat === null), ...explainNulls(datos)]
+  return new Map(newGuias.map((datos) => [datos, problemOfFaults('validacion', faultsOf(datos))]))
 }

@@ -1,23 +1,23 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
-import type { Recordar } from '../idempotencia/idempotencia.ts'
-import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from './guia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import type { Remember } from '../idempotencia/idempotencia.ts'
+import { type FilaGuia, findGuia, type GuiaScope } from './guia.ts'
 
 /** Dependencies of work on a locked guide. */
-export type DepsDeTomada = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo' | 'canalDe'>
+export type LockedGuiaDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs' | 'canalDe'>
 
-/** Dependencies of work in the transaction that locks a guide. `avisarTrabajo` takes effect after the commit. */
-export interface Escritor extends Omit<DepsDeTomada, 'db'> {
-  consultar: Query
+/** Dependencies of work in the transaction that locks a guide. `notifyJobs` takes effect after the commit. */
+export interface LockedGuiaWriter extends Omit<LockedGuiaDeps, 'db'> {
+  query: Query
 }
 
 /** Locked guide, with the number of its corrections and of the messages that asked for its location. */
-export type GuiaTomada = FilaGuia & { correcciones: number; solicitudes: number }
+export type LockedGuia = FilaGuia & { correcciones: number; solicitudes: number }
 
 /** Locks the guide, so that its corrections, decisions, scans and messages come one after another. */
-const TOMAR = statement<ReturnType<typeof deGuia>, GuiaTomada>(
+const LOCK_GUIA = statement<ReturnType<typeof guiaKeyOf>, LockedGuia>(
   'guias.tomar',
   `select g.*,
      (select count(*)::int from evento e where e.comercio_id = g.comercio_id and e.modo = g.modo and e.guia_id = g.id
@@ -30,33 +30,33 @@ const TOMAR = statement<ReturnType<typeof deGuia>, GuiaTomada>(
 /**
  * Locks a guide and works on it, in one transaction. Notifies workers after the commit.
  * @param secuencia sequence that the guide must have; undefined: any
- * @param recordar stores the request's key in the same transaction
- * @param hacer returns the guide's row afterwards
+ * @param remember stores the request's key in the same transaction
+ * @param run returns the guide's row afterwards
  * @throws Problema 404; 409 `carrera_perdida`
  */
-export async function conGuiaTomada(
-  deps: DepsDeTomada,
-  ambito: AmbitoDeGuias,
+export async function withLockedGuia(
+  deps: LockedGuiaDeps,
+  ambito: GuiaScope,
   codigo: string,
   secuencia: number | undefined,
-  recordar: Recordar,
-  hacer: (escritor: Escritor, tomada: GuiaTomada) => Promise<FilaGuia>,
+  remember: Remember,
+  run: (writer: LockedGuiaWriter, tomada: LockedGuia) => Promise<FilaGuia>,
 ): Promise<FilaGuia & { comercio: string }> {
-  const hallada = await buscarGuia(deps.db, ambito, codigo)
-  const avisos: Parameters<Deps['avisarTrabajo']>[] = []
-  const guia = await inTransaction(deps.db.de(hallada.comercio_id), async (consultar) => {
+  const foundGuia = await findGuia(deps.db, ambito, codigo)
+  const avisos: Parameters<Deps['notifyJobs']>[] = []
+  const guia = await inTransaction(deps.db.de(foundGuia.comercio_id), async (query) => {
     avisos.length = 0
-    const [tomada] = await consultar(TOMAR, deGuia(hallada))
+    const [tomada] = await query(LOCK_GUIA, guiaKeyOf(foundGuia))
     if (secuencia !== undefined && secuencia !== tomada!.secuencia)
       throw new Problema(
         'carrera_perdida',
         `La guía va por la secuencia ${tomada!.secuencia}, y la solicitud es de la ${secuencia}. Lea la guía y decida otra vez.`,
         { secuencia: tomada!.secuencia },
       )
-    const hecha = await hacer({ ...deps, consultar, avisarTrabajo: (...aviso) => avisos.push(aviso) }, tomada!)
-    await recordar(consultar, hecha.guia)
-    return hecha
+    const result = await run({ ...deps, query, notifyJobs: (...aviso) => avisos.push(aviso) }, tomada!)
+    await remember(query, result.guia)
+    return result
   })
-  for (const aviso of avisos) deps.avisarTrabajo(...aviso)
-  return { ...guia, comercio: hallada.comercio }
+  for (const aviso of avisos) deps.notifyJobs(...aviso)
+  return { ...guia, comercio: foundGuia.comercio }
 }

@@ -7,7 +7,7 @@ import { Problema } from '../../platform/errors.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
 
 /** Returns the content of a request as one text, independent of the order of its members. */
-export const contenidoDe = (solicitud: object): string =>
+export const requestContent = (solicitud: object): string =>
   JSON.stringify(solicitud, (_clave, valor) =>
     valor !== null && typeof valor === 'object' && !Array.isArray(valor)
       ? Object.fromEntries(Object.entries(valor).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -18,71 +18,71 @@ export const contenidoDe = (solicitud: object): string =>
  * Returns the digest of a content, prefixed with the id of the key that made it. With this id, a repeated request still
  * matches after a change of the master key.
  */
-export function huellaDeContenido(secretos: Secrets, contenido: string): string {
-  const presente = secretos.presente('huellas')
-  return `${presente.kid}:${digest(presente, contenido)}`
+export function contentDigest(secretos: Secrets, contenido: string): string {
+  const currentSubkey = secretos.current('huellas')
+  return `${currentSubkey.kid}:${digest(currentSubkey, contenido)}`
 }
 
 /** Returns true if the digest belongs to exactly this content. */
-export function esElMismo(secretos: Secrets, huella: string | null, contenido: string): boolean {
-  const [kid = '', primera] = huella?.split(':') ?? []
-  const subclave = secretos.de('huellas', kid)
-  return subclave !== undefined && digest(subclave, contenido) === primera
+export function isSameContent(secretos: Secrets, huella: string | null, contenido: string): boolean {
+  const [kid = '', storedDigest] = huella?.split(':') ?? []
+  const subkey = secretos.de('huellas', kid)
+  return subkey !== undefined && digest(subkey, contenido) === storedDigest
 }
 
 /** Row of `clave_idempotencia`. */
 type FilaClave = RowOf<clave_idempotencia, { modo: Modo }>
 type Clave = Pick<FilaClave, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
-type Recuerdo = Pick<FilaClave, 'huella' | 'identificador'>
+type RememberedKey = Pick<FilaClave, 'huella' | 'identificador'>
 
 /** Returns the parameters of a path with a guide's code in its canonical form, because any spelling means the same guide. */
-function conCodigoCanonico(path: unknown): unknown {
-  const { guia, ...demas } = (path ?? {}) as { guia?: string }
-  return guia === undefined ? path : { ...demas, guia: normalizeGuideCode(guia) ?? guia }
+function withCanonicalCode(path: unknown): unknown {
+  const { guia, ...otherParams } = (path ?? {}) as { guia?: string }
+  return guia === undefined ? path : { ...otherParams, guia: normalizeGuideCode(guia) ?? guia }
 }
 
 /** Time in milliseconds that a key is kept. Afterwards the key is free. */
-export const VIGENCIA_DE_CLAVE = 24 * 3_600_000
+export const KEY_LIFETIME_MS = 24 * 3_600_000
 
-const BUSCAR = statement<Clave & { desde: Date }, Recuerdo>(
+const FIND = statement<Clave & { desde: Date }, RememberedKey>(
   'idempotencia.buscar',
   `select huella, identificador from clave_idempotencia where comercio_id = :comercio_id and modo = :modo
      and operacion = :operacion and idempotencia = :idempotencia and creado_en > :desde`,
 )
 
 /** SQL of the columns of a key with their types, for `json_to_recordset`. */
-export const CLAVES =
+export const KEY_COLUMNS =
   'comercio_id uuid, modo text, operacion text, idempotencia text, huella text, identificador text, creado_en timestamptz'
 
 /** SQL of the columns that a key takes over from an expired one. */
-const REEMPLAZAR = `on conflict (comercio_id, modo, operacion, idempotencia) do update
+const REPLACE = `on conflict (comercio_id, modo, operacion, idempotencia) do update
      set huella = excluded.huella, identificador = excluded.identificador, creado_en = excluded.creado_en`
 
 /**
- * SQL that stores the keys `y`, whose columns are {@link CLAVES}, as {@link RECORDAR} does. Of equal keys, stores that of
+ * SQL that stores the keys `y`, whose columns are {@link KEY_COLUMNS}, as {@link REMEMBER} does. Of equal keys, stores that of
  * the lowest `n`.
  */
-export const GUARDAR_CLAVES = `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
+export const SAVE_KEYS = `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
      select distinct on (comercio_id, modo, operacion, idempotencia) comercio_id, modo, operacion, idempotencia, huella,
        identificador, creado_en from y order by comercio_id, modo, operacion, idempotencia, n
-     ${REEMPLAZAR} where c.creado_en <= excluded.creado_en - interval '${VIGENCIA_DE_CLAVE} milliseconds'`
+     ${REPLACE} where c.creado_en <= excluded.creado_en - interval '${KEY_LIFETIME_MS} milliseconds'`
 
 /**
  * Stores a key, or takes over the row of an expired key. Waits for another transaction with the same key, and returns
  * no row if that transaction stored the key.
  */
-const RECORDAR = statement<FilaClave & { desde: Date }>(
+const REMEMBER = statement<FilaClave & { desde: Date }>(
   'idempotencia.recordar',
   `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
    values (:comercio_id, :modo, :operacion, :idempotencia, :huella, :identificador, :creado_en)
-   ${REEMPLAZAR} where c.creado_en <= :desde
+   ${REPLACE} where c.creado_en <= :desde
    returning 1`,
 )
 
 /** Dependencies of keys. Guides store keys, so that the domain's own dependencies cannot be named here. */
 interface KeyDeps {
-  db: Pick<Db, 'consultar'>
-  reloj: () => Date
+  db: Pick<Db, 'query'>
+  clock: () => Date
   secretos: Secrets
 }
 
@@ -92,8 +92,8 @@ interface Headers {
 }
 
 /** Input of an operation that takes `Idempotency-Key`. */
-interface Solicitud {
-  identidad: { comercioId: string; modo: Modo }
+interface OperationInput {
+  identity: { comercioId: string; modo: Modo }
   headers: Headers | undefined
   path?: unknown
   body?: object | undefined
@@ -122,22 +122,22 @@ export interface RequestKey {
 
 /** Reads the key of a request; undefined without a key. */
 export function requestKey(
-  { db, reloj, secretos }: KeyDeps,
+  { db, clock, secretos }: KeyDeps,
   operacion: OperationId,
-  { identidad, headers, path, body = {} }: Solicitud,
+  { identity, headers, path, body = {} }: OperationInput,
 ): RequestKey | undefined {
   const idempotencia = readKey(headers)
   if (idempotencia === undefined) return undefined
-  const creado_en = reloj()
-  const desde = new Date(creado_en.getTime() - VIGENCIA_DE_CLAVE)
-  const clave: Clave = { comercio_id: identidad.comercioId, modo: identidad.modo, operacion, idempotencia }
-  const contenido = contenidoDe({ path: conCodigoCanonico(path), body })
+  const creado_en = clock()
+  const desde = new Date(creado_en.getTime() - KEY_LIFETIME_MS)
+  const clave: Clave = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
+  const contenido = requestContent({ path: withCanonicalCode(path), body })
   return {
-    fila: { ...clave, huella: huellaDeContenido(secretos, contenido), creado_en },
+    fila: { ...clave, huella: contentDigest(secretos, contenido), creado_en },
     desde,
     async anterior() {
-      const [anterior] = await db.consultar(BUSCAR, { ...clave, desde })
-      if (anterior && !esElMismo(secretos, anterior.huella, contenido))
+      const [anterior] = await db.query(FIND, { ...clave, desde })
+      if (anterior && !isSameContent(secretos, anterior.huella, contenido))
         throw keyConflict(
           idempotencia,
           'ya se usó en esta operación con otros datos. Si es otra cosa, use una clave nueva; si es la misma, envíela como la primera vez.',
@@ -152,21 +152,21 @@ export function requestKey(
  * @param identificador identifier of the result, from which the answer to a repetition is built
  * @throws if an equal request has stored the key meanwhile; the transaction then rolls back
  */
-export type Recordar = (consultar: Query, identificador: string) => Promise<void>
+export type Remember = (query: Query, identificador: string) => Promise<void>
 
 /** Error: another transaction has stored the key, so the transaction of this request must roll back. */
-class ClaveTomada extends Error {}
+class KeyTakenError extends Error {}
 
-interface Pasos<T> {
-  /** Does what the request asks for. Calls `recordar` in the transaction of the effect, after its other statements. */
-  hacer: (recordar: Recordar) => Promise<T>
+interface OnceSteps<T> {
+  /** Does what the request asks for. Calls `remember` in the transaction of the effect, after its other statements. */
+  perform: (remember: Remember) => Promise<T>
   /** Reads the result of the first request; undefined if it no longer exists. */
-  releer: (identificador: string) => Promise<T | undefined>
+  reread: (identificador: string) => Promise<T | undefined>
 }
 
 /** Result of a request, and the header that marks a repetition. */
-interface UnaVez<T> {
-  hecho: T
+interface OnceResult<T> {
+  result: T
   headers: { 'Idempotent-Replayed'?: 'true' }
 }
 
@@ -175,40 +175,41 @@ interface UnaVez<T> {
  * dies leaves both or neither. A request that fails does not use up its key.
  * @throws Problema 409 if the key belongs to another request, or if the result no longer exists
  */
-export async function unaVez<T>(
+export async function doOnce<T>(
   deps: KeyDeps,
   operacion: OperationId,
-  solicitud: Solicitud,
-  { hacer, releer }: Pasos<T>,
-): Promise<UnaVez<T>> {
+  solicitud: OperationInput,
+  { perform, reread }: OnceSteps<T>,
+): Promise<OnceResult<T>> {
   const clave = requestKey(deps, operacion, solicitud)
-  if (!clave) return { hecho: await hacer(async () => {}), headers: {} }
+  if (!clave) return { result: await perform(async () => {}), headers: {} }
 
-  async function repetir({ fila, anterior }: RequestKey): Promise<UnaVez<T> | undefined> {
+  async function repeatRequest({ fila, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
     const identificador = await anterior()
     if (identificador === undefined) return undefined
-    const hecho = await releer(identificador)
-    if (hecho === undefined)
+    const result = await reread(identificador)
+    if (result === undefined)
       throw keyConflict(
         fila.idempotencia,
         'ya hizo lo que se pidió, y lo que creó ya no existe. Para hacerlo otra vez, use una clave nueva.',
       )
-    return { hecho, headers: { 'Idempotent-Replayed': 'true' } }
+    return { result, headers: { 'Idempotent-Replayed': 'true' } }
   }
 
-  const repetida = await repetir(clave)
+  const repetida = await repeatRequest(clave)
   if (repetida) return repetida
   try {
-    const hecho = await hacer(async (consultar, identificador) => {
+    const result = await perform(async (query, identificador) => {
       const fila = { ...clave.fila, identificador, desde: clave.desde }
-      if ((await consultar(RECORDAR, fila)).length === 0) throw new ClaveTomada('the key is taken')
+      if ((await query(REMEMBER, fila)).length === 0) throw new KeyTakenError('the key is taken')
     })
-    return { hecho, headers: {} }
+    return { result, headers: {} }
   } catch (error) {
     // If an equal request runs at the same time, the operation may fail with its own conflict, such as a repeated
     // address.
-    const otra = error instanceof Problema || error instanceof ClaveTomada ? await repetir(clave) : undefined
-    if (otra) return otra
+    const repeated =
+      error instanceof Problema || error instanceof KeyTakenError ? await repeatRequest(clave) : undefined
+    if (repeated) return repeated
     throw error
   }
 }

@@ -1,12 +1,12 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
-import { VIGENCIA_DE_CLAVE } from './idempotencia.ts'
+import { KEY_LIFETIME_MS } from './idempotencia.ts'
 
 /** Maximum number of rows per statement, which keeps all transactions short. */
 const LOTE = 2_000
 
-const BORRAR = statement<{ hasta: Date }>(
+const DELETE = statement<{ hasta: Date }>(
   'idempotencia.borrar',
   `with v as (
      select comercio_id, modo, operacion, idempotencia from clave_idempotencia where creado_en <= :hasta
@@ -21,8 +21,8 @@ const BORRAR = statement<{ hasta: Date }>(
  * Deletes one batch of expired idempotency keys. Two processes may run it at the same time.
  * @returns true if there may be more
  */
-export async function limpiarClaves({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<boolean> {
-  const hasta = new Date(reloj().getTime() - VIGENCIA_DE_CLAVE)
-  const lotes = await inEach(db, ({ consultar }) => consultar(BORRAR, { hasta }))
-  return lotes.some((borradas) => borradas.length >= LOTE)
+export async function purgeKeys({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
+  const hasta = new Date(clock().getTime() - KEY_LIFETIME_MS)
+  const lotes = await inEach(db, ({ query }) => query(DELETE, { hasta }))
+  return lotes.some((deletedRows) => deletedRows.length >= LOTE)
 }

@@ -21,43 +21,43 @@ import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import {
-  CAMPOS_DE_LLAVE,
-  DECIBLES_DE_LLAVE,
-  HEREDADOS_DE_LLAVE,
-  type HeredadoDeLlave,
-  type MostradoDeLlave,
-  NUEVOS_DE_LLAVE,
-  type NuevoDeLlave,
+  AUDITED_LLAVE_FIELDS,
+  INHERITED_LLAVE_FIELDS,
+  type InheritedLlaveField,
+  LLAVE_FIELDS,
+  NEW_LLAVE_FIELDS,
+  type NewLlaveField,
+  type ShownLlaveField,
 } from './campos.ts'
 
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
-export type TipoDeLlave = Modo | 'oper'
+export type LlaveType = Modo | 'oper'
 
 /**
- * Columns of a key's row that depend on the owner. `DeComercio`: the owner is a merchant. `DeOperador`: the owner is an
+ * Columns of a key's row that depend on the owner. `ComercioLlave`: the owner is a merchant. `OperadorLlave`: the owner is an
  * operator.
  */
-interface DeComercio {
+interface ComercioLlave {
   tipo: Modo
   comercio_id: string
   operador_id: null
   alcances: Alcance[]
 }
-interface DeOperador {
+interface OperadorLlave {
   tipo: 'oper'
   comercio_id: null
   operador_id: string
   alcances: AlcanceDeOperacion[]
 }
 
-/** Row of `llave`, with the public identifier of the key's owner: com_… here, op_… in `FilaDeOperador`. */
-type FilaDeComercio = RowOf<llave, DeComercio> & { dueno: string }
-type FilaDeOperador = RowOf<llave, DeOperador> & { dueno: string }
+/** Row of `llave`, with the public identifier of the key's owner: com_… here, op_… in `OperadorLlaveRow`. */
+type ComercioLlaveRow = RowOf<llave, ComercioLlave> & { dueno: string }
+type OperadorLlaveRow = RowOf<llave, OperadorLlave> & { dueno: string }
 /** Row of `llave`, with the public identifier of the key's owner (com_… or op_…). */
-export type FilaLlave = FilaDeComercio | FilaDeOperador
+export type FilaLlave = ComercioLlaveRow | OperadorLlaveRow
 
 /** Row of a key with the columns of its owner that requests need. The settings of an operator are null. */
-export type FilaConDueno = FilaLlave & {
+export type OwnedLlaveRow = FilaLlave & {
   nombre: string
   pais: Pais | null
   estricto: boolean | null
@@ -67,20 +67,21 @@ export type FilaConDueno = FilaLlave & {
 
 const ID = 12
 const SECRETO = 52
-const SUMA = 6
+const CHECKSUM_LENGTH = 6
 const FORMA = new RegExp(
-  `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${SUMA}})$`,
+  `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${CHECKSUM_LENGTH}})$`,
 )
 
 /**
  * Returns the checksum of a key's text. The checksum shows, without a database query, whether a key was copied whole.
  */
-export const suma = (texto: string) => randomBase32(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
+export const checksum = (texto: string) =>
+  randomBase32(CHECKSUM_LENGTH, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
 /** Id, hash and text of a new key. */
-interface LlaveNueva {
+interface NewLlave {
   id: string
   hash: Uint8Array<ArrayBuffer>
   llave: string
@@ -90,39 +91,39 @@ interface LlaveNueva {
  * Creates a new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Also returns the hash
  * of the secret; the secret itself is not stored.
  */
-export function nuevaLlave(tipo: TipoDeLlave): LlaveNueva {
+export function newLlave(tipo: LlaveType): NewLlave {
   const id = randomBase32(ID, randomBytes)
   const secreto = randomBase32(SECRETO, randomBytes)
   const cuerpo = `guia_${tipo}_${id}${secreto}`
-  return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
+  return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + checksum(cuerpo) }
 }
 
 /** Parts of a presented key. */
-interface Presentada {
-  tipo: TipoDeLlave
+interface PresentedLlave {
+  tipo: LlaveType
   id: string
   secreto: string
 }
 
 /** Splits a presented key into its parts; undefined if the text cannot be a key. */
-export function leerLlave(texto: string): Presentada | undefined {
+export function leerLlave(texto: string): PresentedLlave | undefined {
   const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
-  if (!tipo || !id || !secreto || suma(texto.slice(0, -SUMA)) !== final) return undefined
-  return { tipo: tipo as TipoDeLlave, id, secreto }
+  if (!tipo || !id || !secreto || checksum(texto.slice(0, -CHECKSUM_LENGTH)) !== final) return undefined
+  return { tipo: tipo as LlaveType, id, secreto }
 }
 
 /** Reports whether a secret belongs to a key. Compares in constant time. */
-const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
+const hasSecret = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
 
 /** Reports whether a key is valid now, that is, neither revoked nor expired. */
-export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
+export const isLlaveActive = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
 /**
  * SQL that selects keys with the columns of their owners. The revocation of an operator also revokes the operator's
  * keys.
  */
-const CON_DUENO = `select ${Object.keys(CAMPOS_DE_LLAVE)
+const SELECT_WITH_OWNER = `select ${Object.keys(LLAVE_FIELDS)
   .map((nombre) => (nombre === 'revocado_en' ? 'coalesce(l.revocado_en, o.revocado_en) as revocado_en' : `l.${nombre}`))
   .join(', ')},
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
@@ -130,66 +131,66 @@ const CON_DUENO = `select ${Object.keys(CAMPOS_DE_LLAVE)
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
 
-const BUSCAR = statement<Pick<FilaLlave, 'id'>, FilaConDueno>('llaves.buscar', `${CON_DUENO} where l.id = :id`)
+const FIND = statement<Pick<FilaLlave, 'id'>, OwnedLlaveRow>('llaves.buscar', `${SELECT_WITH_OWNER} where l.id = :id`)
 
 /**
- * Separate from `BUSCAR`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
+ * Separate from `FIND`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
  * cost.
  */
-const BUSCAR_VARIAS = statement<{ ids: readonly string[] }, FilaConDueno>(
+const FIND_MANY = statement<{ ids: readonly string[] }, OwnedLlaveRow>(
   'llaves.buscarVarias',
-  `${CON_DUENO} where l.id = any(:ids::text[])`,
+  `${SELECT_WITH_OWNER} where l.id = any(:ids::text[])`,
 )
 
 /**
  * Returns the key with that id and its owner, even if the key is no longer valid; undefined if the key does not exist.
  */
-export async function buscarLlave(db: Pick<Db, 'consultar'>, id: string): Promise<FilaConDueno | undefined> {
-  const [fila] = await db.consultar(BUSCAR, { id })
+export async function findLlave(db: Pick<Db, 'query'>, id: string): Promise<OwnedLlaveRow | undefined> {
+  const [fila] = await db.query(FIND, { id })
   return fila
 }
 
 /** Returns the keys with those ids and their owners, by id, even if a key is no longer valid. */
-export async function buscarLlaves(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, FilaConDueno>> {
+export async function findLlaves(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, OwnedLlaveRow>> {
   const [id] = ids
-  const filas = ids.length === 1 ? await db.consultar(BUSCAR, { id: id! }) : await db.consultar(BUSCAR_VARIAS, { ids })
-  return new Map(filas.map((fila) => [fila.id, fila]))
+  const rows = ids.length === 1 ? await db.query(FIND, { id: id! }) : await db.query(FIND_MANY, { ids })
+  return new Map(rows.map((fila) => [fila.id, fila]))
 }
 
 /** Reports whether a presented key has the kind and the secret of a row. */
-export const esLaPresentada = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: Presentada): boolean =>
-  fila.tipo === tipo && esSuyo(fila, secreto)
+export const isPresentedLlave = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: PresentedLlave): boolean =>
+  fila.tipo === tipo && hasSecret(fila, secreto)
 
-const MARCAR = statement<{ ids: readonly string[] }>(
+const MARK = statement<{ ids: readonly string[] }>(
   'llaves.marcarDemostracion',
   'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
 )
 
 /** Marks keys as demonstration keys; texts that are not keys are skipped. */
-export const marcarLlavesDeDemostracion = (db: Pick<Db, 'consultar'>, textos: readonly string[]) =>
-  db.consultar(MARCAR, { ids: textos.flatMap((texto) => leerLlave(texto)?.id ?? []) })
+export const markDemoLlaves = (db: Pick<Db, 'query'>, texts: readonly string[]) =>
+  db.query(MARK, { ids: texts.flatMap((texto) => leerLlave(texto)?.id ?? []) })
 
-const PREFIJO = 'llave_'
-const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
+const PREFIX = 'llave_'
+const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID}})$`)
 
-const SEMANA = 7 * 86_400_000
+const WEEK_MS = 7 * 86_400_000
 
 /** Reports whether a valid key expires within seven days. */
-export const vencePronto = (vence_en: Date | null, ahora: Date) =>
-  vence_en !== null && vence_en.getTime() - ahora.getTime() <= SEMANA
+export const expiresSoon = (vence_en: Date | null, ahora: Date) =>
+  vence_en !== null && vence_en.getTime() - ahora.getTime() <= WEEK_MS
 
 /**
  * Returns the key, a merchant's or an operator's, that a public id (`llave_…`) names.
  * @throws Problema 404
  */
-export async function exigirLlave(db: Pick<Db, 'consultar'>, publico: string): Promise<FilaConDueno> {
-  const [, id] = PUBLICO.exec(publico) ?? []
-  const fila = id ? await buscarLlave(db, id) : undefined
+export async function requireLlave(db: Pick<Db, 'query'>, publicId: string): Promise<OwnedLlaveRow> {
+  const [, id] = PUBLIC_ID.exec(publicId) ?? []
+  const fila = id ? await findLlave(db, id) : undefined
   if (!fila) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
   return fila
 }
 
-const presentarComun = (fila: Pick<llave, MostradoDeLlave>) => ({
+const presentCommon = (fila: Pick<llave, ShownLlaveField>) => ({
   redes: fila.redes,
   creado_en: fila.creado_en.toISOString(),
   vence_en: fila.vence_en?.toISOString() ?? null,
@@ -198,37 +199,37 @@ const presentarComun = (fila: Pick<llave, MostradoDeLlave>) => ({
 })
 
 /** Returns a merchant's key in the form of the contract, without its hash. */
-export const presentarLlave = (fila: Pick<FilaDeComercio, MostradoDeLlave | 'dueno'>): Llave => ({
-  id: PREFIJO + fila.id,
+export const presentLlave = (fila: Pick<ComercioLlaveRow, ShownLlaveField | 'dueno'>): Llave => ({
+  id: PREFIX + fila.id,
   comercio: fila.dueno,
   modo: fila.tipo,
   alcances: fila.alcances,
-  ...presentarComun(fila),
+  ...presentCommon(fila),
 })
 
 /** Returns an operator's key in the form of the contract, without its hash. */
-export const presentarLlaveDeOperador = (fila: Pick<FilaDeOperador, MostradoDeLlave | 'dueno'>): LlaveDeOperador => ({
-  id: PREFIJO + fila.id,
+export const presentOperadorLlave = (fila: Pick<OperadorLlaveRow, ShownLlaveField | 'dueno'>): LlaveDeOperador => ({
+  id: PREFIX + fila.id,
   operador: fila.dueno,
   alcances: fila.alcances,
-  ...presentarComun(fila),
+  ...presentCommon(fila),
 })
 
 /** Returns a key of either kind in the form of the contract, without its hash. */
-export const presentarCualquiera = (fila: FilaLlave): LlaveCualquiera =>
-  fila.tipo === 'oper' ? presentarLlaveDeOperador(fila) : presentarLlave(fila)
+export const presentAnyLlave = (fila: FilaLlave): LlaveCualquiera =>
+  fila.tipo === 'oper' ? presentOperadorLlave(fila) : presentLlave(fila)
 
 /** Options of a new key. The defaults are all scopes, no expiry and any network. */
-interface Opciones<A> {
+interface LlaveOptions<A> {
   alcances?: readonly A[] | undefined
   vence_en?: Date | null
   /** Networks in canonical form; empty: any network. */
   redes?: string[]
 }
 
-const GUARDAR = statement<Pick<FilaLlave, NuevoDeLlave>>(
+const SAVE = statement<Pick<FilaLlave, NewLlaveField>>(
   'llaves.guardar',
-  `insert into llave (${NUEVOS_DE_LLAVE.join(', ')}) values (${NUEVOS_DE_LLAVE.map((nombre) => `:${nombre}`).join(', ')})`,
+  `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((nombre) => `:${nombre}`).join(', ')})`,
   { alcance: 'todo' },
 )
 
@@ -236,24 +237,24 @@ const GUARDAR = statement<Pick<FilaLlave, NuevoDeLlave>>(
  * Inserts a new key.
  * @returns the row, and the whole key, which is stored nowhere
  */
-async function guardar<F extends FilaLlave>(
-  { consultar }: Pick<Db, 'consultar'>,
+async function saveRow<F extends FilaLlave>(
+  { query }: Pick<Db, 'query'>,
   creado_en: Date,
-  de: Pick<F, HeredadoDeLlave | 'dueno'>,
-  { llave, ...nueva }: LlaveNueva = nuevaLlave(de.tipo),
+  de: Pick<F, InheritedLlaveField | 'dueno'>,
+  { llave, ...created }: NewLlave = newLlave(de.tipo),
 ) {
-  const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
-  await consultar(GUARDAR, fila)
+  const fila = { ...de, ...created, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
+  await query(SAVE, fila)
   return { fila, llave }
 }
 
 /** Creates a merchant's key. The whole key appears only in this result. */
-export async function guardarLlave(
-  db: Pick<Db, 'consultar'>,
+export async function saveLlave(
+  db: Pick<Db, 'query'>,
   ahora: Date,
-  de: Opciones<Alcance> & { comercioId: string; comercio: string; modo: Modo },
+  de: LlaveOptions<Alcance> & { comercioId: string; comercio: string; modo: Modo },
 ): Promise<LlaveCreada> {
-  const { fila, llave } = await guardar<FilaDeComercio>(db, ahora, {
+  const { fila, llave } = await saveRow<ComercioLlaveRow>(db, ahora, {
     tipo: de.modo,
     comercio_id: de.comercioId,
     operador_id: null,
@@ -262,20 +263,20 @@ export async function guardarLlave(
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
   })
-  return { ...presentarLlave(fila), llave }
+  return { ...presentLlave(fila), llave }
 }
 
 /**
  * Creates an operator's key. The whole key appears only in this result.
- * @param nueva key that was made before; by default a new one
+ * @param created key that was made before; by default a new one
  */
-export async function guardarLlaveDeOperador(
-  db: Pick<Db, 'consultar'>,
+export async function saveOperadorLlave(
+  db: Pick<Db, 'query'>,
   ahora: Date,
-  de: Opciones<AlcanceDeOperacion> & { operadorId: string; operador: string },
-  nueva?: LlaveNueva,
+  de: LlaveOptions<AlcanceDeOperacion> & { operadorId: string; operador: string },
+  created?: NewLlave,
 ): Promise<LlaveDeOperadorCreada> {
-  const suya = {
+  const llaveRow = {
     tipo: 'oper' as const,
     comercio_id: null,
     operador_id: de.operadorId,
@@ -284,50 +285,50 @@ export async function guardarLlaveDeOperador(
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
   }
-  const { fila, llave } = await guardar<FilaDeOperador>(db, ahora, suya, nueva)
-  return { ...presentarLlaveDeOperador(fila), llave }
+  const { fila, llave } = await saveRow<OperadorLlaveRow>(db, ahora, llaveRow, created)
+  return { ...presentOperadorLlave(fila), llave }
 }
 
 /** Creates a key with the owner, scopes, networks and expiry of an existing key. */
-export async function guardarOtra(
-  db: Pick<Db, 'consultar'>,
+export async function saveReplacement(
+  db: Pick<Db, 'query'>,
   ahora: Date,
-  vieja: FilaLlave,
+  previousRow: FilaLlave,
 ): Promise<LlaveCualquieraCreada> {
-  const de = pickColumns(vieja, [...HEREDADOS_DE_LLAVE, 'dueno'])
-  const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
-  return { ...presentarCualquiera(fila), llave }
+  const de = pickColumns(previousRow, [...INHERITED_LLAVE_FIELDS, 'dueno'])
+  const { fila, llave } = await saveRow<FilaLlave>(db, ahora, de)
+  return { ...presentAnyLlave(fila), llave }
 }
 
-const VENCER = statement<{ id: string; vence_en: Date }>(
+const EXPIRE = statement<{ id: string; vence_en: Date }>(
   'llaves.vencer',
   'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
 )
 
 /** Lets a rotated key end after the overlap, unless it ends before. */
-export async function vencerLlave(
-  consultar: Query,
+export async function expireLlave(
+  query: Query,
   { id, vence_en }: Pick<FilaLlave, 'id' | 'vence_en'>,
-  fin: Date,
+  end: Date,
 ): Promise<{ vence_en: Date }> {
-  await consultar(VENCER, { id, vence_en: fin })
-  return { vence_en: vence_en && vence_en < fin ? vence_en : fin }
+  await query(EXPIRE, { id, vence_en: end })
+  return { vence_en: vence_en && vence_en < end ? vence_en : end }
 }
 
 /** Returns the end of the overlap of a rotated key and its successor. */
-export const finDelSolapamiento = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * 3_600_000)
+export const overlapEnd = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * 3_600_000)
 
 /** Returns the public identifier of a key. */
-export const llavePublica = (id: string) => PREFIJO + id
+export const toPublicLlaveId = (id: string) => PREFIX + id
 
 /** Returns the merchant and mode to which an audit line about a key belongs; empty for an operator's key. */
-export const enBitacora = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
+export const toBitacoraFields = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
   tipo === 'oper' || comercio_id === null ? {} : { de: { comercio_id, modo: tipo } }
 /** Returns the values of an audit line that say what a key may do. */
-export const loQuePuede = (llave: LlaveCualquiera) => pickColumns(llave, DECIBLES_DE_LLAVE)
+export const llavePowers = (llave: LlaveCualquiera) => pickColumns(llave, AUDITED_LLAVE_FIELDS)
 
 /** Returns Prisma's conditions for the keys of an owner, newest first, after a position. */
-export const masRecientes = (
+export const newestLlaves = (
   de: { comercio_id: string } | { operador_id: string },
   despues: readonly (string | number)[] | undefined,
 ) => {
@@ -339,16 +340,16 @@ export const masRecientes = (
     orderBy: [{ creado_en: 'desc' as const }, { id: 'desc' as const }],
   }
 }
-/** Returns the position of a key in the list of {@link masRecientes}. */
-export const posicionDeLlave = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id'>) => [creado_en.getTime(), id]
+/** Returns the position of a key in the list of {@link newestLlaves}. */
+export const llavePosition = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id'>) => [creado_en.getTime(), id]
 
 /**
  * Parses the expiry of a new key from the request; null if the key never expires.
  * @throws Problema 422 if the expiry is not in the future
  */
-export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date | null {
-  const fin = vence_en === undefined ? null : readInstant(vence_en)!
-  if (!fin || fin > ahora) return fin
+export function parseExpiry(vence_en: string | undefined, ahora: Date): Date | null {
+  const end = vence_en === undefined ? null : readInstant(vence_en)!
+  if (!end || end > ahora) return end
   throw problemOfFaults('validacion', [
     { campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' },
   ])
@@ -359,10 +360,10 @@ export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date
  * @throws Problema 422 that names the texts that are not networks
  */
 export const leerRedes = (redes: readonly string[] = []): string[] => {
-  const leidas = redes.map(normalizeRange)
-  const fallas = leidas.flatMap((leida, i) => ('falla' in leida ? [fallaDeRed(i, leida.falla)] : []))
+  const readRanges = redes.map(normalizeRange)
+  const fallas = readRanges.flatMap((readRange, i) => ('falla' in readRange ? [fallaDeRed(i, readRange.falla)] : []))
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
-  return [...new Set(leidas.flatMap((leida) => ('red' in leida ? [leida.red] : [])))]
+  return [...new Set(readRanges.flatMap((readRange) => ('red' in readRange ? [readRange.red] : [])))]
 }
 
 const MENSAJES: Readonly<Record<RangeFault, string>> = {
@@ -381,24 +382,24 @@ const fallaDeRed = (i: number, falla: RangeFault) => ({
  * could do more with that key than with its own. The console has all scopes.
  * @throws Problema 403 that names the missing scopes
  */
-export function exigirAlcancesPropios(
+export function requireOwnAlcances(
   { alcances }: Pick<Identities['llaveDeOperacion'], 'alcances'>,
-  pedidos: readonly AlcanceDeOperacion[],
-  remedio: string,
+  requestedAlcances: readonly AlcanceDeOperacion[],
+  remedy: string,
 ): void {
-  const faltan = pedidos.filter((pedido) => !alcances.includes(pedido))
-  if (faltan.length === 0) return
-  const cuales = `${faltan.length === 1 ? 'el alcance' : 'los alcances'} ${LISTA.format(faltan)}`
-  throw new Problema('alcance_insuficiente', `Esta llave no tiene ${cuales} y no puede darlos a otra. ${remedio}`)
+  const missingAlcances = requestedAlcances.filter((alcance) => !alcances.includes(alcance))
+  if (missingAlcances.length === 0) return
+  const missingText = `${missingAlcances.length === 1 ? 'el alcance' : 'los alcances'} ${LIST_FORMAT.format(missingAlcances)}`
+  throw new Problema('alcance_insuficiente', `Esta llave no tiene ${missingText} y no puede darlos a otra. ${remedy}`)
 }
-const LISTA = new Intl.ListFormat('es')
+const LIST_FORMAT = new Intl.ListFormat('es')
 
 /**
  * SQL of the common table expression `administran`: the valid keys with scope `administrar`. It locks the keys in a
  * fixed order, so that of two concurrent revocations the second sees the first. A statement that revokes starts with
  * it. `duradera` is true for keys that neither expire nor are bound to networks.
  */
-export const ADMINISTRAN = `administran as (
+export const ADMINISTERING = `administran as (
   select l.id, l.operador_id, l.vence_en is null and l.redes = '{}' as duradera from llave l join operador o on o.id = l.operador_id
   where 'administrar' = any(l.alcances) and l.revocado_en is null and o.revocado_en is null
     and (l.vence_en is null or l.vence_en > :ahora)
@@ -408,11 +409,11 @@ export const ADMINISTRAN = `administran as (
  * SQL condition that a revocation leaves enough keys with scope `administrar`. At least one must remain. If a revoked
  * key neither expires nor is bound to networks, a remaining key must have the same properties. Otherwise a later expiry
  * or a move to another office could lock out all operators, which a revocation must not do.
- * @param estas SQL condition for the revoked keys
+ * @param condition SQL condition for the revoked keys
  */
-export const quedaOtra = (estas: string) => `(not exists (select from administran where ${estas})
-  or exists (select from administran where not (${estas})
-    and (duradera or not exists (select from administran where ${estas} and duradera))))`
+export const anotherLlaveRemains = (condition: string) => `(not exists (select from administran where ${condition})
+  or exists (select from administran where not (${condition})
+    and (duradera or not exists (select from administran where ${condition} and duradera))))`
 
 /** Returns the problem for a request that would lock all operators out of their API. */
 export const ultimaLlave = () =>

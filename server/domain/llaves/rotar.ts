@@ -2,48 +2,48 @@ import { inTransaction } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import {
-  enBitacora,
-  estaVigente,
-  exigirAlcancesPropios,
-  exigirLlave,
-  finDelSolapamiento,
-  guardarOtra,
-  vencerLlave,
+  expireLlave,
+  isLlaveActive,
+  overlapEnd,
+  requireLlave,
+  requireOwnAlcances,
+  saveReplacement,
+  toBitacoraFields,
 } from './llave.ts'
-import { pedirLlave } from './pedirLlave.ts'
+import { requestLlave } from './pedirLlave.ts'
 
-const SOLAPAMIENTO_POR_OMISION = 24
+const DEFAULT_OVERLAP_HOURS = 24
 
 export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }, deps) => {
-  const { db, reloj, bitacora, avisarTrabajo } = deps
-  const vieja = await exigirLlave(db, path.llave)
-  if (vieja.tipo === 'oper')
-    exigirAlcancesPropios(quien.identidad, vieja.alcances, 'Rótela con una llave que los tenga.')
-  const ahora = reloj()
-  if (!estaVigente(vieja, ahora)) {
-    const que = vieja.revocado_en ? 'fue revocada' : 'venció'
+  const { db, clock, bitacora, notifyJobs: notifyWork } = deps
+  const previousLlave = await requireLlave(db, path.llave)
+  if (previousLlave.tipo === 'oper')
+    requireOwnAlcances(quien.identity, previousLlave.alcances, 'Rótela con una llave que los tenga.')
+  const ahora = clock()
+  if (!isLlaveActive(previousLlave, ahora)) {
+    const que = previousLlave.revocado_en ? 'fue revocada' : 'venció'
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
-  const solapamiento_horas = body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION
-  const hecha = await inTransaction(db.central, async (consultar) => {
-    if (vieja.tipo === 'oper') {
-      const { dueno: operador, nombre, alcances, vence_en, redes } = vieja
-      const rotacion = { rota: path.llave, solapamiento_horas }
-      const llave = { operador: { operador, nombre }, alcances, vence_en, redes, rotacion }
-      const pedida = await pedirLlave(consultar, deps, quien, llave)
-      if (pedida) return { status: 202 as const, body: pedida }
+  const solapamiento_horas = body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS
+  const rotateResult = await inTransaction(db.central, async (query) => {
+    if (previousLlave.tipo === 'oper') {
+      const { dueno: operador, nombre, alcances, vence_en, redes } = previousLlave
+      const rotation = { rota: path.llave, solapamiento_horas }
+      const llave = { operador: { operador, nombre }, alcances, vence_en, redes, rotation }
+      const requestedAprobacion = await requestLlave(query, deps, quien, llave)
+      if (requestedAprobacion) return { status: 202 as const, body: requestedAprobacion }
     }
-    const llave = await guardarOtra({ consultar }, ahora, vieja)
-    const despues = await vencerLlave(consultar, vieja, finDelSolapamiento(ahora, solapamiento_horas))
-    await bitacora.anotar(consultar, quien, {
+    const llave = await saveReplacement({ query }, ahora, previousLlave)
+    const despues = await expireLlave(query, previousLlave, overlapEnd(ahora, solapamiento_horas))
+    await bitacora.record(query, quien, {
       accion: 'rotarLlave',
       sobre: ['llave', path.llave],
-      ...enBitacora(vieja),
-      antes: { vence_en: vieja.vence_en },
+      ...toBitacoraFields(previousLlave),
+      antes: { vence_en: previousLlave.vence_en },
       despues: { ...despues, nueva: llave.id },
     })
     return { status: 201 as const, body: llave }
   })
-  if (hecha.status === 202) avisarTrabajo()
-  return hecha
+  if (rotateResult.status === 202) notifyWork()
+  return rotateResult
 }

@@ -4,12 +4,18 @@ import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { anotarEnlaces, enlaceDe } from './links.ts'
-import { countOfOtherParts, MAX_POR_TELEFONO, QUEUE_POSITION, SENT_BY_TELEFONO, YA_RECIBIO } from './phoneQuota.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta, venceEnlace, withSolicitud } from './requestSql.ts'
-import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+import { enlaceDe, recordLinks } from './links.ts'
+import {
+  countOfOtherParts,
+  MAX_PER_TELEFONO,
+  QUEUE_POSITION,
+  QUOTA_REACHED_TEXT,
+  SENT_BY_TELEFONO,
+} from './phoneQuota.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeeded, linkExpiresAt, withSolicitud } from './requestSql.ts'
+import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
 
-const POSTERGAR: ExtraChange = (extra) =>
+const POSTPONED: ExtraChange = (extra) =>
   withSolicitud(
     extra,
     `jsonb_build_object('estado', m.estado) || case when m.estado = 'pendiente'
@@ -20,14 +26,14 @@ const POSTERGAR: ExtraChange = (extra) =>
  * Claims due messages for two minutes. A message beyond the quota of its telephone is postponed instead: by an hour for
  * each five requests before it, and by a day for each twenty.
  */
-const RECLAMAR = statement<
+const CLAIM_MENSAJES = statement<
   {
-    reclamados: string
+    claimed: string
     /**
-     * Counts ({@link CuentaDeTelefono}), as JSON, of messages to the same telephones that merchants in other parts of
+     * Counts ({@link TelefonoCount}), as JSON, of messages to the same telephones that merchants in other parts of
      * the data have.
      */
-    de_otros: string
+    of_others: string
     ahora: Date
     motivo: string
     finales: readonly Estado[]
@@ -35,13 +41,13 @@ const RECLAMAR = statement<
     kid: string
     vence_en: Date
   },
-  Omit<Reclamado, 'token'>
+  Omit<ClaimedMensaje, 'token'>
 >(
   'mensajes.reclamar',
   `with x as (
-     select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
+     select * from json_to_recordset(:claimed::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
+     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${isNeeded()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
      where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
@@ -49,18 +55,18 @@ const RECLAMAR = statement<
      ${SENT_BY_TELEFONO}
    ), o as (
      select id, sum(antes) as antes, sum(en_la_hora) as en_la_hora, sum(en_el_dia) as en_el_dia
-     from json_to_recordset(:de_otros::json) as o(id uuid, antes int, en_la_hora int, en_el_dia int) group by id
+     from json_to_recordset(:of_others::json) as o(id uuid, antes int, en_la_hora int, en_el_dia int) group by id
    ), s as (
      select q.*, ${QUEUE_POSITION} + coalesce(o.antes, 0) as lugar, coalesce(t.en_la_hora, 0) + coalesce(o.en_la_hora, 0) as en_la_hora,
        coalesce(t.en_el_dia, 0) + coalesce(o.en_el_dia, 0) as en_el_dia
      from q left join t using (telefono, modo) left join o on o.id = q.id
    ), c as (
      select *, ${conEnlace('tipo')} and hace_falta
-       and (en_la_hora + lugar > ${MAX_POR_TELEFONO.hora} or en_el_dia + lugar > ${MAX_POR_TELEFONO.dia}) as sobra from s
+       and (en_la_hora + lugar > ${MAX_PER_TELEFONO.hora} or en_el_dia + lugar > ${MAX_PER_TELEFONO.dia}) as sobra from s
    ), h as materialized (
      select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
-         + ((en_el_dia + lugar) / ${MAX_POR_TELEFONO.hora}) * interval '1 hour'
-         + ((en_el_dia + lugar) / ${MAX_POR_TELEFONO.dia}) * interval '20 hours'
+         + ((en_el_dia + lugar) / ${MAX_PER_TELEFONO.hora}) * interval '1 hour'
+         + ((en_el_dia + lugar) / ${MAX_PER_TELEFONO.dia}) * interval '20 hours'
          else interval '2 minutes' end as hasta from c
    ), m as (
      update mensaje set
@@ -70,10 +76,10 @@ const RECLAMAR = statement<
      from h q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${venceEnlace('m')}
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${linkExpiresAt('m')}
      from m where estado = 'enviando' and ${conEnlace('tipo')} on conflict (huella) do nothing
    ), n as (
-     update guia set ubicacion_extra = ${POSTERGAR('guia.ubicacion_extra')}
+     update guia set ubicacion_extra = ${POSTPONED('guia.ubicacion_extra')}
      from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    )
@@ -84,37 +90,37 @@ const RECLAMAR = statement<
 )
 
 /** Message that this process has claimed for sending. Its link already works, and no other process sends it. */
-export type Reclamado = FilaMensaje & { departamento: string; municipio: string; comercio: string; token: string }
+export type ClaimedMensaje = FilaMensaje & { departamento: string; municipio: string; comercio: string; token: string }
 
 /**
  * Claims the due messages among these for two minutes. Messages that no guide needs any more are dropped; messages over
  * the quota of their telephone are postponed.
  */
-export async function reclamar(
-  partes: DepsDeMensajes,
+export async function claimMensajes(
+  deps: MensajeDeps,
   canal: CanalDeMensaje,
-  mensajes: readonly ClaveDeMensaje[],
-): Promise<Reclamado[]> {
-  const { db, reloj, secretos } = partes
-  const ahora = reloj()
+  mensajes: readonly MensajeKey[],
+): Promise<ClaimedMensaje[]> {
+  const { db, clock, secretos } = deps
+  const ahora = clock()
   const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
-  const filas = mensajes.map(({ id, comercio_id }) => ({
+  const rows = mensajes.map(({ id, comercio_id }) => ({
     id,
     comercio_id,
     huella: tokenHash(tokens.get(id)!).toString('hex'),
   }))
-  await anotarEnlaces(db, filas)
-  const reclamados = await askByMerchant(db, filas, async (suya, filas) => {
-    const deOtros = await countOfOtherParts({ db, suya, ahora, canal }, filas)
-    return suya.consultar(RECLAMAR, {
-      reclamados: JSON.stringify(filas),
-      de_otros: JSON.stringify(deOtros),
+  await recordLinks(db, rows)
+  const claimed = await askByMerchant(db, rows, async (shardDb, rows) => {
+    const countsOfOthers = await countOfOtherParts({ db, shardDb, ahora, canal }, rows)
+    return shardDb.query(CLAIM_MENSAJES, {
+      claimed: JSON.stringify(rows),
+      of_others: JSON.stringify(countsOfOthers),
       ahora,
       finales: MAQUINA_DE_ESTADOS.finales,
       canal,
-      motivo: YA_RECIBIO,
-      ...enlaceDe(partes, ahora),
+      motivo: QUOTA_REACHED_TEXT,
+      ...enlaceDe(deps, ahora),
     })
   })
-  return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
+  return claimed.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }

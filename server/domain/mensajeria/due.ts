@@ -2,16 +2,16 @@ import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
-import { esSinSalida } from '../guias/guia.ts'
-import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+import { isUnsendableSql } from '../guias/guia.ts'
+import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
 
-const PENDIENTES = statement<
-  Pick<FilaMensaje, 'canal'> & { ahora: Date; cuantas: number },
-  ClaveDeMensaje & { mensaje: FilaMensaje['id'] }
+const PENDING = statement<
+  Pick<FilaMensaje, 'canal'> & { ahora: Date; count: number },
+  MensajeKey & { mensaje: FilaMensaje['id'] }
 >(
   'mensajes.pendientes',
   `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
-   where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
+   where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :count`,
   { alcance: 'parte' },
 )
 
@@ -19,25 +19,25 @@ const PENDIENTES = statement<
  * Returns a function that reads a channel's due messages as jobs: pending messages, and messages in state `enviando`
  * whose lease ended because the sender died.
  */
-export const mensajesPendientes =
+export const readPendingMensajes =
   (canal: CanalDeMensaje) =>
-  async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
-    const filas = await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas, canal }))
-    return filas.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
+  async ({ db, clock }: Pick<MensajeDeps, 'db' | 'clock'>, count: number): Promise<JobInsert[]> => {
+    const rows = await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count, canal }))
+    return rows.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
   }
 
 /**
  * Brings forward messages that were never sent and that were created in the future. Each message keeps the wait between
  * its creation and its due instant. A message that cannot be sent keeps waiting.
  */
-const ADELANTAR = statement<{ ahora: Date }>(
+const BRING_FORWARD = statement<{ ahora: Date }>(
   'mensajes.adelantar',
   `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0
-     and not ${esSinSalida('modo', 'canal')}`,
+     and not ${isUnsendableSql('modo', 'canal')}`,
   { alcance: 'parte' },
 )
 
 /** Brings forward messages that were scheduled before the clock was set back. */
-export const adelantarMensajes = ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>) =>
-  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))
+export const bringMensajesForward = ({ db, clock }: Pick<MensajeDeps, 'db' | 'clock'>) =>
+  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock() }))

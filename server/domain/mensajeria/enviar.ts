@@ -1,119 +1,125 @@
 import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
-import { zonaDe } from '../catalogo/zona.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
-import { type Reclamado, reclamar } from './claim.ts'
-import { enviarAlBuzon } from './mailbox.ts'
-import { marcarEnviados } from './markSent.ts'
+import { timeZoneOf } from '../catalogo/zona.ts'
+import type { JobDeps } from '../deps.ts'
+import { type ClaimedMensaje, claimMensajes } from './claim.ts'
+import { sendToMailbox } from './mailbox.ts'
+import { markSent } from './markSent.ts'
 import type { MessageMetrics } from './metrics.ts'
-import type { DepsDeMensajes } from './row.ts'
-import { aplazarMensaje, dudar, fallar } from './settle.ts'
-import { decisionDeadline, textoDe } from './texts.ts'
-import type { ClienteDeWhatsapp, WhatsappResult } from './whatsapp.ts'
+import type { MensajeDeps } from './row.ts'
+import { markDoubtful, markFailed, postponeMensaje } from './settle.ts'
+import { decisionDeadline, mensajeTextOf } from './texts.ts'
+import type { WhatsappClient, WhatsappResult } from './whatsapp.ts'
 
 /** Dependencies for sending messages. */
-export type DepsDeEnvio = DepsDeMensajes &
-  Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'> & { metricas: MessageMetrics }
+export type SendDeps = MensajeDeps & Pick<JobDeps, 'log' | 'whatsappClient'> & { metrics: MessageMetrics }
 
 /** Maximum messages in progress to the provider at a time. */
-const A_LA_VEZ = 8
+const MAX_AT_ONCE = 8
 /** Maximum attempts for a message that certainly was not sent. */
 const INTENTOS = HANDOVER_WAITS.length + 1
-const ESPERA_EN_TODO = HANDOVER_WAITS.reduce((suma, espera) => suma + espera, 0)
+const TOTAL_WAIT_MS = HANDOVER_WAITS.reduce((sum, delay) => sum + delay, 0)
 
 /**
  * Error codes of the service's own account, number, template or configuration. The message is not at fault, and an
  * operator repairs the cause in minutes or hours.
  */
-const DE_LA_CUENTA =
+const ACCOUNT_ERROR_CODES =
   /^(?:0|3|10|33|100|190|2\d\d|368|131005|131031|131042|131045|133010|132\d{3}|configuracion|http_\d{3})$/
-const ESPERA_DE_LA_CUENTA = 600_000
-const PACIENCIA = 86_400_000
+const ACCOUNT_WAIT_MS = 600_000
+const MAX_ACCOUNT_WAIT_MS = 86_400_000
 
-const SIN_NOTICIA =
+const UNKNOWN_IF_SENT =
   'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'
 
 /** Sends the messages of these jobs. A repeated job finds nothing to do. */
-export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
+export async function sendMensajes(deps: SendDeps, trabajos: readonly { data: object }[]): Promise<void> {
   const mensajes = trabajos.map(({ data }) => {
     const { mensaje, comercio_id } = data as { mensaje: string; comercio_id: string }
     return { id: mensaje, comercio_id }
   })
-  await dudar(deps, mensajes, SIN_NOTICIA, true)
-  await enviarAlBuzon(deps, mensajes)
-  const { clienteDeWhatsapp } = deps
-  if (!clienteDeWhatsapp) return
+  await markDoubtful(deps, mensajes, UNKNOWN_IF_SENT, true)
+  await sendToMailbox(deps, mensajes)
+  const { whatsappClient } = deps
+  if (!whatsappClient) return
   // A claim lasts two minutes, so no more messages are claimed than are sent at once. A message that waits for a slow
   // provider would outlive its claim.
-  for (let i = 0; i < mensajes.length; i += A_LA_VEZ) {
-    const reclamados = await reclamar(deps, 'whatsapp', mensajes.slice(i, i + A_LA_VEZ))
-    await Promise.all(reclamados.map((uno) => enviarUno(deps, clienteDeWhatsapp, uno)))
+  for (let i = 0; i < mensajes.length; i += MAX_AT_ONCE) {
+    const claimed = await claimMensajes(deps, 'whatsapp', mensajes.slice(i, i + MAX_AT_ONCE))
+    await Promise.all(claimed.map((claimedMensaje) => sendMensaje(deps, whatsappClient, claimedMensaje)))
   }
 }
 
-async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
-  const envio = await pedir(whatsapp, deps.ajustes, mensaje)
+async function sendMensaje(deps: SendDeps, whatsapp: WhatsappClient, mensaje: ClaimedMensaje): Promise<void> {
+  const sendResult = await requestSend(whatsapp, deps.settings, mensaje)
   const { guia, tipo, intentos } = mensaje
-  deps.metricas.mensaje(envio.resultado)
-  const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
-  deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message attempt')
-  switch (envio.resultado) {
+  deps.metrics.mensaje(sendResult.resultado)
+  const level = sendResult.resultado === 'aceptado' ? 'info' : 'warn'
+  deps.log[level](
+    { mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...loggablePart(sendResult) },
+    'message attempt',
+  )
+  switch (sendResult.resultado) {
     case 'aceptado':
-      return marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: envio.proveedorId }])
+      return markSent(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: sendResult.providerId }])
     case 'dudoso':
-      return void (await dudar(deps, [mensaje], envio.motivo))
+      return void (await markDoubtful(deps, [mensaje], sendResult.motivo))
     case 'rechazado': {
-      if (!DE_LA_CUENTA.test(envio.codigo)) return fallar(deps, mensaje, envio.codigo, envio.motivo)
-      deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account error')
-      if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
-        return fallar(deps, mensaje, envio.codigo, envio.motivo)
-      const proximo_en = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
-      return void (await aplazarMensaje(deps, mensaje, proximo_en, envio.codigo, envio.motivo))
+      if (!ACCOUNT_ERROR_CODES.test(sendResult.codigo))
+        return markFailed(deps, mensaje, sendResult.codigo, sendResult.motivo)
+      deps.log.error({ codigo: sendResult.codigo, motivo: sendResult.motivo }, 'messaging account error')
+      if (mensaje.creado_en.getTime() < deps.clock().getTime() - MAX_ACCOUNT_WAIT_MS)
+        return markFailed(deps, mensaje, sendResult.codigo, sendResult.motivo)
+      const proximo_en = new Date(deps.clock().getTime() + ACCOUNT_WAIT_MS)
+      return void (await postponeMensaje(deps, mensaje, proximo_en, sendResult.codigo, sendResult.motivo))
     }
     case 'pasajero': {
-      const espera = Math.max(HANDOVER_WAITS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
+      const delay = Math.max(HANDOVER_WAITS[intentos - 1] ?? ACCOUNT_WAIT_MS, (sendResult.waitSeconds ?? 0) * 1_000)
       // `intentos` also counts attempts that failed because of the service's account. A message is therefore given up
       // only if it is also at least as old as the waits between nine attempts of its own.
-      const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
-      if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, mensaje, envio.codigo, envio.motivo)
-      return void (await aplazarMensaje(
+      const age = deps.clock().getTime() - mensaje.creado_en.getTime()
+      if (intentos >= INTENTOS && age >= TOTAL_WAIT_MS)
+        return markFailed(deps, mensaje, sendResult.codigo, sendResult.motivo)
+      return void (await postponeMensaje(
         deps,
         mensaje,
-        new Date(deps.reloj().getTime() + espera),
-        envio.codigo,
-        envio.motivo,
+        new Date(deps.clock().getTime() + delay),
+        sendResult.codigo,
+        sendResult.motivo,
       ))
     }
   }
 }
 
 /** Returns the part of a result that may be logged: no telephone and no token. */
-const sinDatos = (envio: WhatsappResult) =>
-  'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
+const loggablePart = (sendResult: WhatsappResult) =>
+  'codigo' in sendResult
+    ? { resultado: sendResult.resultado, codigo: sendResult.codigo }
+    : { resultado: sendResult.resultado }
 
-function pedir(
-  whatsapp: ClienteDeWhatsapp,
-  ajustes: DepsDeEnvio['ajustes'],
-  { id, tipo, telefono, comercio, municipio, departamento, token, vence_en }: Reclamado,
+function requestSend(
+  whatsapp: WhatsappClient,
+  settings: SendDeps['settings'],
+  { id, tipo, telefono, comercio, municipio, departamento, token, vence_en }: ClaimedMensaje,
 ): Promise<WhatsappResult> {
-  const marca = ajustes.marca.nombre
+  const brand = settings.brand.nombre
   if (telefono === null)
     return Promise.resolve({
       resultado: 'rechazado',
       codigo: 'sin_telefono',
       motivo: 'El teléfono ya se borró por la retención de datos.',
     })
-  const zona = zonaDe({ departamento, municipio }, ajustes.zonaHoraria)
-  const texto = textoDe({ tipo, marca, comercio, municipio, vence_en, zona })
-  if (tipo === 'peticion_interactiva') return whatsapp.pedirUbicacion({ id, telefono, texto })
-  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto })
+  const zona = timeZoneOf({ departamento, municipio }, settings.timeZone)
+  const texto = mensajeTextOf({ tipo, brand, comercio, municipio, vence_en, zona })
+  if (tipo === 'peticion_interactiva') return whatsapp.askUbicacion({ id, telefono, texto })
+  if (tipo === 'acuse') return whatsapp.sendText({ id, telefono, texto })
   if (tipo === 'solicitud_decision')
-    return whatsapp.preguntarDecision({
+    return whatsapp.askDecision({
       id,
       telefono,
-      marca,
+      brand,
       comercio,
       hasta: decisionDeadline(vence_en!, zona),
       token,
     })
-  return whatsapp.enviarPlantilla({ id, telefono, marca, comercio, municipio, token })
+  return whatsapp.sendTemplate({ id, telefono, brand, comercio, municipio, token })
 }

@@ -5,26 +5,26 @@ import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { currentTrace } from '../../platform/tracing.ts'
-import { announceChange, isOfGuia, lockGuias, type NuevaEntrega } from './requestSql.ts'
-import { type ClaveDeMensaje, type DepsDeMensajes, idsDe } from './row.ts'
+import { announceChange, isOfGuia, lockGuias, type NewEntrega } from './requestSql.ts'
+import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
-const VENCIDOS = statement<{ ahora: Date; cuantas: number }, ClaveDeMensaje>(
+const EXPIRED = statement<{ ahora: Date; count: number }, MensajeKey>(
   'mensajes.vencidos',
-  `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
+  `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :count`,
   { alcance: 'parte' },
 )
 
 /** Returns the open requests that have expired, as jobs. */
-export const solicitudesVencidas = async (
-  { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
-  cuantas: number,
+export const readExpiredRequests = async (
+  { db, clock }: Pick<MensajeDeps, 'db' | 'clock'>,
+  count: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ consultar }) => consultar(VENCIDOS, { ahora: reloj(), cuantas }))).map(toJob)
+  (await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))).map(toJob)
 
-const VENCER = statement<
+const EXPIRE = statement<
   { ids: readonly string[]; ahora: Date; finales: readonly Estado[]; traza: string | null },
-  NuevaEntrega
+  NewEntrega
 >(
   'mensajes.vencer',
   `with p as (
@@ -46,15 +46,15 @@ const VENCER = statement<
 )
 
 /** Closes expired requests. A guide without another open request gets the location state `vencida`. */
-export async function vencerSolicitudes(
-  { db, reloj, avisarTrabajo }: DepsDeMensajes,
-  mensajes: readonly ClaveDeMensaje[],
+export async function expireRequests(
+  { db, clock, notifyJobs }: MensajeDeps,
+  mensajes: readonly MensajeKey[],
 ): Promise<void> {
-  const ahora = reloj()
-  const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (suyos) =>
-    askByMerchant(db, suyos, ({ consultar }, claves) =>
-      consultar(VENCER, { ids: idsDe(claves), ahora, finales: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
+  const ahora = clock()
+  const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (traceMensajes) =>
+    askByMerchant(db, traceMensajes, ({ query }, claves) =>
+      query(EXPIRE, { ids: idsDe(claves), ahora, finales: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
     ),
   )
-  if (entregas.length > 0) avisarTrabajo(entregas)
+  if (entregas.length > 0) notifyJobs(entregas)
 }

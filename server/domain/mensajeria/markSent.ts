@@ -5,24 +5,24 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { anotarEnlaces, enlaceDe } from './links.ts'
+import { enlaceDe, recordLinks } from './links.ts'
 import {
   announceChange,
   conEnlace,
   ES_LA_ULTIMA,
   type ExtraChange,
-  haceFalta,
+  isNeeded,
   isOfGuia,
+  linkExpiresAt,
   lockGuias,
-  type NuevaEntrega,
-  venceEnlace,
+  type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
-import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
-const DESCARTAR: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
-const ENVIAR: ExtraChange = (extra) =>
+const DROPPED: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
+const SENT: ExtraChange = (extra) =>
   `case when ${ES_LA_ULTIMA} then ${withSolicitud(
     extra,
     `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
@@ -34,9 +34,9 @@ const ENVIAR: ExtraChange = (extra) =>
  * same guide waits for another call. A message that its guide no longer needs is dropped, unless it was already sent.
  * If the telephone was erased, the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
-const MARCAR_ENVIADOS = statement<
+const MARK_SENT = statement<
   {
-    enviados: string
+    sent: string
     ahora: Date
     finales: readonly Estado[]
     vence_en: Date
@@ -45,23 +45,23 @@ const MARCAR_ENVIADOS = statement<
     canal: CanalDeMensaje
     traza: string | null
   },
-  NuevaEntrega
+  NewEntrega
 >(
   'mensajes.marcarEnviados',
   `with x as (
-     select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
+     select * from json_to_recordset(:sent::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
      ${lockGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
    ), q as (
      select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
-       ${haceFalta('p')} as hace_falta
+       ${isNeeded('p')} as hace_falta
      from p join mensaje m on ${isOfGuia('m')} join x on x.id = m.id
      where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
-       vence_en = case when ${conEnlace('tipo')} then ${venceEnlace('mensaje')} end, kid = :kid, codigo = null, motivo = null,
+       vence_en = case when ${conEnlace('tipo')} then ${linkExpiresAt('mensaje')} end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'),
        proveedor_id = case when mensaje.telefono is not null then coalesce(q.proveedor_id, mensaje.proveedor_id) end
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
@@ -71,12 +71,12 @@ const MARCAR_ENVIADOS = statement<
      from m where estado = 'enviado' and ${conEnlace('tipo')}
      on conflict (huella) do update set vence_en = excluded.vence_en
    ), n as (
-     update guia set ubicacion_extra = ${DESCARTAR('guia.ubicacion_extra')}
+     update guia set ubicacion_extra = ${DROPPED('guia.ubicacion_extra')}
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
-       ubicacion_extra = ${ENVIAR('guia.ubicacion_extra')}
+       ubicacion_extra = ${SENT('guia.ubicacion_extra')}
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
@@ -84,7 +84,7 @@ const MARCAR_ENVIADOS = statement<
   { alcance: 'parte' },
 )
 
-interface Enviado extends ClaveDeMensaje {
+interface SentMensaje extends MensajeKey {
   proveedor_id?: string | null
 }
 
@@ -92,31 +92,31 @@ interface Enviado extends ClaveDeMensaje {
  * Records that a channel accepted these messages. Their links work from now on, and each guide gets an event.
  * @param desde states in which the messages may be: `pendiente` for a channel that accepts everything at once
  */
-export async function marcarEnviados(
-  partes: DepsDeMensajes,
+export async function markSent(
+  deps: MensajeDeps,
   canal: CanalDeMensaje,
   desde: readonly FilaMensaje['estado'][],
-  mensajes: readonly Enviado[],
+  mensajes: readonly SentMensaje[],
 ): Promise<void> {
-  const { db, reloj, secretos, avisarTrabajo } = partes
-  const ahora = reloj()
-  const filas = mensajes.map(({ id, comercio_id, proveedor_id }) => {
+  const { db, clock, secretos, notifyJobs } = deps
+  const ahora = clock()
+  const rows = mensajes.map(({ id, comercio_id, proveedor_id }) => {
     const { token } = tokenDe(secretos, id)!
     return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: tokenHash(token).toString('hex') }
   })
-  await anotarEnlaces(db, filas)
-  const entregas = await inTracesOf(db, 'ubicacion.solicitada', filas, (suyas) =>
-    askByMerchant(db, suyas, ({ consultar }, filas) =>
-      consultar(MARCAR_ENVIADOS, {
-        enviados: JSON.stringify(filas),
+  await recordLinks(db, rows)
+  const entregas = await inTracesOf(db, 'ubicacion.solicitada', rows, (traceRows) =>
+    askByMerchant(db, traceRows, ({ query }, rows) =>
+      query(MARK_SENT, {
+        sent: JSON.stringify(rows),
         ahora,
         finales: MAQUINA_DE_ESTADOS.finales,
-        ...enlaceDe(partes, ahora),
+        ...enlaceDe(deps, ahora),
         desde,
         canal,
         traza: currentTrace(),
       }),
     ),
   )
-  if (entregas.length > 0) avisarTrabajo(entregas)
+  if (entregas.length > 0) notifyJobs(entregas)
 }

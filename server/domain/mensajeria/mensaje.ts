@@ -1,7 +1,7 @@
 // Public interface of this folder: the exports that other folders of `domain/` may import.
 
-export { vencerSolicitudes } from './expire.ts'
-export { enviarAlBuzon } from './mailbox.ts'
-export type { DepsDeMensajes, FilaMensaje } from './row.ts'
-export { fallar } from './settle.ts'
-export { textoDe } from './texts.ts'
+export { expireRequests } from './expire.ts'
+export { sendToMailbox } from './mailbox.ts'
+export type { FilaMensaje, MensajeDeps } from './row.ts'
+export { markFailed } from './settle.ts'
+export { mensajeTextOf } from './texts.ts'

@@ -2,15 +2,15 @@ import { type Db, statement } from '../../data/db.ts'
 import { otherParts } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
 import { conEnlace } from './requestSql.ts'
-import { type ClaveDeMensaje, type FilaMensaje, idsDe } from './row.ts'
+import { type FilaMensaje, idsDe, type MensajeKey } from './row.ts'
 
 /**
  * Maximum requests that a telephone gets from all merchants together, per hour and per day. A recipient who waits for
  * more parcels is asked about the first parcels now and about the others over the day. The limit also keeps merchants
  * from flooding a stranger's phone.
  */
-export const MAX_POR_TELEFONO = { hora: 5, dia: 20 }
-export const YA_RECIBIO = `Ese teléfono ya recibió ${MAX_POR_TELEFONO.hora} solicitudes en una hora o ${MAX_POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
+export const MAX_PER_TELEFONO = { hora: 5, dia: 20 }
+export const QUOTA_REACHED_TEXT = `Ese teléfono ya recibió ${MAX_PER_TELEFONO.hora} solicitudes en una hora o ${MAX_PER_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
 
 /**
  * SQL that counts the requests sent within the last hour and day to each telephone of `q`, of all types with a link. Each
@@ -33,7 +33,7 @@ export const QUEUE_POSITION = `(select count(*) from (
          and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
 
-export interface CuentaDeTelefono {
+export interface TelefonoCount {
   id: string
   en_la_hora: number
   en_el_dia: number
@@ -44,7 +44,7 @@ export interface CuentaDeTelefono {
  * Counts what merchants of another part (shard) have for the telephones of some messages: requests sent, and requests
  * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
  */
-const DE_OTROS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, CuentaDeTelefono>(
+const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, TelefonoCount>(
   'mensajes.deOtros',
   `with q as materialized (
      select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, creado_en timestamptz)
@@ -55,7 +55,7 @@ const DE_OTROS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaj
    from q left join t using (telefono, modo)`,
   { alcance: 'parte' },
 )
-const TELEFONOS = statement<
+const READ_TELEFONOS = statement<
   { ids: readonly string[] },
   Pick<FilaMensaje, 'id' | 'telefono' | 'modo'> & { creado_en: string }
 >(
@@ -66,14 +66,14 @@ const TELEFONOS = statement<
 
 /** Counts, for messages of one part (shard), what merchants of all other parts have for the same telephones. */
 export async function countOfOtherParts(
-  { db, suya, ahora, canal }: { db: Db; suya: Db; ahora: Date; canal: CanalDeMensaje },
-  mensajes: readonly ClaveDeMensaje[],
-): Promise<CuentaDeTelefono[]> {
-  const otras = otherParts(db, suya)
-  if (otras.length === 0) return []
-  const mensajes_ = JSON.stringify(await suya.consultar(TELEFONOS, { ids: idsDe(mensajes) }))
-  const cuentas = await Promise.all(
-    otras.map(({ consultar }) => consultar(DE_OTROS, { mensajes: mensajes_, ahora, canal })),
+  { db, shardDb, ahora, canal }: { db: Db; shardDb: Db; ahora: Date; canal: CanalDeMensaje },
+  mensajes: readonly MensajeKey[],
+): Promise<TelefonoCount[]> {
+  const otherDbs = otherParts(db, shardDb)
+  if (otherDbs.length === 0) return []
+  const mensajes_ = JSON.stringify(await shardDb.query(READ_TELEFONOS, { ids: idsDe(mensajes) }))
+  const counts = await Promise.all(
+    otherDbs.map(({ query }) => query(COUNT_OF_OTHERS, { mensajes: mensajes_, ahora, canal })),
   )
-  return cuentas.flat()
+  return counts.flat()
 }

@@ -6,26 +6,26 @@ import { translateError } from '../../platform/errors.ts'
 import { linkWithin, MapLinkError } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
+import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { admiteUbicacion, enlacePorSeguir, pasoDeLugar } from '../ubicacion/ubicacion.ts'
-import type { DepsDeEnvio } from './enviar.ts'
-import { marcarEnviados } from './markSent.ts'
+import { admitsUbicacion, linkToFollow, placeStep } from '../ubicacion/ubicacion.ts'
+import type { SendDeps } from './enviar.ts'
+import { markSent } from './markSent.ts'
 import type { InboundResult } from './metrics.ts'
 import type { FilaMensaje } from './row.ts'
-import { anotar, fallar } from './settle.ts'
-import { type Entrante, leerEntrantes } from './whatsapp.ts'
+import { markFailed, recordStatus } from './settle.ts'
+import { type InboundItem, readInboundItems } from './whatsapp.ts'
 
-type DepsDeEntrantes = DepsDeEnvio & Pick<Deps, 'nuevoId'>
+type InboundDeps = SendDeps & Pick<Deps, 'newId'>
 
-const PENDIENTES = statement<{ cuantas: number }, Pick<entrante, 'id'>>(
+const PENDING = statement<{ count: number }, Pick<entrante, 'id'>>(
   'entrantes.pendientes',
-  'select id from entrante where hecho_en is null order by recibido_en limit :cuantas',
+  'select id from entrante where hecho_en is null order by recibido_en limit :count',
 )
 
 /** Returns the stored webhooks that no job has processed yet, as jobs. */
-export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
-  db.consultar(PENDIENTES, { cuantas })
+export const readPendingInbound = ({ db }: { db: Db }, count: number): Promise<JobInsert[]> =>
+  db.query(PENDING, { count })
 
 const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
   'entrantes.leer',
@@ -33,12 +33,12 @@ const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo
 )
 
 /** Processes stored webhooks, in idempotent steps. */
-export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonly { id: string }[]): Promise<void> {
-  const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
+export async function processInbound(deps: InboundDeps, trabajos: readonly { id: string }[]): Promise<void> {
+  const rows = await deps.db.query(LEER, { ids: trabajos.map(({ id }) => id) })
   const fallas: unknown[] = []
-  for (const fila of filas) {
+  for (const fila of rows) {
     // A row that fails must not block the others. The row is processed again later.
-    await procesarFila(deps, fila).catch((err) => {
+    await processRow(deps, fila).catch((err) => {
       fallas.push(err)
       deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
         { err, entrante: fila.id },
@@ -46,41 +46,41 @@ export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonl
       )
     })
   }
-  deps.avisarTrabajo()
+  deps.notifyJobs()
   if (fallas.length > 0) throw new AggregateError(fallas, 'some inbound webhooks could not be processed')
 }
 
-async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
-  const { mensajeria } = deps.ajustes
+async function processRow(deps: InboundDeps, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
+  const { mensajeria } = deps.settings
   // Only items for the configured number are read. Items for another number belong to another service.
   const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
-  const contar = (resultado: InboundResult, tipo?: Entrante['tipo']) => {
-    deps.metricas.entrante(resultado)
+  const countItem = (resultado: InboundResult, tipo?: InboundItem['tipo']) => {
+    deps.metrics.entrante(resultado)
     // The texts and telephones of recipients must not be in a log. The row of `entrante` has them.
     if (resultado !== 'aplicado') deps.log.info({ entrante: id, tipo, resultado }, 'inbound message not placed')
   }
-  const entrantes = leerEntrantes(JSON.parse(cuerpo), numero, () => contar('ilegible'))
-  for (const entrante of entrantes) contar(await procesar(deps, entrante), entrante.tipo)
-  await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.reloj() } })
+  const inboundItems = readInboundItems(JSON.parse(cuerpo), numero, () => countItem('ilegible'))
+  for (const entrante of inboundItems) countItem(await processItem(deps, entrante), entrante.tipo)
+  await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.clock() } })
 }
 
-async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<InboundResult> {
-  if (entrante.tipo === 'estado') return anotarEstado(deps, entrante)
-  return sinCarrera(async (): Promise<InboundResult | undefined> => {
-    const abiertas = await buscarAbiertas(deps, entrante)
-    const [unica] = abiertas
-    if (!unica) return 'sin_guia'
-    const lugar = lugarDicho(entrante)
-    if (lugar && abiertas.length === 1) return confirmar(deps, unica, lugar)
+async function processItem(deps: InboundDeps, entrante: InboundItem): Promise<InboundResult> {
+  if (entrante.tipo === 'estado') return recordEstado(deps, entrante)
+  return retryLostRaces(async (): Promise<InboundResult | undefined> => {
+    const openGuias = await findOpenGuias(deps, entrante)
+    const [newestGuia] = openGuias
+    if (!newestGuia) return 'sin_guia'
+    const lugar = readToldPlace(entrante)
+    if (lugar && openGuias.length === 1) return confirmPlace(deps, newestGuia, lugar)
     // A text is no location, and the service does not guess which of several guides is meant. Instead the recipient is
     // asked once for the newest guide's location.
-    await pedirUnaVez(deps, unica)
+    await askOnce(deps, newestGuia)
     return 'aplicado'
   })
 }
 
 /** Location in a message. A short link has no coordinates until it is followed. */
-interface LugarDicho {
+interface ToldPlace {
   enlace: string | null
   lat: number | null
   lng: number | null
@@ -88,12 +88,12 @@ interface LugarDicho {
 }
 
 /** Returns the location that a message tells, as a pin or as a map link in its text; undefined if it tells none. */
-function lugarDicho(entrante: Exclude<Entrante, { tipo: 'estado' }>): LugarDicho | undefined {
+function readToldPlace(entrante: Exclude<InboundItem, { tipo: 'estado' }>): ToldPlace | undefined {
   if (entrante.tipo === 'ubicacion') {
     const { lat, lng, nombre, direccion } = entrante
     // The cut must not leave half a surrogate pair, which jsonb rejects.
-    const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
-    return { enlace: null, lat, lng, referencia: dicha.replace(/[\ud800-\udbff]$/, '') || null }
+    const description = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
+    return { enlace: null, lat, lng, referencia: description.replace(/[\ud800-\udbff]$/, '') || null }
   }
   try {
     const enlace = linkWithin(entrante.texto)
@@ -109,31 +109,33 @@ function lugarDicho(entrante: Exclude<Entrante, { tipo: 'estado' }>): LugarDicho
 /** Format of our message ids. Other programs may use the same number with ids of their own. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-async function anotarEstado(
-  deps: DepsDeEntrantes,
-  { nuestroId, proveedorId, estado, en, codigo, motivo }: Extract<Entrante, { tipo: 'estado' }>,
+async function recordEstado(
+  deps: InboundDeps,
+  { ownId, providerId, estado, en, codigo, motivo }: Extract<InboundItem, { tipo: 'estado' }>,
 ): Promise<InboundResult> {
-  const nuestro = nuestroId && UUID.test(nuestroId) ? [{ id: nuestroId }] : []
+  const ownMensaje = ownId && UUID.test(ownId) ? [{ id: ownId }] : []
   const [mensaje] = await askAll(deps.db, async ({ prisma }) => {
-    const hallado = await prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
-    return hallado ? [hallado] : []
+    const foundMensaje = await prisma.mensaje.findFirst({
+      where: { OR: [...ownMensaje, { proveedor_id: providerId }] },
+    })
+    return foundMensaje ? [foundMensaje] : []
   })
   if (!mensaje) return 'sin_mensaje'
   if (estado === 'fallido') {
     // The provider may repeat a status.
-    if (mensaje.estado !== 'fallido') deps.metricas.mensaje('fallido')
-    await fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+    if (mensaje.estado !== 'fallido') deps.metrics.mensaje('fallido')
+    await markFailed(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
     return 'aplicado'
   }
   // The status proves that the message was sent, even if our request got no answer.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
-    await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: proveedorId }])
-  await anotar(deps, mensaje, estado, en, proveedorId)
+    await markSent(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: providerId }])
+  await recordStatus(deps, mensaje, estado, en, providerId)
   return 'aplicado'
 }
 
 /** Finds our message that an answer names, from any number. */
-const NOMBRADO = statement<
+const NAMED_MENSAJE = statement<
   { proveedor_id: string },
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
 >(
@@ -143,9 +145,9 @@ const NOMBRADO = statement<
 )
 
 /** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
-const ABIERTAS = statement<{ telefono: string }, FilaGuia & { pedida_en: Date }>(
+const OPEN_GUIAS = statement<{ telefono: string }, FilaGuia & { requested_at: Date }>(
   'mensajes.abiertas',
-  `select g.*, m.creado_en as pedida_en from (
+  `select g.*, m.creado_en as requested_at from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
      from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
      order by comercio_id, modo, guia_id, creado_en desc) m
@@ -158,33 +160,30 @@ const ABIERTAS = statement<{ telefono: string }, FilaGuia & { pedida_en: Date }>
  * Returns the guides with open requests to which a recipient's answer may refer, newest request first. An answer to one
  * of our messages refers only to that message's guide, even if the guide has no open request any more.
  */
-async function buscarAbiertas(
-  { db }: DepsDeEntrantes,
-  { telefono, enRespuestaA }: Exclude<Entrante, { tipo: 'estado' }>,
-) {
-  const nombrado =
-    enRespuestaA === null
+async function findOpenGuias({ db }: InboundDeps, { telefono, inReplyTo }: Exclude<InboundItem, { tipo: 'estado' }>) {
+  const namedMensaje =
+    inReplyTo === null
       ? undefined
-      : (await askAll(db, ({ consultar }) => consultar(NOMBRADO, { proveedor_id: enRespuestaA })))[0]
+      : (await askAll(db, ({ query }) => query(NAMED_MENSAJE, { proveedor_id: inReplyTo })))[0]
   // WhatsApp may leave out the sender's number, or write it in another way than the guide. Only who got a message can
   // answer it, so the message's number counts.
-  const suyo = nombrado?.telefono ?? telefono
-  if (!suyo) return []
-  const filas = await askAll(db, ({ consultar }) => consultar(ABIERTAS, { telefono: suyo }))
-  return filas
-    .filter((fila) => admiteUbicacion(fila) && (!nombrado || esSuGuia(fila, nombrado)))
-    .sort((una, otra) => otra.pedida_en.getTime() - una.pedida_en.getTime() || (una.id < otra.id ? 1 : -1))
+  const answeredTelefono = namedMensaje?.telefono ?? telefono
+  if (!answeredTelefono) return []
+  const rows = await askAll(db, ({ query }) => query(OPEN_GUIAS, { telefono: answeredTelefono }))
+  return rows
+    .filter((fila) => admitsUbicacion(fila) && (!namedMensaje || isItsGuia(fila, namedMensaje)))
+    .sort((left, right) => right.requested_at.getTime() - left.requested_at.getTime() || (left.id < right.id ? 1 : -1))
 }
 
-const esSuGuia = (
+const isItsGuia = (
   guia: FilaGuia,
   { comercio_id, modo, guia_id }: Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>,
 ) => guia.comercio_id === comercio_id && guia.modo === modo && guia.id === guia_id
 
-const MENSAJE_NUEVO = statement<
+const NEW_MENSAJE = statement<
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
     ahora: Date
-    cuantos: number
+    count: number
   }
 >(
   'mensajes.responder',
@@ -192,39 +191,34 @@ const MENSAJE_NUEVO = statement<
    select :comercio_id, :modo, :guia_id, coalesce(max(numero), 0) + 1, :id::uuid, :guia::text, 'whatsapp', :tipo::text,
      :telefono::text, 'pendiente', :ahora::timestamptz, :ahora
    from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-   having count(*) filter (where tipo = :tipo) < :cuantos::int
+   having count(*) filter (where tipo = :tipo) < :count::int
    on conflict (comercio_id, modo, guia_id, numero) do nothing`,
 )
 
-/** Queues a message of a type, unless the guide already has `cuantos` of that type. */
-async function responder(
-  { db, reloj, nuevoId }: DepsDeEntrantes,
-  guia: FilaGuia,
-  tipo: FilaMensaje['tipo'],
-  cuantos: number,
-) {
+/** Queues a message of a type, unless the guide already has `count` of that type. */
+async function responder({ db, clock, newId }: InboundDeps, guia: FilaGuia, tipo: FilaMensaje['tipo'], count: number) {
   const { guia: codigo, telefono } = guia
-  await db.consultar(MENSAJE_NUEVO, {
-    ...deGuia(guia),
-    id: nuevoId().id,
+  await db.query(NEW_MENSAJE, {
+    ...guiaKeyOf(guia),
+    id: newId().id,
     guia: codigo,
     tipo,
     telefono,
-    ahora: reloj(),
-    cuantos,
+    ahora: clock(),
+    count,
   })
 }
 
 /** Asks for the location in a chat message, at most once per location request. */
-const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>
+const askOnce = (deps: InboundDeps, guia: FilaGuia) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
 /** Confirms a guide's location. Returns undefined if another request changed the guide. */
-async function confirmar(deps: DepsDeEntrantes, guia: FilaGuia, lugar: LugarDicho): Promise<'aplicado' | undefined> {
-  const propuesta = { ...lugar, precision_m: null, origen: 'destinatario' as const }
+async function confirmPlace(deps: InboundDeps, guia: FilaGuia, lugar: ToldPlace): Promise<'aplicado' | undefined> {
+  const proposal = { ...lugar, precision_m: null, origen: 'destinatario' as const }
   const paso = await darPaso(deps, guia, {
-    ...pasoDeLugar(guia, propuesta, deps.reloj()),
-    enlaceCorto: enlacePorSeguir(lugar.enlace, deps.nuevoId),
+    ...placeStep(guia, proposal, deps.clock()),
+    shortLink: linkToFollow(lugar.enlace, deps.newId),
   })
   if (!paso) return undefined
   // The thanks say that the place is known, which a short link does not tell yet.

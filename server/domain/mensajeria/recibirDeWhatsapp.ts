@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { firmaValida } from './whatsapp.ts'
+import { isFirmaValid } from './whatsapp.ts'
 
 /**
  * Stores a WhatsApp webhook as received, and answers at once. A job interprets the body later. The same body sent again
@@ -9,18 +9,18 @@ import { firmaValida } from './whatsapp.ts'
  */
 export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   { body, headers },
-  { db, reloj, nuevoId, ajustes: { mensajeria }, avisarTrabajo },
+  { db, clock, newId, settings: { mensajeria }, notifyJobs },
 ) => {
-  const crudo = body as unknown as Buffer
+  const rawBody = body as unknown as Buffer
   const firma = headers?.['x-hub-signature-256']
-  if (mensajeria.tipo !== 'whatsapp' || !firmaValida(crudo, firma, mensajeria.appSecret))
+  if (mensajeria.tipo !== 'whatsapp' || !isFirmaValid(rawBody, firma, mensajeria.appSecret))
     throw new Problema('firma_invalida', 'La firma no corresponde al cuerpo recibido. Revise WHATSAPP_APP_SECRET.')
-  const cuerpo = exigirJson(crudo)
+  const cuerpo = requireJson(rawBody)
   await db.prisma.entrante.createMany({
-    data: { id: nuevoId().id, huella: hash('sha256', crudo, 'buffer'), cuerpo, recibido_en: reloj() },
+    data: { id: newId().id, huella: hash('sha256', rawBody, 'buffer'), cuerpo, recibido_en: clock() },
     skipDuplicates: true,
   })
-  avisarTrabajo()
+  notifyJobs()
   return { status: 200, body: { ok: true } }
 }
 
@@ -29,8 +29,8 @@ export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
  * JSON types reject.
  * @throws Problema `json_invalido`
  */
-function exigirJson(crudo: Buffer): string {
-  const texto = crudo.toString('utf8').replaceAll('\0', '')
+function requireJson(rawBody: Buffer): string {
+  const texto = rawBody.toString('utf8').replaceAll('\0', '')
   try {
     JSON.parse(texto)
     return texto

@@ -1,7 +1,7 @@
 import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { insertarAvisosDeWebhook } from '../eventos/evento.ts'
+import { insertWebhookAvisos } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
-import { fotoEnSql } from '../guias/campos.ts'
+import { fotoSql } from '../guias/campos.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.
@@ -13,14 +13,14 @@ export const conEnlace = (tipo: string) => `${tipo} in ('solicitud_ubicacion', '
  * SQL of the instant until which the link of the message `m` is valid. A link for a decision is valid until the
  * decision's own deadline.
  */
-export const venceEnlace = (m: string) =>
+export const linkExpiresAt = (m: string) =>
   `case when ${m}.tipo = 'solicitud_decision' then ${m}.vence_en else :vence_en::timestamptz end`
 
 /**
  * SQL condition that the recipient may still answer the message `m` about a decision of the guide `g`. The decision is
  * still open, it is the guide's newest decision, and the guide has the same telephone.
  */
-const decisionAbierta = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
+const isDecisionOpen = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
      and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
        and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.decision_secuencia
        and v.tipo = 'guia.decision_pendiente'))`
@@ -30,8 +30,8 @@ const decisionAbierta = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente
  * decision is needed while the decision is open. A location request is needed until the guide `g` has a confirmed
  * location, a state of `:finales` or another telephone.
  */
-export const haceFalta = (g = 'g') =>
-  `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${decisionAbierta(g)}
+export const isNeeded = (g = 'g') =>
+  `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${isDecisionOpen(g)}
      else ${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
        and m.telefono = ${g}.telefono end, false)`
 
@@ -39,9 +39,9 @@ export const haceFalta = (g = 'g') =>
  * SQL of the JSON column `extra` with some members of its `solicitud` (location request) replaced. A guide whose
  * location was erased takes them from the message `m`.
  */
-export const withSolicitud = (extra: string, miembros: string) =>
+export const withSolicitud = (extra: string, members: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
-     jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
+     jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${members})`
 
 /** Function that builds the SQL of the new value of `extra` after a change of the message `m`. */
 export type ExtraChange = (extra: string) => string
@@ -65,7 +65,7 @@ export const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
 /** Webhook delivery that one of the statements below has written. */
-export type NuevaEntrega = ClaveDeWebhook & { guia_id: string }
+export type NewEntrega = ClaveDeWebhook & { guia_id: string }
 
 /**
  * SQL that ends a statement whose CTE `g` changed the requests of guides. Each of these guides gets an event with its
@@ -75,10 +75,10 @@ export type NuevaEntrega = ClaveDeWebhook & { guia_id: string }
 export const announceChange = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        forma, ocurrido_en, registrado_en, traza)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')},
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoSql('g')},
        ${FORMA_EN_SQL}, actualizado_en, actualizado_en, :traza::text from g
      returning n.*
-   ), d as (${insertarAvisosDeWebhook('e', ':ahora::timestamptz')})
+   ), d as (${insertWebhookAvisos('e', ':ahora::timestamptz')})
    select * from d`
 
 /** SQL condition that the message `m` belongs to a guide of `p`. */

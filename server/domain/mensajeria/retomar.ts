@@ -2,9 +2,9 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
-import { esSinSalida } from '../guias/guia.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
+import type { JobDeps } from '../deps.ts'
+import { isUnsendableSql } from '../guias/guia.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeeded, withSolicitud } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
@@ -14,11 +14,11 @@ const TARDE =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
 /** SQL condition that the request `m` waits for messaging. */
-const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
+const wasNeverSent = (m: string) => `${isUnsendableSql(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
 
-const HALLAR = statement<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
+const FIND_UNSENT = statement<{ count: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
-  `select distinct comercio_id, modo, guia_id from mensaje m where ${noSalio('m')} limit :cuantas`,
+  `select distinct comercio_id, modo, guia_id from mensaje m where ${wasNeverSent('m')} limit :count`,
   { alcance: 'parte' },
 )
 
@@ -28,7 +28,7 @@ const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uu
  * Locks the guides in a fixed order, before their messages. `darPaso`, which writes an event, takes its locks in the
  * same order.
  */
-const APARTAR = statement<{ guias: string }>(
+const LOCK_GUIAS = statement<{ guias: string }>(
   'mensajes.apartarGuias',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
      order by comercio_id, modo, id for update`,
@@ -36,7 +36,7 @@ const APARTAR = statement<{ guias: string }>(
 )
 
 /** SQL of the request as the guide's row stores it: pending on the other channel, or dropped. */
-const RETOMADA: ExtraChange = (extra) =>
+const RESUMED: ExtraChange = (extra) =>
   withSolicitud(extra, `jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo)`)
 
 /**
@@ -45,7 +45,7 @@ const RETOMADA: ExtraChange = (extra) =>
  * link. Drops questions about decisions that are no longer open. A handed-over message gets `:ahora` as its creation
  * instant, from which its retries count.
  */
-const RETOMAR = statement<
+const RESUME = statement<
   { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
   { estado: string }
 >(
@@ -53,12 +53,12 @@ const RETOMAR = statement<
   `with x as (
      ${GUIAS}
    ), q as (
-     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${haceFalta()} as hace_falta,
-       ${ES_LA_ULTIMA} and ${haceFalta()} and ${conEnlace('m.tipo')} and m.telefono is not null
+     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${isNeeded()} as hace_falta,
+       ${ES_LA_ULTIMA} and ${isNeeded()} and ${conEnlace('m.tipo')} and m.telefono is not null
          and (m.tipo = 'solicitud_decision' or g.creado_en > :desde::timestamptz) as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
-     where ${noSalio('m')}
+     where ${wasNeverSent('m')}
    ), m as (
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
@@ -66,10 +66,10 @@ const RETOMAR = statement<
        abierta = q.sale and tipo <> 'solicitud_decision',
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
-       and mensaje.numero = q.numero and ${noSalio('mensaje')}
+       and mensaje.numero = q.numero and ${wasNeverSent('mensaje')}
      returning mensaje.*, q.ultima
    ), g as (
-     update guia set ubicacion_extra = ${RETOMADA('guia.ubicacion_extra')}
+     update guia set ubicacion_extra = ${RESUMED('guia.ubicacion_extra')}
      from m where m.ultima and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id
    )
@@ -82,29 +82,29 @@ const RETOMAR = statement<
  * the guides, so any number of processes may run it. If a process is killed, the next process continues.
  * @returns true if more may remain
  */
-export async function retomarSinSalida({
+export async function resumeUnsent({
   db,
-  reloj,
-  ajustes,
+  clock,
+  settings,
   log,
-  avisarTrabajo,
-  clienteDeWhatsapp,
-}: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'ajustes' | 'log' | 'avisarTrabajo' | 'clienteDeWhatsapp'>): Promise<boolean> {
-  if (!clienteDeWhatsapp) return false
-  const guias = await askThoseThere(db, ({ consultar }) => consultar(HALLAR, { cuantas: LOTE }))
+  notifyJobs,
+  whatsappClient,
+}: Pick<JobDeps, 'db' | 'clock' | 'settings' | 'log' | 'notifyJobs' | 'whatsappClient'>): Promise<boolean> {
+  if (!whatsappClient) return false
+  const guias = await askThoseThere(db, ({ query }) => query(FIND_UNSENT, { count: LOTE }))
   if (guias.length === 0) return false
-  const ahora = reloj()
-  const desde = new Date(ahora.getTime() - ajustes.horasDeSolicitud * HORA)
-  const retomados = await askByMerchant(db, guias, (suya, suyas) =>
-    inTransaction(suya, async (consultar) => {
-      const unas = JSON.stringify(suyas)
-      await consultar(APARTAR, { guias: unas })
+  const ahora = clock()
+  const desde = new Date(ahora.getTime() - settings.requestHours * HORA)
+  const resumed = await askByMerchant(db, guias, (shardDb, shardGuias) =>
+    inTransaction(shardDb, async (query) => {
+      const guiasJson = JSON.stringify(shardGuias)
+      await query(LOCK_GUIAS, { guias: guiasJson })
       const finales = MAQUINA_DE_ESTADOS.finales
-      return consultar(RETOMAR, { guias: unas, ahora, desde, finales, motivo: TARDE })
+      return query(RESUME, { guias: guiasJson, ahora, desde, finales, motivo: TARDE })
     }),
   )
-  const salen = retomados.filter(({ estado }) => estado === 'pendiente').length
-  log.info({ salen, descartados: retomados.length - salen }, 'held messages')
-  if (salen > 0) avisarTrabajo()
+  const resumedCount = resumed.filter(({ estado }) => estado === 'pendiente').length
+  log.info({ salen: resumedCount, descartados: resumed.length - resumedCount }, 'held messages')
+  if (resumedCount > 0) notifyJobs()
   return guias.length >= LOTE
 }

@@ -16,10 +16,10 @@ export type FilaMensaje = RowOf<
 >
 
 /** Key of a message: its id and its merchant. */
-export type ClaveDeMensaje = Pick<FilaMensaje, 'id' | 'comercio_id'>
+export type MensajeKey = Pick<FilaMensaje, 'id' | 'comercio_id'>
 
 /** Dependencies for handing messages over to a channel. */
-export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
+export type MensajeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'notifyJobs' | 'settings'>
 
 /** Returns the ids of these messages. */
-export const idsDe = (mensajes: readonly ClaveDeMensaje[]) => mensajes.map(({ id }) => id)
+export const idsDe = (mensajes: readonly MensajeKey[]) => mensajes.map(({ id }) => id)

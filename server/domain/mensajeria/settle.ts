@@ -8,31 +8,31 @@ import {
   ES_LA_ULTIMA,
   type ExtraChange,
   isOfGuia,
+  linkExpiresAt,
   lockGuias,
-  type NuevaEntrega,
-  venceEnlace,
+  type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
-import { type ClaveDeMensaje, type DepsDeMensajes, type FilaMensaje, idsDe } from './row.ts'
+import { type FilaMensaje, idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
-const POR_DUDOSO: ExtraChange = (extra) =>
+const AS_DOUBTFUL: ExtraChange = (extra) =>
   withSolicitud(
     extra,
     `jsonb_build_object('estado', 'dudoso', 'motivo', :motivo::text, 'vence_en', :vence_en::timestamptz)`,
   )
-const POR_FALLIDO: ExtraChange = (extra) =>
+const AS_FAILED: ExtraChange = (extra) =>
   withSolicitud(extra, `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)
-const SEGUN_PROVEEDOR: ExtraChange = (extra) =>
+const FROM_PROVIDER: ExtraChange = (extra) =>
   withSolicitud(
     extra,
     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
   )
 
 /** Postpones a claimed message until `proximo_en`. Used only if the message certainly was not sent. */
-export const aplazarMensaje = (
-  { db }: DepsDeMensajes,
-  { id, comercio_id }: ClaveDeMensaje,
+export const postponeMensaje = (
+  { db }: MensajeDeps,
+  { id, comercio_id }: MensajeKey,
   proximo_en: Date,
   codigo: string,
   motivo: string,
@@ -46,16 +46,16 @@ export const aplazarMensaje = (
  * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
  * provider's status or a person's action changes it.
  */
-const DUDAR = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
+const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
   `with p as (
      ${lockGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
-     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = ${venceEnlace('mensaje')} from p
+     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = ${linkExpiresAt('mensaje')} from p
      where ${isOfGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
        and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
    ), n as (
-     update guia set ubicacion_extra = ${POR_DUDOSO('guia.ubicacion_extra')}
+     update guia set ubicacion_extra = ${AS_DOUBTFUL('guia.ubicacion_extra')}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    )
@@ -65,31 +65,31 @@ const DUDAR = statement<{ ids: readonly string[]; motivo: string; hasta: Date | 
 
 /**
  * Marks claimed messages as doubtful, if it is unknown whether they were sent; such messages are not sent again.
- * @param vencidos true to mark only messages whose sender died, so that their lease has ended
+ * @param onlyExpired true to mark only messages whose sender died, so that their lease has ended
  */
-export const dudar = (
-  { db, reloj, ajustes }: DepsDeMensajes,
-  mensajes: readonly ClaveDeMensaje[],
+export const markDoubtful = (
+  { db, clock, settings }: MensajeDeps,
+  mensajes: readonly MensajeKey[],
   motivo: string,
-  vencidos = false,
+  onlyExpired = false,
 ) => {
-  const ahora = reloj()
-  const vence_en = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
-  const hasta = vencidos ? ahora : null
-  return askByMerchant(db, mensajes, ({ consultar }, claves) =>
-    consultar(DUDAR, { ids: idsDe(claves), motivo, hasta, vence_en }),
+  const ahora = clock()
+  const vence_en = new Date(ahora.getTime() + settings.requestHours * 3_600_000)
+  const hasta = onlyExpired ? ahora : null
+  return askByMerchant(db, mensajes, ({ query }, claves) =>
+    query(MARK_DOUBTFUL, { ids: idsDe(claves), motivo, hasta, vence_en }),
   )
 }
 
 /** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
-const FALLAR = statement<
+const MARK_FAILED = statement<
   Pick<FilaMensaje, 'id' | 'codigo'> & {
     motivo: string
     ahora: Date
     finales: readonly Estado[]
     traza: string | null
   },
-  NuevaEntrega
+  NewEntrega
 >(
   'mensajes.fallar',
   `with p as (
@@ -100,7 +100,7 @@ const FALLAR = statement<
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
-       ubicacion_extra = ${POR_FALLIDO('guia.ubicacion_extra')}
+       ubicacion_extra = ${AS_FAILED('guia.ubicacion_extra')}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
        and ${ES_LA_ULTIMA}
@@ -110,30 +110,30 @@ const FALLAR = statement<
 )
 
 /** Ends a message that cannot be delivered. If it is its guide's newest request, the request fails too. */
-export async function fallar(
-  { db, reloj, avisarTrabajo }: DepsDeMensajes,
-  { id, comercio_id }: ClaveDeMensaje,
+export async function markFailed(
+  { db, clock, notifyJobs }: MensajeDeps,
+  { id, comercio_id }: MensajeKey,
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
   const entregas = await inTracesOf(db, 'ubicacion.fallida', [{ id, comercio_id }], () =>
-    db.de(comercio_id).consultar(FALLAR, {
+    db.de(comercio_id).query(MARK_FAILED, {
       id,
       codigo,
       motivo: motivo.slice(0, 500),
-      ahora: reloj(),
+      ahora: clock(),
       finales: MAQUINA_DE_ESTADOS.finales,
       traza: currentTrace(),
     }),
   )
-  if (entregas.length > 0) avisarTrabajo(entregas)
+  if (entregas.length > 0) notifyJobs(entregas)
 }
 
 /**
  * Records a status from the provider. The state only advances, in any order of arrival. If the telephone was erased,
  * the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
-const ANOTAR = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
+const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
   `with p as (
      ${lockGuias('id = :id::uuid')}
@@ -148,17 +148,17 @@ const ANOTAR = statement<{ id: string; estado: string; en: Date; proveedor_id: s
      from p where ${isOfGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
    )
-   update guia set ubicacion_extra = ${SEGUN_PROVEEDOR('guia.ubicacion_extra')}
+   update guia set ubicacion_extra = ${FROM_PROVIDER('guia.ubicacion_extra')}
    from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
      and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
   { alcance: 'parte' },
 )
 
 /** Records the provider's status of a sent message. The state only advances, in any order of arrival. */
-export const anotar = (
-  { db }: DepsDeMensajes,
-  { id, comercio_id }: ClaveDeMensaje,
+export const recordStatus = (
+  { db }: MensajeDeps,
+  { id, comercio_id }: MensajeKey,
   estado: string,
   en: Date,
   proveedor_id: string,
-) => db.de(comercio_id).consultar(ANOTAR, { id, estado, en, proveedor_id })
+) => db.de(comercio_id).query(RECORD_STATUS, { id, estado, en, proveedor_id })

@@ -1,10 +1,10 @@
 import type { TipoDeMensaje } from '../../generado/contrato/tipos/index.ts'
 import { createClock } from '../../platform/time/clock.ts'
 
-interface DatosDeTexto {
+interface TextData {
   tipo: TipoDeMensaje
   /** Name of the courier company. */
-  marca: string
+  brand: string
   /** Name of the merchant. */
   comercio: string
   municipio: string
@@ -15,24 +15,24 @@ interface DatosDeTexto {
 }
 
 /** Returns the time until which a recipient may decide, as the message says it. */
-export const decisionDeadline = (vence_en: Date, zona: string) => createClock(zona).larga(vence_en.toISOString())
+export const decisionDeadline = (vence_en: Date, zona: string) => createClock(zona).formatLong(vence_en.toISOString())
 
 /**
  * Returns the text of a message, without its link. Each text names the courier company and the merchant, because the
  * recipient does not know the sending number. The texts of the two requests must equal the templates in
  * `docs/operacion/whatsapp.md` that WhatsApp has approved.
  */
-export function textoDe({ tipo, marca, comercio, municipio, vence_en, zona }: DatosDeTexto): string {
+export function mensajeTextOf({ tipo, brand, comercio, municipio, vence_en, zona }: TextData): string {
   switch (tipo) {
     case 'solicitud_ubicacion':
-      return `Le escribe ${marca}. ${comercio} le envía un paquete a ${municipio}. Díganos dónde entregarlo:`
+      return `Le escribe ${brand}. ${comercio} le envía un paquete a ${municipio}. Díganos dónde entregarlo:`
     case 'solicitud_decision': {
       const hasta = vence_en ? `, hasta el ${decisionDeadline(vence_en, zona)}` : ''
-      return `Le escribe ${marca}. No pudimos entregarle su paquete de ${comercio}. Díganos qué hacemos${hasta}:`
+      return `Le escribe ${brand}. No pudimos entregarle su paquete de ${comercio}. Díganos qué hacemos${hasta}:`
     }
     case 'peticion_interactiva':
-      return `Le escribe ${marca}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`
+      return `Le escribe ${brand}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`
     case 'acuse':
-      return `¡Gracias! En ${marca} ya sabemos dónde entregarle su paquete de ${comercio}.`
+      return `¡Gracias! En ${brand} ya sabemos dónde entregarle su paquete de ${comercio}.`
   }
 }

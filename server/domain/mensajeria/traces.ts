@@ -2,9 +2,9 @@ import { type Db, statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { currentSpan, inSpan, isTracing } from '../../platform/tracing.ts'
-import { type ClaveDeMensaje, idsDe } from './row.ts'
+import { idsDe, type MensajeKey } from './row.ts'
 
-const TRAZAS = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
+const TRACES = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
   'mensajes.trazas',
   `select m.id, (select v.traza from evento v where v.comercio_id = m.comercio_id and v.modo = m.modo
      and v.guia_id = m.guia_id and v.registrado_en <= m.creado_en order by v.secuencia desc limit 1) as traza
@@ -17,7 +17,7 @@ const TRAZAS = statement<{ ids: readonly string[] }, { id: string; traza: string
  * of the event that caused the message. Messages of several traces then need one statement per trace. Without tracing
  * all messages use one statement, and no trace is read.
  */
-export async function inTracesOf<M extends ClaveDeMensaje, T>(
+export async function inTracesOf<M extends MensajeKey, T>(
   db: Db,
   tipo: TipoDeEvento,
   mensajes: readonly M[],
@@ -26,13 +26,15 @@ export async function inTracesOf<M extends ClaveDeMensaje, T>(
   if (!isTracing()) return run(mensajes)
   const attributes = { 'guias.tipo': tipo }
   if (currentSpan()) return inSpan('event', { attributes }, () => run(mensajes))
-  const filas = await askByMerchant(db, mensajes, ({ consultar }, claves) => consultar(TRAZAS, { ids: idsDe(claves) }))
-  const trazas = new Map(filas.map(({ id, traza }) => [id, traza]))
-  const hechas: T[] = []
+  const rows = await askByMerchant(db, mensajes, ({ query }, claves) => query(TRACES, { ids: idsDe(claves) }))
+  const traces = new Map(rows.map(({ id, traza }) => [id, traza]))
+  const results: T[] = []
   // Only requests for a location write an event. Other messages have no trace here.
-  for (const [parent, suyos] of Map.groupBy(mensajes, ({ id }) => trazas.get(id)))
-    hechas.push(
-      ...(await (parent === undefined ? run(suyos) : inSpan('event', { parent, attributes }, () => run(suyos)))),
+  for (const [parent, traceMensajes] of Map.groupBy(mensajes, ({ id }) => traces.get(id)))
+    results.push(
+      ...(await (parent === undefined
+        ? run(traceMensajes)
+        : inSpan('event', { parent, attributes }, () => run(traceMensajes)))),
     )
-  return hechas
+  return results
 }

@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { redactarMotivo } from './whatsappCodes.ts'
+import { writeReason } from './whatsappCodes.ts'
 
 // Reads WhatsApp webhooks. Pure functions. The signature is checked over the raw bytes before parsing, so the body
 // comes from Meta. Its shape changes with every version, so each item that is not understood is skipped.
 
 /** Item of a WhatsApp webhook: the status of one of our messages, a recipient's location, or a text. */
-export type Entrante =
+export type InboundItem =
   | {
       tipo: 'estado'
-      proveedorId: string
+      providerId: string
       /** Our `id` with which the message was sent; null if absent. */
-      nuestroId: string | null
+      ownId: string | null
       estado: 'enviado' | 'entregado' | 'leido' | 'fallido'
       en: Date
       codigo: string | null
@@ -27,14 +27,14 @@ export type Entrante =
   | (Mensaje & { tipo: 'texto'; texto: string })
 
 interface Mensaje {
-  proveedorId: string
+  providerId: string
   /**
    * Sender's telephone number in E.164, with its plus sign. Null if WhatsApp does not tell the number, which happens
    * only in answers to our messages.
    */
   telefono: string | null
   /** WhatsApp's id of the message that this message answers; null if none. */
-  enRespuestaA: string | null
+  inReplyTo: string | null
   en: Date
 }
 
@@ -42,19 +42,19 @@ interface Mensaje {
  * Reports whether the header `X-Hub-Signature-256`, in either case, is the body's HMAC-SHA256 signature. Compares in
  * constant time.
  */
-export function firmaValida(crudo: Buffer, cabecera: string | undefined, appSecret: string): boolean {
-  const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(cabecera ?? '') ?? []
+export function isFirmaValid(raw: Buffer, header: string | undefined, appSecret: string): boolean {
+  const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(header ?? '') ?? []
   // With an empty secret, anybody could create a valid signature.
   if (!hex || appSecret === '') return false
-  return timingSafeEqual(Buffer.from(hex, 'hex'), hmac(appSecret, crudo))
+  return timingSafeEqual(Buffer.from(hex, 'hex'), hmac(appSecret, raw))
 }
 
 /**
  * Returns the text that answers Meta's verification GET, which proves that this service is the configured endpoint;
  * undefined if the request proves nothing.
  */
-export function responderReto(consulta: Record<string, unknown>, verifyToken: string): string | undefined {
-  const { 'hub.mode': modo, 'hub.verify_token': token, 'hub.challenge': reto } = consulta
+export function answerChallenge(query: Record<string, unknown>, verifyToken: string): string | undefined {
+  const { 'hub.mode': modo, 'hub.verify_token': token, 'hub.challenge': reto } = query
   if (modo !== 'subscribe' || typeof token !== 'string' || typeof reto !== 'string' || verifyToken === '')
     return undefined
   // The compared digests have equal length, as `timingSafeEqual` requires.
@@ -68,43 +68,43 @@ const hmac = (clave: string, datos: string | Buffer): Buffer => createHmac('sha2
 /**
  * Reads every message and status of our number from a webhook's JSON, in order. Never throws; JSON of any other form
  * gives an empty list or fewer items.
- * @param alSaltar called for each message or status of our number that cannot be read
+ * @param onSkipped called for each message or status of our number that cannot be read
  */
-export function leerEntrantes(cuerpo: unknown, phoneNumberId: string, alSaltar = () => {}): Entrante[] {
-  const { object, entry } = objeto(cuerpo)
+export function readInboundItems(cuerpo: unknown, phoneNumberId: string, onSkipped = () => {}): InboundItem[] {
+  const { object, entry } = toObject(cuerpo)
   if (object !== 'whatsapp_business_account') return []
-  const valores = lista(entry)
-    .flatMap((entrada) => lista(objeto(entrada).changes))
-    .map(objeto)
+  const changeValues = toList(entry)
+    .flatMap((account) => toList(toObject(account).changes))
+    .map(toObject)
     .filter(({ field }) => field === 'messages')
-    .map(({ value }) => objeto(value))
+    .map(({ value }) => toObject(value))
     // Several numbers may share one Meta application.
-    .filter(({ metadata }) => objeto(metadata).phone_number_id === phoneNumberId)
-  const leerLista = (crudos: unknown, leer: (crudo: Objeto) => Entrante | null) =>
-    lista(crudos).flatMap((crudo) => {
-      const leido = leer(objeto(crudo))
-      if (!leido) alSaltar()
+    .filter(({ metadata }) => toObject(metadata).phone_number_id === phoneNumberId)
+  const readList = (rawItems: unknown, leer: (raw: JsonObject) => InboundItem | null) =>
+    toList(rawItems).flatMap((raw) => {
+      const leido = leer(toObject(raw))
+      if (!leido) onSkipped()
       return leido ?? []
     })
-  return valores.flatMap(({ messages, statuses }) => [
-    ...leerLista(messages, leerMensaje),
-    ...leerLista(statuses, leerEstado),
+  return changeValues.flatMap(({ messages, statuses }) => [
+    ...readList(messages, leerMensaje),
+    ...readList(statuses, leerEstado),
   ])
 }
 
 const ESTADOS = { sent: 'enviado', delivered: 'entregado', read: 'leido', failed: 'fallido' } as const
 
-function leerEstado(crudo: Objeto): Entrante | null {
-  const proveedorId = texto(crudo.id, 512)
-  const en = leerFecha(crudo.timestamp)
-  const nombre = String(typeof crudo.status === 'string' ? crudo.status : '')
-  if (!proveedorId || !en || !Object.hasOwn(ESTADOS, nombre)) return null
+function leerEstado(raw: JsonObject): InboundItem | null {
+  const providerId = texto(raw.id, 512)
+  const en = readDate(raw.timestamp)
+  const nombre = String(typeof raw.status === 'string' ? raw.status : '')
+  if (!providerId || !en || !Object.hasOwn(ESTADOS, nombre)) return null
   const estado = ESTADOS[nombre as keyof typeof ESTADOS]
-  const falla = estado === 'fallido' ? leerFalla(crudo.errors) : { codigo: null, motivo: null }
+  const falla = estado === 'fallido' ? leerFalla(raw.errors) : { codigo: null, motivo: null }
   return {
     tipo: 'estado',
-    proveedorId,
-    nuestroId: texto(crudo.biz_opaque_callback_data, 512),
+    providerId,
+    ownId: texto(raw.biz_opaque_callback_data, 512),
     estado,
     en,
     ...falla,
@@ -112,50 +112,50 @@ function leerEstado(crudo: Objeto): Entrante | null {
 }
 
 function leerFalla(errores: unknown) {
-  const { code, title, message, error_data } = objeto(lista(errores)[0])
+  const { code, title, message, error_data } = toObject(toList(errores)[0])
   const codigo = typeof code === 'number' || typeof code === 'string' ? texto(String(code), 20) : null
-  const detalle = texto(objeto(error_data).details, 1000) ?? texto(message, 1000) ?? texto(title, 1000)
-  return { codigo, motivo: redactarMotivo(codigo ?? 'desconocido', detalle) }
+  const detalle = texto(toObject(error_data).details, 1000) ?? texto(message, 1000) ?? texto(title, 1000)
+  return { codigo, motivo: writeReason(codigo ?? 'desconocido', detalle) }
 }
 
-function leerMensaje(crudo: Objeto): Entrante | null {
-  const proveedorId = texto(crudo.id, 512)
-  const telefono = leerTelefono(crudo.from)
-  const en = leerFecha(crudo.timestamp)
+function leerMensaje(raw: JsonObject): InboundItem | null {
+  const providerId = texto(raw.id, 512)
+  const telefono = leerTelefono(raw.from)
+  const en = readDate(raw.timestamp)
   // A reaction names the message in `reaction.message_id` and not in `context`.
-  const enRespuestaA = texto(objeto(crudo.context).id, 512) ?? texto(objeto(crudo.reaction).message_id, 512)
-  if (!proveedorId || !en || (!telefono && !enRespuestaA)) return null
-  const comun = { proveedorId, telefono, enRespuestaA, en }
-  if (crudo.type !== 'location') return { tipo: 'texto', ...comun, texto: leerPalabras(crudo) }
-  const { latitude: lat, longitude: lng, name, address } = objeto(crudo.location)
-  if (!esGrado(lat, 90) || !esGrado(lng, 180)) return null
-  return { tipo: 'ubicacion', ...comun, lat, lng, nombre: texto(name, 1000), direccion: texto(address, 1000) }
+  const inReplyTo = texto(toObject(raw.context).id, 512) ?? texto(toObject(raw.reaction).message_id, 512)
+  if (!providerId || !en || (!telefono && !inReplyTo)) return null
+  const common = { providerId, telefono, inReplyTo, en }
+  if (raw.type !== 'location') return { tipo: 'texto', ...common, texto: readWords(raw) }
+  const { latitude: lat, longitude: lng, name, address } = toObject(raw.location)
+  if (!isDegree(lat, 90) || !isDegree(lng, 180)) return null
+  return { tipo: 'ubicacion', ...common, lat, lng, nombre: texto(name, 1000), direccion: texto(address, 1000) }
 }
 
 /** Returns the text of a message of any kind: its text, the label of a button, the caption of an image, an emoji… */
-function leerPalabras(crudo: Objeto): string {
-  const contenido = objeto(typeof crudo.type === 'string' ? propio(crudo, crudo.type) : null)
+function readWords(raw: JsonObject): string {
+  const contenido = toObject(typeof raw.type === 'string' ? ownMember(raw, raw.type) : null)
   const { body, text, caption, emoji } = contenido
-  const respuesta = objeto(contenido.button_reply ?? contenido.list_reply ?? contenido.nfm_reply)
-  const candidatos = [body, text, caption, emoji, respuesta.title, respuesta.body]
-  return candidatos.map((candidato) => texto(candidato, 4096)).find((palabras) => palabras !== null) ?? ''
+  const respuesta = toObject(contenido.button_reply ?? contenido.list_reply ?? contenido.nfm_reply)
+  const candidates = [body, text, caption, emoji, respuesta.title, respuesta.body]
+  return candidates.map((candidate) => texto(candidate, 4096)).find((words) => words !== null) ?? ''
 }
 
 // --- Reading untrusted values ---
 
-type Objeto = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
-const objeto = (valor: unknown): Objeto =>
-  typeof valor === 'object' && valor !== null && !Array.isArray(valor) ? (valor as Objeto) : {}
+const toObject = (valor: unknown): JsonObject =>
+  typeof valor === 'object' && valor !== null && !Array.isArray(valor) ? (valor as JsonObject) : {}
 
-const lista = (valor: unknown): unknown[] => (Array.isArray(valor) ? valor : [])
+const toList = (valor: unknown): unknown[] => (Array.isArray(valor) ? valor : [])
 
-const propio = (de: Objeto, nombre: string): unknown => (Object.hasOwn(de, nombre) ? de[nombre] : undefined)
+const ownMember = (de: JsonObject, nombre: string): unknown => (Object.hasOwn(de, nombre) ? de[nombre] : undefined)
 
 /** Returns a string without what PostgreSQL cannot store (NUL, lone surrogates); null if it is empty or no string. */
-function texto(valor: unknown, maximo: number): string | null {
+function texto(valor: unknown, maxLength: number): string | null {
   if (typeof valor !== 'string') return null
-  return valor.slice(0, maximo).replaceAll('\0', '').toWellFormed() || null
+  return valor.slice(0, maxLength).replaceAll('\0', '').toWellFormed() || null
 }
 
 /**
@@ -163,15 +163,15 @@ function texto(valor: unknown, maximo: number): string | null {
  * its mobile numbers in 2019.
  */
 function leerTelefono(valor: unknown): string | null {
-  const digitos = typeof valor === 'string' ? valor.replace(/^\+/, '') : ''
-  return /^[1-9]\d{5,14}$/.test(digitos) ? `+${digitos.replace(/^521(\d{10})$/, '52$1')}` : null
+  const digits = typeof valor === 'string' ? valor.replace(/^\+/, '') : ''
+  return /^[1-9]\d{5,14}$/.test(digits) ? `+${digits.replace(/^521(\d{10})$/, '52$1')}` : null
 }
 
 /** Reads a Unix time in seconds, written as digits; null if invalid. */
-function leerFecha(valor: unknown): Date | null {
-  const digitos = typeof valor === 'number' || typeof valor === 'string' ? String(valor) : ''
-  return /^\d{1,10}$/.test(digitos) ? new Date(Number(digitos) * 1000) : null
+function readDate(valor: unknown): Date | null {
+  const digits = typeof valor === 'number' || typeof valor === 'string' ? String(valor) : ''
+  return /^\d{1,10}$/.test(digits) ? new Date(Number(digits) * 1000) : null
 }
 
-const esGrado = (valor: unknown, maximo: number): valor is number =>
-  typeof valor === 'number' && Math.abs(valor) <= maximo
+const isDegree = (valor: unknown, maxLength: number): valor is number =>
+  typeof valor === 'number' && Math.abs(valor) <= maxLength

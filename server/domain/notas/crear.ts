@@ -1,16 +1,16 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { buscarGuia, datosBorrados } from '../guias/guia.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { dataErasedProblem, findGuia } from '../guias/guia.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaNota, presentarNotas } from './nota.ts'
+import { type FilaNota, presentNotas } from './nota.ts'
 
 /**
  * Stores a note and locks its guide until the transaction ends. Stores nothing if the guide's personal data were
  * erased.
  */
-const CREAR = statement<Omit<FilaNota, 'secuencia'>, FilaNota>(
+const CREATE = statement<Omit<FilaNota, 'secuencia'>, FilaNota>(
   'notas.crear',
   `with g as (
      select secuencia from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
@@ -23,37 +23,37 @@ const CREAR = statement<Omit<FilaNota, 'secuencia'>, FilaNota>(
 )
 
 export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras, body, ...quien }, deps) => {
-  const { db, nuevoId, bitacora } = deps
-  const guia = await buscarGuia(db, 'todos', path.guia)
+  const { db, newId, bitacora } = deps
+  const guia = await findGuia(db, 'todos', path.guia)
   const { comercio_id, modo } = guia
-  const entrada = { identidad: { comercioId: comercio_id, modo }, headers: cabeceras, path, body }
-  const { hecho, headers } = await unaVez(deps, 'crearNota', entrada, {
-    hacer: (recordar) =>
-      inTransaction(db.de(comercio_id), async (consultar) => {
-        const [fila] = await consultar(CREAR, {
-          ...deGuia(guia),
-          ...nuevoId(),
+  const onceInput = { identity: { comercioId: comercio_id, modo }, headers: cabeceras, path, body }
+  const { result, headers } = await doOnce(deps, 'crearNota', onceInput, {
+    perform: (remember) =>
+      inTransaction(db.de(comercio_id), async (query) => {
+        const [fila] = await query(CREATE, {
+          ...guiaKeyOf(guia),
+          ...newId(),
           nota: `not_${randomBase32(12)}`,
           texto: body.texto,
-          autor: quien.identidad.operador,
+          autor: quien.identity.operador,
         })
-        if (!fila) throw datosBorrados()
+        if (!fila) throw dataErasedProblem()
         const sobre = ['guia', guia.guia] as const
-        await bitacora.anotar(consultar, quien, {
+        await bitacora.record(query, quien, {
           accion: 'crearNota',
           sobre,
           de: { comercio_id, modo },
           campos: ['texto'],
         })
-        await recordar(consultar, fila.id)
+        await remember(query, fila.id)
         return fila
       }),
-    releer: async (id) => {
-      const clave = { ...deGuia(guia), id }
+    reread: async (id) => {
+      const clave = { ...guiaKeyOf(guia), id }
       const fila = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: clave } })
       return fila ? (fila as FilaNota) : undefined
     },
   })
-  const [nota] = await presentarNotas(db, guia.guia, [hecho])
+  const [nota] = await presentNotas(db, guia.guia, [result])
   return { status: 201, headers, body: nota! }
 }

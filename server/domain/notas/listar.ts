@@ -1,27 +1,27 @@
 import { paginate } from '../../api/lists/page.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { buscarGuia } from '../guias/guia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { presentarNotas } from './nota.ts'
+import { presentNotas } from './nota.ts'
 
-export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quien }, { db, cursores, bitacora }) => {
-  const leida = await buscarGuia(db, 'todos', path.guia)
-  const { comercio_id, modo, guia } = leida
+export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quien }, { db, cursors, bitacora }) => {
+  const guiaRow = await findGuia(db, 'todos', path.guia)
+  const { comercio_id, modo, guia } = guiaRow
   const pagina = await paginate(
-    cursores,
-    { operacion: 'listarNotas', dueno: 'operador', filtros: { guia } },
+    cursors,
+    { operacion: 'listarNotas', dueno: 'operador', filters: { guia } },
     query ?? {},
     {
       leer: (despues, take) =>
         db.de(comercio_id).prisma.nota.findMany({
-          where: { ...deGuia(leida), ...(despues && { id: { gt: String(despues[0]) } }) },
+          where: { ...guiaKeyOf(guiaRow), ...(despues && { id: { gt: String(despues[0]) } }) },
           orderBy: { id: 'asc' },
           take,
         }),
       posicion: ({ id }) => [id],
-      presentar: (fila) => fila,
+      present: (fila) => fila,
     },
   )
-  await bitacora.consultada(quien, { accion: 'listarNotas', sobre: ['guia', guia], de: { comercio_id, modo } })
-  return { status: 200, body: { ...pagina, datos: await presentarNotas(db, guia, pagina.datos) } }
+  await bitacora.recordRead(quien, { accion: 'listarNotas', sobre: ['guia', guia], de: { comercio_id, modo } })
+  return { status: 200, body: { ...pagina, datos: await presentNotas(db, guia, pagina.datos) } }
 }

@@ -1,31 +1,31 @@
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { nota } from '../../generado/contrato/prisma/client.ts'
 import type { Modo, Nota } from '../../generado/contrato/tipos/index.ts'
-import { leerAutores } from '../operadores/operador.ts'
+import { readAuthors } from '../operadores/operador.ts'
 
 /** Row of `nota`. */
 export type FilaNota = RowOf<nota, { modo: Modo }>
 
 /** Converts notes of a guide for operators. The name of an erased person is empty. */
-export async function presentarNotas(
+export async function presentNotas(
   db: Db,
   guia: string,
-  filas: readonly Pick<FilaNota, 'nota' | 'texto' | 'autor' | 'creado_en'>[],
+  rows: readonly Pick<FilaNota, 'nota' | 'texto' | 'autor' | 'creado_en'>[],
 ): Promise<Nota[]> {
-  const autores = await leerAutores(
+  const authorOf = await readAuthors(
     db,
-    filas.map(({ autor }) => autor),
+    rows.map(({ autor }) => autor),
   )
-  return filas.map(({ nota, texto, autor, creado_en }) => ({
+  return rows.map(({ nota, texto, autor, creado_en }) => ({
     nota,
     guia,
     texto,
-    autor: autores(autor),
+    autor: authorOf(autor),
     creado_en: creado_en.toISOString(),
   }))
 }
 
-const OLVIDAR = statement<{ guias: string }>(
+const ERASE = statement<{ guias: string }>(
   'notas.olvidar',
   `delete from nota n using json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
    where n.comercio_id = x.comercio_id and n.modo = x.modo and n.guia_id = x.id`,
@@ -36,7 +36,7 @@ const OLVIDAR = statement<{ guias: string }>(
  * Deletes the notes about guides whose personal data this transaction has erased. Writing a note locks its guide. Each
  * note is therefore visible here, or is refused because the data is erased.
  */
-export const olvidarNotas = (
-  consultar: Query,
+export const eraseNotas = (
+  query: Query,
   guias: readonly { comercio_id: string; modo: Modo; id: string }[],
-): Promise<unknown> => consultar(OLVIDAR, { guias: JSON.stringify(guias) })
+): Promise<unknown> => query(ERASE, { guias: JSON.stringify(guias) })

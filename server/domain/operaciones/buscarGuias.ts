@@ -1,37 +1,37 @@
 import { problemOfFaults } from '../../platform/errors.ts'
-import { buscarComercio } from '../comercios/comercio.ts'
-import { buscarPagina, readPhoneFilter } from '../guias/guia.ts'
+import { findComercio } from '../comercios/comercio.ts'
+import { findGuiaPage, readPhoneFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { presentarGuias } from './guia.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 /** Query parameters that only select a page. The audit line omits them. */
-const PAGINACION = ['limite', 'cursor']
+const PAGINATION = ['limite', 'cursor']
 
-const SIN_PAIS =
+const WITHOUT_COUNTRY =
   'va sin + y no se sabe de qué país es: escríbalo con + (%2B en la dirección) y su código de país, por ejemplo %2B50255551234, o diga el pais'
 
 export const buscarGuias: Handler<'buscarGuias'> = async (
-  { query, ...pedida },
-  { db, dbDeLectura, cursores, bitacora, ajustes },
+  { query, ...request },
+  { db, readDb, cursors, bitacora, settings },
 ) => {
-  const { comercio, pais, ...resto } = query ?? {}
-  if (pais !== undefined && resto.telefono === undefined)
+  const { comercio, pais, ...rest } = query ?? {}
+  if (pais !== undefined && rest.telefono === undefined)
     throw problemOfFaults('parametro_invalido', [
       { campo: 'pais', codigo: 'incompatible', mensaje: 'va con telefono: es el país del teléfono que va sin +' },
     ])
-  const filtros = { ...resto, telefono: readPhoneFilter(resto.telefono, pais, SIN_PAIS) }
-  const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
+  const filters = { ...rest, telefono: readPhoneFilter(rest.telefono, pais, WITHOUT_COUNTRY) }
+  const fila = comercio === undefined ? undefined : await findComercio(db, comercio)
   // An unknown merchant gives an empty page, like a filter that no guide matches.
   if (comercio !== undefined && !fila)
     return { status: 200, body: { datos: [], cursor_siguiente: null, parcial: false } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
-  const pagina = await buscarPagina({ db: dbDeLectura, cursores }, quien, { ...filtros, ...de }, (guia) => guia)
-  await bitacora.consultada(pedida, {
+  const pagina = await findGuiaPage({ db: readDb, cursors }, quien, { ...filters, ...de }, (guia) => guia)
+  await bitacora.recordRead(request, {
     accion: 'buscarGuias',
-    ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filtros.modo ?? null } }),
-    campos: Object.keys(query ?? {}).filter((filtro) => !PAGINACION.includes(filtro)),
+    ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filters.modo ?? null } }),
+    campos: Object.keys(query ?? {}).filter((filterName) => !PAGINATION.includes(filterName)),
     despues: { guias: pagina.datos.length },
   })
-  return { status: 200, body: { ...pagina, datos: await presentarGuias({ db, ajustes }, pagina.datos) } }
+  return { status: 200, body: { ...pagina, datos: await presentOperacionGuias({ db, settings }, pagina.datos) } }
 }

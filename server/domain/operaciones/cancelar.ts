@@ -1,13 +1,13 @@
-import { cancelarGuiaDe } from '../eventos/registrar.ts'
+import { cancelGuiaFor } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
-import { presentarGuias } from './guia.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 export const cancelarGuiaPorOperador: Handler<'cancelarGuiaPorOperador'> = async (
-  { path, body: { razon }, identidad },
+  { path, body: { razon }, identity },
   deps,
 ) => {
-  const quien = { ambito: 'todos', autor: identidad.operador } as const
-  const cancelada = await cancelarGuiaDe(deps, quien, path.guia, { motivo: 'por_operador', descripcion: razon })
-  const [guia] = await presentarGuias(deps, [cancelada])
+  const quien = { ambito: 'todos', autor: identity.operador } as const
+  const cancelada = await cancelGuiaFor(deps, quien, path.guia, { motivo: 'por_operador', descripcion: razon })
+  const [guia] = await presentOperacionGuias(deps, [cancelada])
   return { status: 200, body: guia! }
 }

@@ -1,12 +1,12 @@
 import type { Handler } from '../operation.ts'
-import { confirmarLugar } from '../ubicacion/ubicacion.ts'
-import { presentarGuias } from './guia.ts'
+import { confirmPlace } from '../ubicacion/ubicacion.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 export const confirmarUbicacionPorOperador: Handler<'confirmarUbicacionPorOperador'> = async (
-  { path, body: { razon, ...lugar }, identidad },
+  { path, body: { razon, ...lugar }, identity },
   deps,
 ) => {
-  const quien = { ambito: 'todos', autor: identidad.operador, origen: 'operador', descripcion: razon } as const
-  const [guia] = await presentarGuias(deps, [await confirmarLugar(deps, quien, path.guia, lugar)])
+  const quien = { ambito: 'todos', autor: identity.operador, origen: 'operador', descripcion: razon } as const
+  const [guia] = await presentOperacionGuias(deps, [await confirmPlace(deps, quien, path.guia, lugar)])
   return { status: 200, body: guia! }
 }

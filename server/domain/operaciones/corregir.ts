@@ -1,19 +1,19 @@
-import { corregirGuiaDe } from '../correcciones/correccion.ts'
+import { correctGuiaOf } from '../correcciones/correccion.ts'
 import type { Handler } from '../operation.ts'
-import { unaVezPorOperador } from './unaVez.ts'
+import { doOnceByOperador } from './unaVez.ts'
 
-export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (entrada, deps) => {
-  const { path, body, identidad } = entrada
+export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (input, deps) => {
+  const { path, body, identity } = input
   const { razon, secuencia, estricto = false, ...campos } = body
   const quien = {
     ambito: 'todos',
-    autor: identidad.operador,
+    autor: identity.operador,
     origen: 'operador',
     pais: campos.pais ?? null,
     estricto,
     descripcion: razon,
   } as const
-  return unaVezPorOperador(deps, 'corregirGuiaPorOperador', entrada, (recordar) =>
-    corregirGuiaDe(deps, quien, path.guia, { campos, secuencia }, recordar),
+  return doOnceByOperador(deps, 'corregirGuiaPorOperador', input, (remember) =>
+    correctGuiaOf(deps, quien, path.guia, { campos, secuencia }, remember),
   )
 }

@@ -1,11 +1,11 @@
-import { devolverGuiaDe } from '../decisiones/decidir.ts'
+import { returnGuiaOf } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { unaVezPorOperador } from './unaVez.ts'
+import { doOnceByOperador } from './unaVez.ts'
 
-export const devolverGuiaPorOperador: Handler<'devolverGuiaPorOperador'> = (entrada, deps) => {
-  const { path, body, identidad } = entrada
-  const quien = { ambito: 'todos', autor: identidad.operador, por: 'operador', descripcion: body.razon } as const
-  return unaVezPorOperador(deps, 'devolverGuiaPorOperador', entrada, (recordar) =>
-    devolverGuiaDe(deps, quien, path.guia, recordar),
+export const devolverGuiaPorOperador: Handler<'devolverGuiaPorOperador'> = (input, deps) => {
+  const { path, body, identity } = input
+  const quien = { ambito: 'todos', autor: identity.operador, por: 'operador', descripcion: body.razon } as const
+  return doOnceByOperador(deps, 'devolverGuiaPorOperador', input, (remember) =>
+    returnGuiaOf(deps, quien, path.guia, remember),
   )
 }

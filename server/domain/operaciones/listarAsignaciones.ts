@@ -1,32 +1,32 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Dia } from '../../generado/contrato/tipos/index.ts'
-import { diaDeLaEmpresa } from '../asignaciones/asignacion.ts'
-import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida } from '../guias/guia.ts'
+import { empresaDay } from '../asignaciones/asignacion.ts'
+import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { exigirRepartidor, leerQuienes } from '../repartidores/repartidor.ts'
-import { presentarGuias } from './guia.ts'
+import { readRepartidorNames, requireRepartidor } from '../repartidores/repartidor.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 /** Maximum assignments that are counted. A day has fewer. */
-const MAXIMO = 10_000
+const MAX_ROWS = 10_000
 /** Maximum guides listed. No courier carries so many in a day. */
 const MAX_GUIAS = 500
 
-const CONTAR = statement<{ fecha: Dia; repartidor: string | null }, { repartidor: string; guias: number }>(
+const COUNT = statement<{ fecha: Dia; repartidor: string | null }, { repartidor: string; guias: number }>(
   'asignaciones.contar',
   `select repartidor, count(*)::int as guias from (
      select repartidor from asignacion
-     where fecha = :fecha::text::date and (:repartidor::text is null or repartidor = :repartidor) limit ${MAXIMO}) a
+     where fecha = :fecha::text::date and (:repartidor::text is null or repartidor = :repartidor) limit ${MAX_ROWS}) a
    group by repartidor`,
   { alcance: 'parte' },
 )
 
-const LISTAR = statement<
+const LIST = statement<
   { fecha: Dia; repartidor: string },
-  GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+  GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
 >(
   'asignaciones.listar',
-  `select ${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio from asignacion a
+  `select ${GUIA_COLUMNS}, g.id, g.custodio, c.comercio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    join comercio c on c.id = g.comercio_id
    where a.fecha = :fecha::text::date and a.repartidor = :repartidor order by g.id limit ${MAX_GUIAS}`,
@@ -35,35 +35,37 @@ const LISTAR = statement<
 
 export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query, ...quien }, deps) => {
   const { db, bitacora } = deps
-  const { fecha = diaDeLaEmpresa(deps) } = query ?? {}
-  const repartidor = query?.repartidor === undefined ? null : (await exigirRepartidor(db, query.repartidor)).repartidor
+  const { fecha = empresaDay(deps) } = query ?? {}
+  const repartidor = query?.repartidor === undefined ? null : (await requireRepartidor(db, query.repartidor)).repartidor
   const [repartidores, guias] = await Promise.all([
-    askAll(db, ({ consultar }) => consultar(CONTAR, { fecha, repartidor })),
-    repartidor === null ? null : askAll(db, ({ consultar }) => consultar(LISTAR, { fecha, repartidor })),
+    askAll(db, ({ query: runQuery }) => runQuery(COUNT, { fecha, repartidor })),
+    repartidor === null ? null : askAll(db, ({ query: runQuery }) => runQuery(LIST, { fecha, repartidor })),
   ])
-  const cuentas = [...Map.groupBy(repartidores, (uno) => uno.repartidor)].map(([uno, suyas]) => ({
-    repartidor: uno,
-    guias: suyas.reduce((suma, una) => suma + una.guias, 0),
-  }))
-  const quienes = await leerQuienes(
-    db,
-    cuentas.map((una) => una.repartidor),
+  const repartidorCounts = [...Map.groupBy(repartidores, (assignee) => assignee.repartidor)].map(
+    ([assignee, asignacionCounts]) => ({
+      repartidor: assignee,
+      guias: asignacionCounts.reduce((sum, row) => sum + row.guias, 0),
+    }),
   )
-  const primeras = guias?.toSorted((una, otra) => (una.id < otra.id ? -1 : 1)).slice(0, MAX_GUIAS)
-  const vistas = primeras ? await presentarGuias(deps, primeras) : null
-  await bitacora.consultada(quien, {
+  const repartidoresByCode = await readRepartidorNames(
+    db,
+    repartidorCounts.map((row) => row.repartidor),
+  )
+  const firstGuias = guias?.toSorted((row, otherRow) => (row.id < otherRow.id ? -1 : 1)).slice(0, MAX_GUIAS)
+  const vistas = firstGuias ? await presentOperacionGuias(deps, firstGuias) : null
+  await bitacora.recordRead(quien, {
     accion: 'listarAsignaciones',
     ...(repartidor !== null && { sobre: ['repartidor', repartidor] }),
     campos: Object.keys(query ?? {}),
-    despues: { repartidores: cuentas.length, ...(vistas && { guias: vistas.length }) },
+    despues: { repartidores: repartidorCounts.length, ...(vistas && { guias: vistas.length }) },
   })
   return {
     status: 200,
     body: {
       fecha,
-      repartidores: cuentas
-        .toSorted((una, otra) => otra.guias - una.guias || (una.repartidor < otra.repartidor ? -1 : 1))
-        .map((una) => ({ ...quienes.get(una.repartidor)!, guias: una.guias })),
+      repartidores: repartidorCounts
+        .toSorted((row, otherRow) => otherRow.guias - row.guias || (row.repartidor < otherRow.repartidor ? -1 : 1))
+        .map((row) => ({ ...repartidoresByCode.get(row.repartidor)!, guias: row.guias })),
       guias: vistas,
     },
   }

@@ -1,51 +1,53 @@
 import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
-import { type ParametrosPorTomar, POR_TOMAR, paramsPorTomar } from '../asignaciones/asignacion.ts'
+import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
-import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida } from '../guias/guia.ts'
+import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { exigirRepartidor } from '../repartidores/repartidor.ts'
-import { presentarGuias } from './guia.ts'
+import { requireRepartidor } from '../repartidores/repartidor.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 /** Maximum guides listed. No courier carries so many in a day. */
-const MAXIMO = 500
+const MAX_GUIAS = 500
 
-type FilaDeRepartidor = GuiaLeida & Pick<FilaGuia, 'custodio' | 'estado_en'> & { comercio: string }
+type RepartidorGuiaRow = GuiaInJson & Pick<FilaGuia, 'custodio' | 'estado_en'> & { comercio: string }
 
-const LAS_QUE_LLEVA = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeRepartidor>(
+const CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartidorGuiaRow>(
   'operaciones.lasQueLleva',
-  `select ${COLUMNAS_DE_GUIA}, g.custodio, g.estado_en, c.comercio from guia g join comercio c on c.id = g.comercio_id
-   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAXIMO}`,
+  `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio from guia g join comercio c on c.id = g.comercio_id
+   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAX_GUIAS}`,
   { alcance: 'parte' },
 )
 
-const LAS_ASIGNADAS = statement<ParametrosPorTomar & { repartidor: string }, FilaDeRepartidor & { dia: string }>(
+const ASSIGNED = statement<ToTakeParams & { repartidor: string }, RepartidorGuiaRow & { dia: string }>(
   'operaciones.lasAsignadas',
-  `select ${COLUMNAS_DE_GUIA}, g.custodio, g.estado_en, c.comercio, a.fecha::text as dia from asignacion a
+  `select ${GUIA_COLUMNS}, g.custodio, g.estado_en, c.comercio, a.fecha::text as dia from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
    join comercio c on c.id = g.comercio_id
-   where a.repartidor = :repartidor and ${POR_TOMAR} order by a.fecha, g.id limit ${MAXIMO}`,
+   where a.repartidor = :repartidor and ${TO_TAKE} order by a.fecha, g.id limit ${MAX_GUIAS}`,
   { alcance: 'parte' },
 )
 
 /** Number of days after today whose assignments are listed. */
-const DIAS_SIGUIENTES = 30
+const NEXT_DAYS = 30
 
 export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async ({ path, ...quien }, deps) => {
   const { db, bitacora } = deps
-  const { repartidor } = await exigirRepartidor(db, path.repartidor)
-  const porTomar = { repartidor, ...paramsPorTomar(deps, DIAS_SIGUIENTES) }
-  const [suyas, suAsignadas] = await Promise.all([
-    askAll(db, ({ consultar }) => consultar(LAS_QUE_LLEVA, { repartidor, estados: EN_MANOS })),
-    askAll(db, ({ consultar }) => consultar(LAS_ASIGNADAS, porTomar)),
+  const { repartidor } = await requireRepartidor(db, path.repartidor)
+  const toTake = { repartidor, ...toTakeParams(deps, NEXT_DAYS) }
+  const [carriedRows, assignedRows] = await Promise.all([
+    askAll(db, ({ query }) => query(CARRIED, { repartidor, estados: EN_MANOS })),
+    askAll(db, ({ query }) => query(ASSIGNED, toTake)),
   ])
-  const filas = suyas.toSorted((una, otra) => otra.estado_en.getTime() - una.estado_en.getTime()).slice(0, MAXIMO)
-  const primeras = suAsignadas.toSorted((una, otra) => (una.dia < otra.dia ? -1 : 1)).slice(0, MAXIMO)
-  const guias = await presentarGuias(deps, [...filas, ...primeras])
-  const datos = guias.slice(0, filas.length)
-  const asignadas = guias.slice(filas.length)
-  await bitacora.consultada(quien, {
+  const rows = carriedRows
+    .toSorted((row, otherRow) => otherRow.estado_en.getTime() - row.estado_en.getTime())
+    .slice(0, MAX_GUIAS)
+  const firstAssigned = assignedRows.toSorted((row, otherRow) => (row.dia < otherRow.dia ? -1 : 1)).slice(0, MAX_GUIAS)
+  const guias = await presentOperacionGuias(deps, [...rows, ...firstAssigned])
+  const datos = guias.slice(0, rows.length)
+  const asignadas = guias.slice(rows.length)
+  await bitacora.recordRead(quien, {
     accion: 'listarGuiasDeRepartidor',
     sobre: ['repartidor', repartidor],
     despues: { guias: datos.length, asignadas: asignadas.length },

@@ -3,60 +3,60 @@ import { askAll } from '../../data/spread.ts'
 import type { Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
-import { zonaDeLaEmpresa } from '../catalogo/zona.ts'
-import { EN_CURSO } from '../estados/estados.ts'
+import { empresaTimeZone } from '../catalogo/zona.ts'
+import { ONGOING_STATES } from '../estados/estados.ts'
 import { OF_ALL_MERCHANTS } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 
 /** Maximum guides that one count reads. */
-const MAXIMO = 10_000
+const MAX_ROWS = 10_000
 
 /** Reads each state of each merchant from its own range of the index, so that finished guides cost nothing. */
-const POR_ESTADO = statement<
+const BY_ESTADO = statement<
   { modo: Modo; estados: readonly Estado[] },
   { estado: Estado; guias: number; sin_lugar: number }
 >(
   'operaciones.porEstado',
   `select e.estado, count(*)::int as guias, (count(*) filter (where g.ubicacion_estado <> 'confirmada'))::int as sin_lugar
    from comercio c cross join unnest(:estados::text[]) e(estado) cross join lateral (
-     select ubicacion_estado from guia where comercio_id = c.id and modo = :modo and estado = e.estado limit ${MAXIMO}) g
+     select ubicacion_estado from guia where comercio_id = c.id and modo = :modo and estado = e.estado limit ${MAX_ROWS}) g
    group by e.estado`,
   { alcance: 'parte', plan: 'indexed' },
 )
-const CREADAS = statement<{ modo: Modo; desde: string }, { guias: number }>(
+const CREATED = statement<{ modo: Modo; desde: string }, { guias: number }>(
   'operaciones.creadas',
   `select count(*)::int as guias from (
-     select from guia where id >= :desde::uuid and modo = :modo and ${OF_ALL_MERCHANTS} limit ${MAXIMO}) g`,
+     select from guia where id >= :desde::uuid and modo = :modo and ${OF_ALL_MERCHANTS} limit ${MAX_ROWS}) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
-const POR_DECIDIR = statement<{ modo: Modo }, { guias: number }>(
+const TO_DECIDE = statement<{ modo: Modo }, { guias: number }>(
   'operaciones.porDecidir',
   `select count(*)::int as guias from (
      select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo and ${OF_ALL_MERCHANTS}
-     limit ${MAXIMO}) g`,
+     limit ${MAX_ROWS}) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
 
-export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db, reloj, ajustes }) => {
+export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db, clock, settings }) => {
   const { modo = 'live' } = query ?? {}
-  const desde = startOfDay(reloj(), zonaDeLaEmpresa(ajustes.zonaHoraria))
-  const [porEstado, creadas, porDecidir] = await Promise.all([
-    askAll(db, ({ consultar }) => consultar(POR_ESTADO, { modo, estados: EN_CURSO })),
-    askAll(db, ({ consultar }) => consultar(CREADAS, { modo, desde: smallestId(desde) })),
-    askAll(db, ({ consultar }) => consultar(POR_DECIDIR, { modo })),
+  const desde = startOfDay(clock(), empresaTimeZone(settings.timeZone))
+  const [byEstado, creadas, toDecide] = await Promise.all([
+    askAll(db, ({ query: runQuery }) => runQuery(BY_ESTADO, { modo, estados: ONGOING_STATES })),
+    askAll(db, ({ query: runQuery }) => runQuery(CREATED, { modo, desde: smallestId(desde) })),
+    askAll(db, ({ query: runQuery }) => runQuery(TO_DECIDE, { modo })),
   ])
   const body = {
     desde: desde.toISOString(),
     modo,
-    creadas: sumar(creadas.map(({ guias }) => guias)),
-    sin_lugar: sumar(porEstado.map(({ sin_lugar }) => sin_lugar)),
-    por_decidir: sumar(porDecidir.map(({ guias }) => guias)),
-    estados: EN_CURSO.map((estado) => ({
+    creadas: sumCounts(creadas.map(({ guias }) => guias)),
+    sin_lugar: sumCounts(byEstado.map(({ sin_lugar }) => sin_lugar)),
+    por_decidir: sumCounts(toDecide.map(({ guias }) => guias)),
+    estados: ONGOING_STATES.map((estado) => ({
       estado,
-      guias: sumar(porEstado.filter((una) => una.estado === estado).map(({ guias }) => guias)),
+      guias: sumCounts(byEstado.filter((row) => row.estado === estado).map(({ guias }) => guias)),
     })),
   }
   return { status: 200, body }
 }
 
-const sumar = (cuentas: readonly number[]) => cuentas.reduce((suma, una) => suma + una, 0)
+const sumCounts = (counts: readonly number[]) => counts.reduce((sum, row) => sum + row, 0)

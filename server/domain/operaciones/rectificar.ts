@@ -2,26 +2,26 @@ import { type Query, statement } from '../../data/db.ts'
 import type { Decision, Estado } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
-import { type DecisionDeGuia, esperaDecision, estaTomada } from '../decisiones/decision.ts'
-import { esRectificable } from '../estados/estados.ts'
-import { darPaso, deGuia, type FilaEvento } from '../eventos/evento.ts'
+import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
+import { isRectifiable } from '../estados/estados.ts'
+import { darPaso, type FilaEvento, guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
+import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
 import type { Handler } from '../operation.ts'
-import { unaVezPorOperador } from './unaVez.ts'
+import { doOnceByOperador } from './unaVez.ts'
 
-export const rectificarGuia: Handler<'rectificarGuia'> = (entrada, deps) => {
-  const { path, body, identidad } = entrada
+export const rectificarGuia: Handler<'rectificarGuia'> = (input, deps) => {
+  const { path, body, identity } = input
   const { razon, secuencia } = body
-  return unaVezPorOperador(deps, 'rectificarGuia', entrada, (recordar) =>
-    conGuiaTomada(deps, 'todos', path.guia, secuencia, recordar, (escritor, tomada) =>
-      rectificarTomada(escritor, tomada, { autor: identidad.operador, descripcion: razon }),
+  return doOnceByOperador(deps, 'rectificarGuia', input, (remember) =>
+    withLockedGuia(deps, 'todos', path.guia, secuencia, remember, (writer, tomada) =>
+      rectifyLockedGuia(writer, tomada, { autor: identity.operador, descripcion: razon }),
     ),
   )
 }
 
 /** Event in the guide's history that changed its state or its courier. */
-type Cambio = Pick<
+type StateChange = Pick<
   FilaEvento,
   'secuencia' | 'tipo' | 'estado' | 'estado_anterior' | 'custodio' | 'ocurrido_en' | 'registrado_en'
 > & {
@@ -32,7 +32,7 @@ type Cambio = Pick<
   decision_anterior: Decision | null
 }
 
-const CAMBIOS = statement<ReturnType<typeof deGuia>, Cambio>(
+const CHANGES = statement<ReturnType<typeof guiaKeyOf>, StateChange>(
   'eventos.cambios',
   `select e.secuencia, e.tipo, e.estado, e.estado_anterior, e.custodio, e.ocurrido_en, e.registrado_en,
      (e.datos ->> 'rectifica')::int as rectifica, e.foto -> 'decision' as decision,
@@ -45,43 +45,43 @@ const CAMBIOS = statement<ReturnType<typeof deGuia>, Cambio>(
    order by e.secuencia`,
 )
 
-const RECTIFICAR_PRUEBA = statement<ReturnType<typeof deGuia> & { secuencia: number; ahora: Date }>(
+const RECTIFY_PRUEBA = statement<ReturnType<typeof guiaKeyOf> & { secuencia: number; ahora: Date }>(
   'pruebas.rectificar',
   `update prueba_entrega set rectificada_en = :ahora::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
 )
 
 /** Time after the registration of a delivery in which the delivery can be undone, in milliseconds. */
-const PLAZO_DE_ENTREGA = 24 * 3_600_000
+const ENTREGA_DEADLINE_MS = 24 * 3_600_000
 
 /**
  * Undoes the guide's last change of state that is not undone yet, in the transaction that locks the guide.
  * @returns the guide's row afterwards
  * @throws Problema 409 `transicion_invalida`
  */
-async function rectificarTomada(
-  { consultar, avisarTrabajo, reloj }: Escritor,
-  tomada: GuiaTomada,
+async function rectifyLockedGuia(
+  { query, notifyJobs: notifyWork, clock }: LockedGuiaWriter,
+  tomada: LockedGuia,
   quien: { autor: string; descripcion: string },
 ): Promise<FilaGuia> {
-  const ahora = reloj()
-  if (!esRectificable(tomada.estado)) throw noSeDeshace(tomada.estado, REMEDIOS[tomada.estado] ?? '')
-  if (tomada.datos_borrados_en) throw noSeDeshace(tomada.estado, ': los datos de la persona ya se borraron.')
-  const { deshecho, estado_en, custodio } = deshacer(await consultar(CAMBIOS, deGuia(tomada)))
-  if (tomada.estado === 'entregado') exigirPlazo(deshecho.registrado_en, ahora)
-  const dado = await darPaso({ db: { consultar }, avisarTrabajo }, tomada, {
+  const ahora = clock()
+  if (!isRectifiable(tomada.estado)) throw cannotUndo(tomada.estado, REMEDIES[tomada.estado] ?? '')
+  if (tomada.datos_borrados_en) throw cannotUndo(tomada.estado, ': los datos de la persona ya se borraron.')
+  const { undone, estado_en, custodio } = findUndone(await query(CHANGES, guiaKeyOf(tomada)))
+  if (tomada.estado === 'entregado') requireDeadline(undone.registrado_en, ahora)
+  const dado = await darPaso({ db: { query }, notifyJobs: notifyWork }, tomada, {
     ...quien,
     tipo: 'guia.rectificada',
-    estado: deshecho.estado_anterior!,
+    estado: undone.estado_anterior!,
     ocurrido_en: ahora,
     registrado_en: ahora,
-    datos: { rectifica: deshecho.secuencia },
-    intentos: tomada.intentos - (deshecho.tipo === 'guia.intento_fallido' ? 1 : 0),
-    decision: await decisionSin(consultar, tomada, deshecho, ahora),
-    vuelta: { estado_en, custodio },
+    datos: { rectifica: undone.secuencia },
+    intentos: tomada.intentos - (undone.tipo === 'guia.intento_fallido' ? 1 : 0),
+    decision: await decisionSin(query, tomada, undone, ahora),
+    restored: { estado_en, custodio },
   })
   if (tomada.estado === 'entregado')
-    await consultar(RECTIFICAR_PRUEBA, { ...deGuia(tomada), secuencia: deshecho.secuencia, ahora })
+    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(tomada), secuencia: undone.secuencia, ahora })
   return dado!.guia
 }
 
@@ -89,12 +89,16 @@ async function rectificarTomada(
  * Finds the last change of state that is not undone, and the courier and time that the guide had before it.
  * @param cambios all changes of state and of courier, oldest first; the first one is the creation
  */
-function deshacer(cambios: readonly Cambio[]): { deshecho: Cambio } & Pick<FilaGuia, 'estado_en' | 'custodio'> {
-  const deshechos = new Set(cambios.map(({ rectifica }) => rectifica))
-  const valen = cambios.filter(({ secuencia, rectifica }) => rectifica === null && !deshechos.has(secuencia))
-  const [antes, deshecho] = valen.filter(({ estado, estado_anterior }) => estado !== estado_anterior).slice(-2)
-  const custodio = valen.findLast((uno) => uno !== deshecho && uno.custodio !== null)?.custodio ?? null
-  return { deshecho: deshecho!, estado_en: antes!.ocurrido_en, custodio }
+function findUndone(
+  cambios: readonly StateChange[],
+): { undone: StateChange } & Pick<FilaGuia, 'estado_en' | 'custodio'> {
+  const undoneSequences = new Set(cambios.map(({ rectifica }) => rectifica))
+  const validChanges = cambios.filter(
+    ({ secuencia, rectifica }) => rectifica === null && !undoneSequences.has(secuencia),
+  )
+  const [antes, undone] = validChanges.filter(({ estado, estado_anterior }) => estado !== estado_anterior).slice(-2)
+  const custodio = validChanges.findLast((change) => change !== undone && change.custodio !== null)?.custodio ?? null
+  return { undone: undone!, estado_en: antes!.ocurrido_en, custodio }
 }
 
 /**
@@ -103,44 +107,46 @@ function deshacer(cambios: readonly Cambio[]): { deshecho: Cambio } & Pick<FilaG
  * again; a decision to return the parcel must then be taken again. A deadline that has passed meanwhile has no effect.
  */
 async function decisionSin(
-  consultar: Query,
-  { decision: presente, comercio_id }: FilaGuia,
-  { tipo, decision, decision_anterior: anterior }: Cambio,
+  query: Query,
+  { decision: currentDecision, comercio_id }: FilaGuia,
+  { tipo, decision, decision_anterior: anterior }: StateChange,
   ahora: Date,
 ): Promise<DecisionDeGuia | undefined> {
   if (tipo === 'guia.intento_fallido')
-    return esperaDecision(presente) || estaTomada(presente) ? superar(presente) : undefined
-  if (anterior === null || sonIguales(decision, anterior) || !sonIguales(decision, presente)) return undefined
-  if (!esperaDecision(anterior) && tipo !== 'guia.en_devolucion') return { valor: anterior, vence: null }
-  if (anterior.vence_en === null) return superar(anterior)
+    return isAwaitingDecision(currentDecision) || isTaken(currentDecision) ? supersede(currentDecision) : undefined
+  if (anterior === null || areSameDecision(decision, anterior) || !areSameDecision(decision, currentDecision))
+    return undefined
+  if (!isAwaitingDecision(anterior) && tipo !== 'guia.en_devolucion') return { valor: anterior, expiry: null }
+  if (anterior.vence_en === null) return supersede(anterior)
   const vence_en = new Date(anterior.vence_en)
-  const { al_vencer } = await leerIntentos({ consultar }, comercio_id)
+  const { al_vencer } = await leerIntentos({ query }, comercio_id)
   return {
     valor: { ...anterior, estado: 'pendiente', accion: null, fecha: null, franja: null, por: null },
-    vence: al_vencer === 'devolver' && vence_en > ahora ? vence_en : null,
+    expiry: al_vencer === 'devolver' && vence_en > ahora ? vence_en : null,
   }
 }
 
-const superar = (decision: Decision): DecisionDeGuia => ({
+const supersede = (decision: Decision): DecisionDeGuia => ({
   valor: { ...decision, estado: 'superada' },
-  vence: null,
+  expiry: null,
 })
 
 /** Compares decisions as `jsonb` returns them, with their members in a fixed order. */
-const sonIguales = (una: Decision | null, otra: Decision | null) => JSON.stringify(una) === JSON.stringify(otra)
+const areSameDecision = (decision: Decision | null, otherDecision: Decision | null) =>
+  JSON.stringify(decision) === JSON.stringify(otherDecision)
 
-function exigirPlazo(registrado_en: Date, ahora: Date): void {
-  if (ahora.getTime() - registrado_en.getTime() <= PLAZO_DE_ENTREGA) return
+function requireDeadline(registrado_en: Date, ahora: Date): void {
+  if (ahora.getTime() - registrado_en.getTime() <= ENTREGA_DEADLINE_MS) return
   const mensaje = `La entrega se registró el ${registrado_en.toISOString()}, y solo se deshace durante 24 h. Anote lo que pasó con una nota.`
   throw new Problema('transicion_invalida', mensaje, { estado: 'entregado', transiciones: [] })
 }
 
 /** Ends of the error message for states that cannot be undone. */
-const REMEDIOS: Readonly<Partial<Record<Estado, string>>> = {
+const REMEDIES: Readonly<Partial<Record<Estado, string>>> = {
   aceptado: ': todavía no hay ningún cambio que deshacer.',
   cancelado: ', que no se deshace. Si hace falta, cree otra guía.',
   devuelto: ', que no se deshace. Si hace falta, cree otra guía.',
 }
 
-const noSeDeshace = (estado: Estado, porque: string) =>
-  new Problema('transicion_invalida', `La guía está en ${estado}${porque}`, { estado, transiciones: [] })
+const cannotUndo = (estado: Estado, reason: string) =>
+  new Problema('transicion_invalida', `La guía está en ${estado}${reason}`, { estado, transiciones: [] })

@@ -1,14 +1,14 @@
 import type { Handler } from '../operation.ts'
-import { reenviarSolicitudDe } from '../ubicacion/ubicacion.ts'
-import { unaVezPorOperador } from './unaVez.ts'
+import { resendRequestOf } from '../ubicacion/ubicacion.ts'
+import { doOnceByOperador } from './unaVez.ts'
 
-export const reenviarSolicitudPorOperador: Handler<'reenviarSolicitudPorOperador'> = async (entrada, deps) => {
-  const { path } = entrada
+export const reenviarSolicitudPorOperador: Handler<'reenviarSolicitudPorOperador'> = async (input, deps) => {
+  const { path } = input
   const accion = 'reenviarSolicitudPorOperador'
-  const respuesta = await unaVezPorOperador(deps, accion, entrada, (recordar) =>
-    reenviarSolicitudDe(deps, 'todos', path.guia, async (consultar, { guia, comercio_id, modo }) => {
-      await deps.bitacora.anotar(consultar, entrada, { accion, sobre: ['guia', guia], de: { comercio_id, modo } })
-      await recordar(consultar, guia)
+  const respuesta = await doOnceByOperador(deps, accion, input, (remember) =>
+    resendRequestOf(deps, 'todos', path.guia, async (query, { guia, comercio_id, modo }) => {
+      await deps.bitacora.record(query, input, { accion, sobre: ['guia', guia], de: { comercio_id, modo } })
+      await remember(query, guia)
     }),
   )
   return { ...respuesta, status: 202 }

@@ -1,21 +1,21 @@
-import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import { answerScan, registerScan } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
-import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
-import { exigirActivo, presentarQuien } from '../repartidores/repartidor.ts'
+import { takeStepWithFotos } from '../pruebasEntrega/registrar.ts'
+import { presentRepartidorName, requireActiveRepartidor } from '../repartidores/repartidor.ts'
 import { withKey } from './unaVez.ts'
 
-const REMEDIO = 'Espere la confirmación o envíe forzar con una razón.'
+const REMEDY = 'Espere la confirmación o envíe forzar con una razón.'
 
-export const registrarEvento: Handler<'registrarEvento'> = async (entrada, deps) => {
-  const { path, body, identidad } = entrada
-  const repartidor = body.repartidor === undefined ? undefined : await exigirActivo(deps.db, body.repartidor)
+export const registrarEvento: Handler<'registrarEvento'> = async (input, deps) => {
+  const { path, body, identity } = input
+  const repartidor = body.repartidor === undefined ? undefined : await requireActiveRepartidor(deps.db, body.repartidor)
   const quien = {
     ambito: 'todos',
-    autor: identidad.operador,
-    repartidor: repartidor && presentarQuien(repartidor),
-    remedio: REMEDIO,
-    toma: body.repartidor,
+    autor: identity.operador,
+    repartidor: repartidor && presentRepartidorName(repartidor),
+    remedy: REMEDY,
+    taker: body.repartidor,
   } as const
-  const dar = darPasoConFotos(deps, { autor: identidad.operador, api: '/operaciones/v1' }, body.fotos)
-  return contestarLectura(await registrarLectura(deps, quien, path.guia, withKey(entrada), dar))
+  const dar = takeStepWithFotos(deps, { autor: identity.operador, api: '/operaciones/v1' }, body.fotos)
+  return answerScan(await registerScan(deps, quien, path.guia, withKey(input), dar))
 }

@@ -1,20 +1,20 @@
-import { reintentarGuiaDe } from '../decisiones/decidir.ts'
+import { retryGuiaOf } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { unaVezPorOperador } from './unaVez.ts'
+import { doOnceByOperador } from './unaVez.ts'
 
-export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (entrada, deps) => {
-  const { path, body, identidad } = entrada
+export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (input, deps) => {
+  const { path, body, identity } = input
   const { fecha, franja, razon, secuencia, estricto = false, ...campos } = body
   const quien = {
     ambito: 'todos',
-    autor: identidad.operador,
+    autor: identity.operador,
     por: 'operador',
     origen: 'operador',
     pais: null,
     estricto,
     descripcion: razon,
   } as const
-  return unaVezPorOperador(deps, 'reintentarGuiaPorOperador', entrada, (recordar) =>
-    reintentarGuiaDe(deps, quien, path.guia, { fecha, franja, campos, secuencia }, recordar),
+  return doOnceByOperador(deps, 'reintentarGuiaPorOperador', input, (remember) =>
+    retryGuiaOf(deps, quien, path.guia, { fecha, franja, campos, secuencia }, remember),
   )
 }

@@ -1,12 +1,12 @@
 import type { OperationId } from '../../api/contract/contract.ts'
 import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
-import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import { type Recordar, readKey, unaVez } from '../idempotencia/idempotencia.ts'
-import { presentarGuias } from './guia.ts'
+import { type FilaGuia, findGuia } from '../guias/guia.ts'
+import { doOnce, type Remember, readKey } from '../idempotencia/idempotencia.ts'
+import { presentOperacionGuias } from './guia.ts'
 
 /** Request of an operator about a guide. */
-interface PorOperador {
+interface OperadorInput {
   path: { guia: string }
   headers: Parameters<typeof readKey>[0]
   body?: object | undefined
@@ -17,28 +17,28 @@ interface PorOperador {
  * to the guide's merchant, like the keys of the merchant's own requests.
  * @throws Problema 404; 409 if the key belongs to another request
  */
-export async function unaVezPorOperador(
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes'>,
+export async function doOnceByOperador(
+  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'settings'>,
   operacion: OperationId,
-  { path, headers: cabeceras, body }: PorOperador,
-  hacer: (recordar: Recordar) => Promise<FilaGuia & { comercio: string }>,
+  { path, headers: cabeceras, body }: OperadorInput,
+  perform: (remember: Remember) => Promise<FilaGuia & { comercio: string }>,
 ): Promise<{ status: 200; headers: { 'Idempotent-Replayed'?: 'true' }; body: GuiaDeOperacion }> {
-  const { comercio_id: comercioId, modo } = await buscarGuia(deps.db, 'todos', path.guia)
-  const { hecho, headers } = await unaVez(
+  const { comercio_id: comercioId, modo } = await findGuia(deps.db, 'todos', path.guia)
+  const { result, headers } = await doOnce(
     deps,
     operacion,
-    { identidad: { comercioId, modo }, headers: cabeceras, path, body },
+    { identity: { comercioId, modo }, headers: cabeceras, path, body },
     {
-      hacer,
-      releer: (guia) => buscarGuia(deps.db, 'todos', guia),
+      perform,
+      reread: (guia) => findGuia(deps.db, 'todos', guia),
     },
   )
-  const [guia] = await presentarGuias(deps, [hecho])
+  const [guia] = await presentOperacionGuias(deps, [result])
   return { status: 200, headers, body: guia! }
 }
 
 /** Returns an operator's report with the key of its request. The event stores the key, so the key never expires. */
-export function withKey<T extends object>({ headers, body }: { headers: PorOperador['headers']; body: T }) {
+export function withKey<T extends object>({ headers, body }: { headers: OperadorInput['headers']; body: T }) {
   const idempotencia = readKey(headers)
   return idempotencia === undefined ? body : { ...body, idempotencia }
 }

@@ -1,16 +1,16 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { guardarOperador, presentarOperador } from './operador.ts'
+import { presentOperador, saveOperador } from './operador.ts'
 
-export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
-  const fila = await inTransaction(db, async (consultar) => {
-    const creado = await guardarOperador({ db: { consultar }, nuevoId }, body.nombre)
-    await bitacora.anotar(consultar, quien, {
+export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
+  const fila = await inTransaction(db, async (query) => {
+    const createdOperador = await saveOperador({ db: { query }, newId }, body.nombre)
+    await bitacora.record(query, quien, {
       accion: 'crearOperador',
-      sobre: ['operador', creado.operador],
+      sobre: ['operador', createdOperador.operador],
       campos: ['nombre'],
     })
-    return creado
+    return createdOperador
   })
-  return { status: 201, body: presentarOperador(fila) }
+  return { status: 201, body: presentOperador(fila) }
 }

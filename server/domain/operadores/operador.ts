@@ -4,10 +4,10 @@ import type { Autor, LlaveDeOperadorCreada, Operador } from '../../generado/cont
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { guardarLlaveDeOperador } from '../llaves/llave.ts'
+import { saveOperadorLlave } from '../llaves/llave.ts'
 
 /** Converts an operator row to the contract's `Operador`. */
-export const presentarOperador = ({ operador, nombre, creado_en, revocado_en }: operador): Operador => ({
+export const presentOperador = ({ operador, nombre, creado_en, revocado_en }: operador): Operador => ({
   operador,
   nombre,
   creado_en: creado_en.toISOString(),
@@ -18,7 +18,7 @@ export const presentarOperador = ({ operador, nombre, creado_en, revocado_en }: 
  * Finds an operator by its public identifier.
  * @throws Problema 404 if no operator has the identifier
  */
-export async function exigirOperador(db: Db, codigo: string): Promise<operador> {
+export async function requireOperador(db: Db, codigo: string): Promise<operador> {
   const fila = /^op_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.operador.findUnique({ where: { operador: codigo } })
     : null
@@ -26,33 +26,33 @@ export async function exigirOperador(db: Db, codigo: string): Promise<operador> 
   return fila
 }
 
-const GUARDAR = statement<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
+const SAVE = statement<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
   'operadores.guardar',
   'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
 )
 
 /** Creates an operator without a key. The operator cannot use the API until a key is created. */
-export async function guardarOperador(
-  { db, nuevoId }: { db: Pick<Db, 'consultar'>; nuevoId: Deps['nuevoId'] },
+export async function saveOperador(
+  { db, newId }: { db: Pick<Db, 'query'>; newId: Deps['newId'] },
   nombre: string,
 ): Promise<operador> {
-  const [fila] = await db.consultar(GUARDAR, { ...nuevoId(), operador: `op_${randomBase32(12)}`, nombre })
+  const [fila] = await db.query(SAVE, { ...newId(), operador: `op_${randomBase32(12)}`, nombre })
   return fila!
 }
 
 /** Creates an operator and a first key with all scopes. Only this result contains the key's secret. */
-export async function guardarOperadorConLlave(
-  deps: Pick<Deps, 'db' | 'nuevoId'>,
+export async function saveOperadorWithLlave(
+  deps: Pick<Deps, 'db' | 'newId'>,
   nombre: string,
 ): Promise<LlaveDeOperadorCreada> {
-  const { id: operadorId, operador, creado_en } = await guardarOperador(deps, nombre)
-  return guardarLlaveDeOperador(deps.db, creado_en, { operadorId, operador })
+  const { id: operadorId, operador, creado_en } = await saveOperador(deps, nombre)
+  return saveOperadorLlave(deps.db, creado_en, { operadorId, operador })
 }
 
-const NOMBRES = statement<{ autores: readonly string[] }, { autor: string; nombre: string }>(
+const NAMES = statement<{ authors: readonly string[] }, { autor: string; nombre: string }>(
   'operadores.nombres',
-  `select operador as autor, nombre from operador where operador = any(:autores::text[])
-   union all select persona, nombre from persona where persona = any(:autores::text[])`,
+  `select operador as autor, nombre from operador where operador = any(:authors::text[])
+   union all select persona, nombre from persona where persona = any(:authors::text[])`,
 )
 
 /**
@@ -60,9 +60,9 @@ const NOMBRES = statement<{ autores: readonly string[] }, { autor: string; nombr
  * @returns a function that returns the author with an identifier (op_… or per_…). The name of an erased person is
  *   empty.
  */
-export async function leerAutores(db: Db, codigos: readonly string[]): Promise<(autor: string) => Autor> {
-  const autores = [...new Set(codigos)]
-  const leidos = autores.length > 0 ? await db.central.consultar(NOMBRES, { autores }) : []
-  const nombres = new Map(leidos.map(({ autor, nombre }) => [autor, nombre]))
-  return (autor) => ({ autor, nombre: nombres.get(autor) || null })
+export async function readAuthors(db: Db, codigos: readonly string[]): Promise<(autor: string) => Autor> {
+  const authors = [...new Set(codigos)]
+  const leidos = authors.length > 0 ? await db.central.query(NAMES, { authors }) : []
+  const nameByAuthor = new Map(leidos.map(({ autor, nombre }) => [autor, nombre]))
+  return (autor) => ({ autor, nombre: nameByAuthor.get(autor) || null })
 }

@@ -1,13 +1,13 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { ADMINISTRAN, quedaOtra, ultimaLlave } from '../llaves/llave.ts'
+import { ADMINISTERING, anotherLlaveRemains, ultimaLlave } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { exigirOperador, presentarOperador } from './operador.ts'
+import { presentOperador, requireOperador } from './operador.ts'
 
-const REVOCAR = statement<{ id: string; ahora: Date }, { id: string }>(
+const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
   'operadores.revocar',
-  `with ${ADMINISTRAN}
+  `with ${ADMINISTERING}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
-     and ${quedaOtra('operador_id = :id')}
+     and ${anotherLlaveRemains('operador_id = :id')}
    returning id`,
 )
 
@@ -16,20 +16,20 @@ const REVOCAR = statement<{ id: string; ahora: Date }, { id: string }>(
  * @throws Problema 409 if the operator has the last key with scope `administrar`, or the last such key that has neither
  * an expiry nor a network limit
  */
-export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
-  const { id, ...operador } = await exigirOperador(db, path.operador)
+export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, clock, bitacora }) => {
+  const { id, ...operador } = await requireOperador(db, path.operador)
   if (!operador.revocado_en) {
-    await inTransaction(db, async (consultar) => {
-      const revocados = await consultar(REVOCAR, { id, ahora: reloj() })
-      if (revocados.length === 0) return
-      await bitacora.anotar(consultar, quien, {
+    await inTransaction(db, async (query) => {
+      const revokedRows = await query(REVOKE, { id, ahora: clock() })
+      if (revokedRows.length === 0) return
+      await bitacora.record(query, quien, {
         accion: 'revocarOperador',
         sobre: ['operador', operador.operador],
         campos: ['revocado_en'],
       })
     })
   }
-  const revocado = await exigirOperador(db, path.operador)
-  if (!revocado.revocado_en) throw ultimaLlave()
-  return { status: 200, body: presentarOperador(revocado) }
+  const revokedOperador = await requireOperador(db, path.operador)
+  if (!revokedOperador.revocado_en) throw ultimaLlave()
+  return { status: 200, body: presentOperador(revokedOperador) }
 }

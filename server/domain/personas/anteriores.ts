@@ -2,22 +2,22 @@
 // Only what the guide stored while it had the person's telephone is exported or erased.
 
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
 import { CAMPOS, type FilaGuia } from '../guias/campos.ts'
-import type { Cambios } from '../guias/correcciones.ts'
-import { type ClaveDeGuia, type Corregida, guardarCambios, leerCorrecciones, tomarGuia } from './correcciones.ts'
+import type { CorrectionChanges } from '../guias/correcciones.ts'
+import { type GuiaKey, leerCorrecciones, lockGuia, type ReadCorreccion, saveChanges } from './correcciones.ts'
 import {
-  borrarRespuestas,
-  type DeQuien,
+  answersSql,
   de,
-  enCada,
-  filas,
-  PRIMERA,
+  deleteAnswersSql,
+  FIRST_ID,
+  inEachPart,
+  onlyWhenSql,
+  type PersonQuery,
   PRUEBAS,
-  respuestas,
-  soloCuando,
+  rowsSql,
 } from './persona.ts'
 
 /** Maximum number of guides per statement. */
@@ -26,7 +26,7 @@ const LOTE = 50
 type GuiaAnterior = FilaGuia & { comercio: string; nombre: string }
 
 /** Finds the next guides that once had a telephone and now have another one. */
-const GUIAS = statement<DeQuien & { desde: string }, GuiaAnterior>(
+const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
   'personas.anteriores',
   `select g.*, c.comercio, c.nombre from guia g join comercio c on c.id = g.comercio_id
    where (g.comercio_id, g.modo, g.id) in (select comercio_id, modo, guia_id from telefono_anterior
@@ -36,17 +36,17 @@ const GUIAS = statement<DeQuien & { desde: string }, GuiaAnterior>(
   { alcance: 'parte' },
 )
 
-const MENSAJES = statement<ClaveDeGuia & { telefono: string }, { mensaje: unknown }>(
+const MENSAJES = statement<GuiaKey & { telefono: string }, { mensaje: unknown }>(
   'personas.mensajesAnteriores',
   `select to_jsonb(m) - '{comercio_id,modo,guia_id,id}'::text[] as mensaje from mensaje m
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and telefono = :telefono order by numero`,
 )
 
 /** SQL condition: a row `t` is from a period. The correction that ends the period is of the next person. */
-const EN_EL_PERIODO = 't.secuencia >= :desde and t.secuencia < :hasta'
+const IN_PERIOD = 't.secuencia >= :desde and t.secuencia < :hasta'
 
 /** SQL condition: a proof from a period names the file `t` of the guide `v`. */
-const ARCHIVO_DEL_PERIODO = `exists (select from (${PRUEBAS}) n
+const ARCHIVO_OF_PERIOD = `exists (select from (${PRUEBAS}) n
    where ${de('n')} and n.secuencia >= :desde and n.secuencia < :hasta and t.archivo = any(n.archivos))`
 
 /** SQL condition: the short link `k` of the guide `v` does not lead to the guide's present location. */
@@ -54,17 +54,17 @@ const ENLACE_DE_ANTES = (k: string) =>
   `${k}.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)`
 
 /** Reads what events, notes, proofs, short links and merchants' servers said in a period, and the names of its files. */
-const DEL_PERIODO = statement<ClaveDeGuia & Periodo, { tablas: unknown; archivos: string[] }>(
+const OF_PERIOD = statement<GuiaKey & Period, { tablas: unknown; archivos: string[] }>(
   'personas.delPeriodo',
-  `select jsonb_build_object(${filas('evento', EN_EL_PERIODO, ',huella,cambios')}, ${filas('nota', EN_EL_PERIODO)},
-     ${filas('prueba_entrega', EN_EL_PERIODO)}, ${filas('prueba_intento', EN_EL_PERIODO)},
-     ${filas('enlace_corto', ENLACE_DE_ANTES('t'))}, ${filas('archivo', ARCHIVO_DEL_PERIODO)}, ${respuestas(EN_EL_PERIODO)}) as tablas,
-     array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_DEL_PERIODO} order by t.archivo) as archivos
+  `select jsonb_build_object(${rowsSql('evento', IN_PERIOD, ',huella,cambios')}, ${rowsSql('nota', IN_PERIOD)},
+     ${rowsSql('prueba_entrega', IN_PERIOD)}, ${rowsSql('prueba_intento', IN_PERIOD)},
+     ${rowsSql('enlace_corto', ENLACE_DE_ANTES('t'))}, ${rowsSql('archivo', ARCHIVO_OF_PERIOD)}, ${answersSql(IN_PERIOD)}) as tablas,
+     array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_OF_PERIOD} order by t.archivo) as archivos
    from guia v where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
 )
 
 /** Part of a guide's history during which the guide had a certain telephone. */
-interface Periodo {
+interface Period {
   /** Sequence of the event from which the guide had the telephone. */
   desde: number
   /** Sequence of the event that replaced the telephone. */
@@ -72,22 +72,25 @@ interface Periodo {
 }
 
 /** Returns the periods in which a guide had a telephone that later corrections replaced. */
-function periodosDe(telefono: string, correcciones: readonly { secuencia: number; cambios: Cambios }[]): Periodo[] {
-  const periodos: Periodo[] = []
+function periodsOf(
+  telefono: string,
+  correcciones: readonly { secuencia: number; cambios: CorrectionChanges }[],
+): Period[] {
+  const periods: Period[] = []
   let desde = 1
   for (const { secuencia, cambios } of correcciones) {
     if (!cambios.telefono) continue
-    if (cambios.telefono.antes === telefono) periodos.push({ desde, hasta: secuencia })
+    if (cambios.telefono.antes === telefono) periods.push({ desde, hasta: secuencia })
     desde = secuencia
   }
-  return periodos
+  return periods
 }
 
 /** Returns true if the guide was created with the telephone of these periods. */
-const esElPrimero = (periodos: readonly Periodo[]) => periodos.some(({ desde }) => desde === 1)
+const esElPrimero = (periods: readonly Period[]) => periods.some(({ desde }) => desde === 1)
 
-const PERSONALES: readonly string[] = Object.entries(CAMPOS).flatMap(([columna, campo]) =>
-  'personal' in campo ? [columna] : [],
+const PERSONAL_COLUMNS: readonly string[] = Object.entries(CAMPOS).flatMap(([column, campo]) =>
+  'personal' in campo ? [column] : [],
 )
 
 /**
@@ -95,34 +98,34 @@ const PERSONALES: readonly string[] = Object.entries(CAMPOS).flatMap(([columna, 
  * had the person's telephone when the value was set, even if the value was replaced much later. A pickup always belongs
  * to the merchant.
  */
-function separar(correcciones: readonly Corregida[], periodos: readonly Periodo[]) {
-  const esSuyo = (columna: string, puesto: number) =>
-    PERSONALES.includes(columna) && periodos.some(({ desde, hasta }) => desde <= puesto && puesto < hasta)
+function splitValues(correcciones: readonly ReadCorreccion[], periods: readonly Period[]) {
+  const isOwnValue = (column: string, setSequence: number) =>
+    PERSONAL_COLUMNS.includes(column) && periods.some(({ desde, hasta }) => desde <= setSequence && setSequence < hasta)
   /** Sequence of the event that set the present value of each column; absent for values from the guide's creation. */
-  const puestos = new Map<string, number>()
+  const setSequences = new Map<string, number>()
   return correcciones.map((correccion) => {
-    const [suyos, quedan]: Record<string, object>[] = [{}, {}]
-    for (const [columna, valores] of Object.entries(correccion.cambios)) {
-      const a = esSuyo(columna, puestos.get(columna) ?? 1)
-      const d = esSuyo(columna, correccion.secuencia)
-      puestos.set(columna, correccion.secuencia)
-      if (a || d) suyos![columna] = { ...(a && { antes: valores.antes }), ...(d && { despues: valores.despues }) }
-      quedan![columna] = { antes: a ? null : valores.antes, despues: d ? null : valores.despues }
+    const [own, remaining]: Record<string, object>[] = [{}, {}]
+    for (const [column, values] of Object.entries(correccion.cambios)) {
+      const a = isOwnValue(column, setSequences.get(column) ?? 1)
+      const d = isOwnValue(column, correccion.secuencia)
+      setSequences.set(column, correccion.secuencia)
+      if (a || d) own![column] = { ...(a && { antes: values.antes }), ...(d && { despues: values.despues }) }
+      remaining![column] = { antes: a ? null : values.antes, despues: d ? null : values.despues }
     }
-    return { ...correccion, suyos: suyos!, quedan: quedan as Cambios }
+    return { ...correccion, own: own!, remaining: remaining as CorrectionChanges }
   })
 }
 
 /** Returns the values of each correction that are the person's, for an export. */
-const valoresSuyos = (correcciones: readonly Corregida[], periodos: readonly Periodo[]) =>
-  separar(correcciones, periodos).flatMap(({ secuencia, registrado_en, suyos }) =>
-    Object.keys(suyos).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }] : [],
+const ownValues = (correcciones: readonly ReadCorreccion[], periods: readonly Period[]) =>
+  splitValues(correcciones, periods).flatMap(({ secuencia, registrado_en, own }) =>
+    Object.keys(own).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...own }] : [],
   )
 
 /** Reads all guides that had the telephone, in batches. */
-async function* guiasAnteriores(consultar: Query, suya: DeQuien) {
-  for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
-    const guias: GuiaAnterior[] = await consultar(GUIAS, { ...suya, desde })
+async function* previousGuias(query: Query, person: PersonQuery) {
+  for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
+    const guias: GuiaAnterior[] = await query(GUIAS, { ...person, desde })
     yield* guias
     desde = guias.at(-1)?.id
   }
@@ -132,53 +135,53 @@ async function* guiasAnteriores(consultar: Query, suya: DeQuien) {
  * Returns what guides with another telephone still store about a person: corrected values, and messages to the person's
  * telephone.
  */
-export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, suya: DeQuien) {
-  const exportadas = await enCada(db, suya, async ({ consultar }) => {
-    const suyas = []
-    for await (const guia of guiasAnteriores(consultar, suya)) {
-      const clave = deGuia(guia)
-      const correcciones = await leerCorrecciones(consultar, secretos, clave)
-      const periodos = periodosDe(suya.telefono, correcciones)
-      const mensajes = await consultar(MENSAJES, { ...clave, telefono: suya.telefono })
-      suyas.push({
+export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, person: PersonQuery) {
+  const exportedByPart = await inEachPart(db, person, async ({ query }) => {
+    const exportedGuias = []
+    for await (const guia of previousGuias(query, person)) {
+      const clave = guiaKeyOf(guia)
+      const correcciones = await leerCorrecciones(query, secretos, clave)
+      const periods = periodsOf(person.telefono, correcciones)
+      const mensajes = await query(MENSAJES, { ...clave, telefono: person.telefono })
+      exportedGuias.push({
         guia: guia.guia,
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
         modo: guia.modo,
         // The metadata were set with the creation.
-        ...(esElPrimero(periodos) && { metadatos: guia.metadatos }),
-        correcciones: valoresSuyos(correcciones, periodos),
+        ...(esElPrimero(periods) && { metadatos: guia.metadatos }),
+        correcciones: ownValues(correcciones, periods),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
-        periodos: await leerPeriodos(consultar, clave, periodos),
+        periodos: await readPeriods(query, clave, periods),
       })
     }
-    return suyas
+    return exportedGuias
   })
-  return exportadas.flat()
+  return exportedByPart.flat()
 }
 
 /** Returns the person's corrected values in a guide that now has the person's telephone. */
-export async function exportarCorrecciones(
+export async function exportCorrecciones(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
-  clave: ClaveDeGuia,
+  clave: GuiaKey,
 ) {
-  const correcciones = await leerCorrecciones(db.de(clave.comercio_id).consultar, secretos, clave)
+  const correcciones = await leerCorrecciones(db.de(clave.comercio_id).query, secretos, clave)
   const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
-  const periodos = [...periodosDe(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
-  return valoresSuyos(correcciones, periodos)
+  const periodos = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
+  return ownValues(correcciones, periodos)
 }
 
-async function leerPeriodos(consultar: Query, clave: ClaveDeGuia, periodos: readonly Periodo[]) {
+async function readPeriods(query: Query, clave: GuiaKey, periods: readonly Period[]) {
   const leidos = []
-  for (const periodo of periodos) {
-    const [leido = { tablas: {}, archivos: [] }] = await consultar(DEL_PERIODO, { ...clave, ...periodo })
-    leidos.push({ ...periodo, ...leido })
+  for (const period of periods) {
+    const [leido = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...clave, ...period })
+    leidos.push({ ...period, ...leido })
   }
   return leidos
 }
 
 /** SQL condition that a place is known and differs from the present place of the guide `v`. */
-const OTRO_LUGAR = (lat: string, lng: string) =>
+const isOtherPlaceSql = (lat: string, lng: string) =>
   `(${lat} is not null and (${lat}, ${lng}) is distinct from (v.ubicacion_lat, v.ubicacion_lng))`
 
 /**
@@ -187,7 +190,7 @@ const OTRO_LUGAR = (lat: string, lng: string) =>
  * location stays, and so does the link to it that is still to be followed. The notes and proofs after the correction
  * that ends the period are of the next person.
  */
-const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number; hasta: number }>(
+const ERASE_PERIOD = statement<GuiaKey & { telefono: string; desde: number; hasta: number }>(
   'personas.borrarPeriodo',
   `with v as (
      select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
@@ -216,19 +219,19 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
      update archivo_indice i set estado = 'borrando' from a, v where i.comercio_id = v.comercio_id and i.archivo = a.archivo
    ), t as (
      delete from telefono_anterior t using v where ${de('t')} and t.telefono = :telefono
-   ), ${borrarRespuestas('t.secuencia between :desde and :hasta')}
+   ), ${deleteAnswersSql('t.secuencia between :desde and :hasta')}
    update evento e set descripcion = null, datos = e.datos - 'forzado',
-     lat = case when ${OTRO_LUGAR('e.lat', 'e.lng')} then null else e.lat end,
-     lng = case when ${OTRO_LUGAR('e.lat', 'e.lng')} then null else e.lng end,
-     foto = case when ${OTRO_LUGAR("(e.foto ->> 'ubicacion_lat')::float8", "(e.foto ->> 'ubicacion_lng')::float8")}
+     lat = case when ${isOtherPlaceSql('e.lat', 'e.lng')} then null else e.lat end,
+     lng = case when ${isOtherPlaceSql('e.lat', 'e.lng')} then null else e.lng end,
+     foto = case when ${isOtherPlaceSql("(e.foto ->> 'ubicacion_lat')::float8", "(e.foto ->> 'ubicacion_lng')::float8")}
          or e.foto -> 'ubicacion_extra' ?| '{enlace,referencia}' and e.foto -> 'ubicacion_extra' <> v.ubicacion_extra
        then e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
-         coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) else e.foto end
+         coalesce(${onlyWhenSql("e.foto -> 'ubicacion_extra'")}, 'null')) else e.foto end
    from v where ${de('e')} and e.secuencia between :desde and :hasta`,
 )
 
 /** Empties the metadata of a guide. */
-const SIN_METADATOS = statement<ClaveDeGuia>(
+const CLEAR_METADATA = statement<GuiaKey>(
   'personas.sinMetadatos',
   `update guia set metadatos = null
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id and metadatos is not null returning 1`,
@@ -239,24 +242,24 @@ const SIN_METADATOS = statement<ClaveDeGuia>(
  * creation, so they go with the first recipient.
  * @returns true if the guide lost its metadata
  */
-async function olvidarAnterior(
+async function erasePrevious(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
   guia: FilaGuia,
-  anotar: (consultar: Query) => Promise<unknown>,
+  recordErasure: (query: Query) => Promise<unknown>,
 ): Promise<boolean> {
-  const clave = deGuia(guia)
-  return inTransaction(db, async (consultar) => {
-    await tomarGuia(consultar, clave)
-    const correcciones = await leerCorrecciones(consultar, secretos, clave)
-    const periodos = periodosDe(telefono, correcciones)
-    for (const { secuencia, suyos, quedan } of separar(correcciones, periodos)) {
-      if (Object.keys(suyos).length > 0) await guardarCambios(consultar, secretos, { ...clave, secuencia }, quedan)
+  const clave = guiaKeyOf(guia)
+  return inTransaction(db, async (query) => {
+    await lockGuia(query, clave)
+    const correcciones = await leerCorrecciones(query, secretos, clave)
+    const periods = periodsOf(telefono, correcciones)
+    for (const { secuencia, own, remaining } of splitValues(correcciones, periods)) {
+      if (Object.keys(own).length > 0) await saveChanges(query, secretos, { ...clave, secuencia }, remaining)
     }
-    for (const { desde, hasta } of periodos) await consultar(BORRAR_PERIODO, { ...clave, telefono, desde, hasta })
-    const vaciados = esElPrimero(periodos) ? await consultar(SIN_METADATOS, clave) : []
-    await anotar(consultar)
-    return vaciados.length > 0
+    for (const { desde, hasta } of periods) await query(ERASE_PERIOD, { ...clave, telefono, desde, hasta })
+    const clearedRows = esElPrimero(periods) ? await query(CLEAR_METADATA, clave) : []
+    await recordErasure(query)
+    return clearedRows.length > 0
   })
 }
 
@@ -265,22 +268,22 @@ async function olvidarAnterior(
  * that have not ended, because their delivery needs only the present values.
  * @returns number of guides, and the codes of those that lost their metadata
  */
-export async function olvidarAnteriores(
+export async function eraseAllPrevious(
   { db, secretos, bitacora }: Pick<Deps, 'db' | 'secretos' | 'bitacora'>,
-  quien: Quien,
-  suya: DeQuien,
+  quien: Actor,
+  person: PersonQuery,
 ): Promise<{ anteriores: number; sin_metadatos: string[] }> {
   const sin_metadatos: string[] = []
-  const guias = await enCada(db, suya, async (parte) => {
-    let cuantas = 0
-    for await (const guia of guiasAnteriores(parte.consultar, suya)) {
-      const vaciada = await olvidarAnterior({ db: parte, secretos }, suya.telefono, guia, (consultar) =>
-        bitacora.anotar(consultar, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
+  const guias = await inEachPart(db, person, async (parte) => {
+    let erasedCount = 0
+    for await (const guia of previousGuias(parte.query, person)) {
+      const clearedMetadata = await erasePrevious({ db: parte, secretos }, person.telefono, guia, (query) =>
+        bitacora.record(query, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
       )
-      if (vaciada) sin_metadatos.push(guia.guia)
-      cuantas++
+      if (clearedMetadata) sin_metadatos.push(guia.guia)
+      erasedCount++
     }
-    return cuantas
+    return erasedCount
   })
-  return { anteriores: guias.reduce((unas, otras) => unas + otras, 0), sin_metadatos }
+  return { anteriores: guias.reduce((total, erased) => total + erased, 0), sin_metadatos }
 }

@@ -1,25 +1,25 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
-import { exportarAnteriores, exportarCorrecciones } from './anteriores.ts'
-import { type ClaveDeGuia, type Corregida, leerCorrecciones } from './correcciones.ts'
+import { exportCorrecciones, exportPrevious } from './anteriores.ts'
+import { type GuiaKey, leerCorrecciones, type ReadCorreccion } from './correcciones.ts'
 import {
-  CLAVE_DE_UNA_GUIA,
-  type DeQuien,
-  type DeUnaGuia,
+  answersSql,
   de,
   FINALES,
-  filas,
-  hallarGuia,
-  PRIMERA,
+  FIRST_ID,
+  findGuiaIfAny,
+  type GuiaQuery,
+  KEY_OF_GUIA,
+  type PersonQuery,
   PRUEBAS,
   patronDe,
-  respuestas,
+  rowsSql,
 } from './persona.ts'
-import { exportarRecogidas } from './recogidas.ts'
+import { exportRecogidas } from './recogidas.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 50
@@ -29,13 +29,13 @@ const DIA = 86_400_000
  * SQL condition: a row `tabla` of the guide `v` is from a time when the guide had its present telephone. A row of
  * `telefono_anterior` names the telephone that the guide had before an event.
  */
-const conEsteTelefono = (tabla: string) => conEsteTelefonoEn(`${tabla}.secuencia`)
-const conEsteTelefonoEn = (secuencia: string) =>
+const withThisTelefono = (tabla: string) => withThisTelefonoAt(`${tabla}.secuencia`)
+const withThisTelefonoAt = (secuencia: string) =>
   `coalesce((select u.telefono from telefono_anterior u where u.comercio_id = v.comercio_id and u.modo = v.modo
      and u.guia_id = v.id and u.secuencia > ${secuencia} order by u.secuencia limit 1), v.telefono) = v.telefono`
 
 /** Rows of a guide, as SQL conditions on the rows `t` of its tables. */
-interface Suyas {
+interface OwnRowConditions {
   /** Rows of tables whose rows name an event. */
   eventos: string
   mensajes: string
@@ -44,16 +44,16 @@ interface Suyas {
   metadatos: string
 }
 
-const DEL_TELEFONO: Suyas = {
-  eventos: conEsteTelefono('t'),
+const OF_TELEFONO: OwnRowConditions = {
+  eventos: withThisTelefono('t'),
   mensajes: 't.telefono = v.telefono',
   archivos: `not exists (select from (${PRUEBAS}) n where ${de('n')} and t.archivo = any(n.archivos)
-     and not ${conEsteTelefono('n')})`,
-  metadatos: conEsteTelefonoEn('1'),
+     and not ${withThisTelefono('n')})`,
+  metadatos: withThisTelefonoAt('1'),
 }
-const DE_LA_GUIA: Suyas = { eventos: 'true', mensajes: 'true', archivos: 'true', metadatos: 'true' }
+const OF_GUIA: OwnRowConditions = { eventos: 'true', mensajes: 'true', archivos: 'true', metadatos: 'true' }
 
-interface Exportada {
+interface ExportedGuia {
   id: string
   comercio_id: string
   comercio: string
@@ -70,127 +70,127 @@ interface Exportada {
 
 /**
  * SQL that reads guides `v`, each with its rows in all tables.
- * @param cuales SQL condition for the guides
+ * @param condition SQL condition for the guides
  */
-const exportarLas = ({ eventos, mensajes, archivos, metadatos }: Suyas, cuales: string) =>
+const exportSql = ({ eventos, mensajes, archivos, metadatos }: OwnRowConditions, condition: string) =>
   `select v.id, v.comercio_id, c.comercio, c.nombre, v.modo, v.guia, v.telefono, v.${FINALES} as terminada, v.estado_en,
      jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[]
-         - case when ${metadatos} then '' else 'metadatos' end, ${filas('evento', eventos, ',huella,cambios')},
-       ${filas('mensaje', mensajes)}, ${filas('enlace_ubicacion', 'true', ',huella')}, ${filas('enlace_corto', 'true')},
-       ${filas('nota', eventos)}, ${filas('prueba_entrega', eventos)}, ${filas('prueba_intento', eventos)},
-       ${filas('archivo', archivos)}, ${respuestas(eventos)}, 'clave_idempotencia',
-       (select coalesce(jsonb_agg(c.idempotencia), '[]') from clave_idempotencia c where ${CLAVE_DE_UNA_GUIA})) as tablas,
+         - case when ${metadatos} then '' else 'metadatos' end, ${rowsSql('evento', eventos, ',huella,cambios')},
+       ${rowsSql('mensaje', mensajes)}, ${rowsSql('enlace_ubicacion', 'true', ',huella')}, ${rowsSql('enlace_corto', 'true')},
+       ${rowsSql('nota', eventos)}, ${rowsSql('prueba_entrega', eventos)}, ${rowsSql('prueba_intento', eventos)},
+       ${rowsSql('archivo', archivos)}, ${answersSql(eventos)}, 'clave_idempotencia',
+       (select coalesce(jsonb_agg(c.idempotencia), '[]') from clave_idempotencia c where ${KEY_OF_GUIA})) as tablas,
      (select p.entregado_en from prueba_entrega p where ${de('p')} and ${VALE}) as entregado_en,
      array(select t.archivo from archivo t where ${de('t')} and ${archivos} order by t.archivo) as archivos
-   from guia v join comercio c on c.id = v.comercio_id where ${cuales} order by v.id limit ${LOTE}`
+   from guia v join comercio c on c.id = v.comercio_id where ${condition} order by v.id limit ${LOTE}`
 
 /** Reads the next guides of a telephone number. */
-const EXPORTAR = statement<DeQuien & { desde: string }, Exportada>(
+const EXPORT = statement<PersonQuery & { desde: string }, ExportedGuia>(
   'personas.exportar',
-  exportarLas(
-    DEL_TELEFONO,
+  exportSql(
+    OF_TELEFONO,
     'v.telefono = :telefono and (:comercio_id::uuid is null or v.comercio_id = :comercio_id) and v.id > :desde',
   ),
   { alcance: 'todo' },
 )
-const EXPORTAR_UNA = statement<ClaveDeGuia, Exportada>(
+const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
   'personas.exportarGuia',
-  exportarLas(DE_LA_GUIA, 'v.comercio_id = :comercio_id and v.modo = :modo and v.id = :guia_id'),
+  exportSql(OF_GUIA, 'v.comercio_id = :comercio_id and v.modo = :modo and v.id = :guia_id'),
 )
 
 /**
  * Scans the next 2,000 bodies received from providers (table `entrante`), and returns those that contain the telephone
  * number.
  */
-const ENTRANTES = statement<{ patron: string; desde: string }, { hasta: string | null; suyos: unknown }>(
+const INCOMING = statement<{ patron: string; desde: string }, { hasta: string | null; own: unknown }>(
   'personas.entrantes',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
    select (select id from v order by id desc limit 1) as hasta,
-     coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :patron), '[]') as suyos from v`,
+     coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :patron), '[]') as own from v`,
 )
-const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
+const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
   'personas.exportarRepartidores',
   'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
 )
 
-type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | 'ajustes'>
+type ExportDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'settings'>
 
 /**
  * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept.
  * `anteriores` contains what guides that now have another telephone still store about this one, and `recogidas` the
  * pickups with it. Excludes secrets and digests.
  */
-export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suya: DeQuien) {
-  await deps.bitacora.consultada(quien, { accion: 'exportarPersona', campos: ['telefono'] })
-  const { telefono, comercio_id } = suya
-  const { consultar } = deps.db
+export async function exportPersona(deps: ExportDeps, quien: Actor, person: PersonQuery) {
+  await deps.bitacora.recordRead(quien, { accion: 'exportarPersona', campos: ['telefono'] })
+  const { telefono, comercio_id } = person
+  const { query } = deps.db
   const guias = []
-  for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
-    const leidas: Exportada[] = await consultar(EXPORTAR, { ...suya, desde })
-    for (const leida of leidas) {
-      const correcciones = await exportarCorrecciones(deps, telefono, deGuia(leida))
-      guias.push({ ...presentarExportada(deps, leida), correcciones })
+  for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
+    const exportedRows: ExportedGuia[] = await query(EXPORT, { ...person, desde })
+    for (const exportedRow of exportedRows) {
+      const correcciones = await exportCorrecciones(deps, telefono, guiaKeyOf(exportedRow))
+      guias.push({ ...presentExportedGuia(deps, exportedRow), correcciones })
     }
-    desde = leidas.at(-1)?.id
+    desde = exportedRows.at(-1)?.id
   }
   return {
     telefono,
-    hecho_en: deps.reloj().toISOString(),
+    hecho_en: deps.clock().toISOString(),
     guias,
-    anteriores: await exportarAnteriores(deps, suya),
-    recogidas: await exportarRecogidas(deps, suya),
+    anteriores: await exportPrevious(deps, person),
+    recogidas: await exportRecogidas(deps, person),
     // The bodies received from providers belong to no merchant, so the export for one merchant omits them.
-    entrante: comercio_id === null ? await leerEntrantes(consultar, telefono) : [],
-    repartidor: await consultar(REPARTIDORES, { telefono }),
+    entrante: comercio_id === null ? await readIncoming(query, telefono) : [],
+    repartidor: await query(REPARTIDORES, { telefono }),
   }
 }
 
 /** Exports all stored data of one guide, for a person who stands in it without a telephone. */
-export async function exportarGuia(deps: DepsDeExportacion, quien: Quien, { guia }: DeUnaGuia) {
-  await deps.bitacora.consultada(quien, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
-  const fila = await hallarGuia(deps.db, { guia })
-  const { consultar } = fila ? deps.db.de(fila.comercio_id) : deps.db
-  const leidas = fila ? await consultar(EXPORTAR_UNA, deGuia(fila)) : []
+export async function exportGuia(deps: ExportDeps, quien: Actor, { guia }: GuiaQuery) {
+  await deps.bitacora.recordRead(quien, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
+  const fila = await findGuiaIfAny(deps.db, { guia })
+  const { query } = fila ? deps.db.de(fila.comercio_id) : deps.db
+  const exportedRows = fila ? await query(EXPORT_ONE, guiaKeyOf(fila)) : []
   const guias = []
-  for (const leida of leidas) {
-    const correcciones = await leerCorrecciones(consultar, deps.secretos, deGuia(leida))
-    guias.push({ ...presentarExportada(deps, leida), correcciones: correcciones.map(enTexto) })
+  for (const exportedRow of exportedRows) {
+    const correcciones = await leerCorrecciones(query, deps.secretos, guiaKeyOf(exportedRow))
+    guias.push({ ...presentExportedGuia(deps, exportedRow), correcciones: correcciones.map(toText) })
   }
-  return { hecho_en: deps.reloj().toISOString(), guias }
+  return { hecho_en: deps.clock().toISOString(), guias }
 }
 
-const enTexto = ({ secuencia, registrado_en, cambios }: Corregida) => ({
+const toText = ({ secuencia, registrado_en, cambios }: ReadCorreccion) => ({
   secuencia,
   registrado_en: registrado_en.toISOString(),
   ...cambios,
 })
 
-function presentarExportada({ ajustes }: Pick<Deps, 'ajustes'>, leida: Exportada) {
-  const { comercio, nombre, modo, guia, terminada, estado_en, entregado_en, archivos, tablas } = leida
-  const tras = (desde: Date | null, dias: number) => desde && new Date(desde.getTime() + dias * DIA).toISOString()
-  const fin = terminada ? estado_en : null
+function presentExportedGuia({ settings }: Pick<Deps, 'settings'>, exportedRow: ExportedGuia) {
+  const { comercio, nombre, modo, guia, terminada, estado_en, entregado_en, archivos, tablas } = exportedRow
+  const daysAfter = (desde: Date | null, dias: number) => desde && new Date(desde.getTime() + dias * DIA).toISOString()
+  const endedAt = terminada ? estado_en : null
   return {
     guia,
     comercio: { comercio, nombre },
     modo,
     // Each date is null while its retention has not begun: the guide has not ended, or it has no proof.
     hasta: {
-      personas: tras(fin, ajustes.retencionDePersonas),
-      ubicaciones: tras(fin, ajustes.retencionDeUbicaciones),
-      prueba: tras(entregado_en, ajustes.retencionDePruebas),
+      personas: daysAfter(endedAt, settings.personaRetention),
+      ubicaciones: daysAfter(endedAt, settings.ubicacionRetention),
+      prueba: daysAfter(entregado_en, settings.pruebaRetention),
     },
     archivos,
     tablas,
   }
 }
 
-async function leerEntrantes(consultar: Query, telefono: string) {
+async function readIncoming(query: Query, telefono: string) {
   const patron = patronDe(telefono)
-  const suyos: unknown[] = []
-  for (let desde: string | null = PRIMERA; desde !== null; ) {
-    const [paso]: { hasta: string | null; suyos: unknown }[] = await consultar(ENTRANTES, { patron, desde })
-    suyos.push(...(paso!.suyos as unknown[]))
+  const own: unknown[] = []
+  for (let desde: string | null = FIRST_ID; desde !== null; ) {
+    const [paso]: { hasta: string | null; own: unknown }[] = await query(INCOMING, { patron, desde })
+    own.push(...(paso!.own as unknown[]))
     desde = paso!.hasta
   }
-  return suyos
+  return own
 }

@@ -1,9 +1,9 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
-import { olvidarClaves } from '../busqueda/busqueda.ts'
+import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
-import { olvidarNotas } from '../notas/nota.ts'
-import { BORRAR, de, type ErasedGuide, FINALES } from './persona.ts'
+import { eraseNotas } from '../notas/nota.ts'
+import { DELETE_GUIA_DATA, de, type ErasedGuide, FINALES } from './persona.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 500
@@ -14,7 +14,7 @@ const DIA = 86_400_000
  * (`server/domain/pruebasEntrega/borrar.ts`), but lose their places, as the guide does. The retention of places finds
  * no guide without a place.
  */
-const OLVIDAR_VIEJAS = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
+const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
   'personas.olvidarViejas',
   `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${FINALES} and estado_en < :antes_de
@@ -23,7 +23,7 @@ const OLVIDAR_VIEJAS = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
      update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v where ${de('p')}
    ), a as (
      update archivo a set lat = null, lng = null from v where ${de('a')}
-   ), ${BORRAR}`,
+   ), ${DELETE_GUIA_DATA}`,
   { alcance: 'parte' },
 )
 
@@ -31,25 +31,25 @@ const OLVIDAR_VIEJAS = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
  * Erases personal data of the next guides whose retention period is over; none if no such guide exists.
  * @returns true if more guides may be due
  */
-export async function olvidarPersonas({
+export async function eraseOldPersonas({
   db,
-  reloj,
+  clock,
   log,
-  ajustes,
-}: Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>): Promise<boolean> {
-  const ahora = reloj()
-  const antes_de = new Date(ahora.getTime() - ajustes.retencionDePersonas * DIA)
-  const borradas = await inEach(db, (parte) =>
-    inTransaction(parte, async (consultar) => {
-      const suyas = await consultar(OLVIDAR_VIEJAS, { antes_de, ahora })
-      if (suyas.length > 0) {
-        await olvidarClaves(consultar, suyas)
-        await olvidarNotas(consultar, suyas)
+  settings,
+}: Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>): Promise<boolean> {
+  const ahora = clock()
+  const antes_de = new Date(ahora.getTime() - settings.personaRetention * DIA)
+  const erasedCounts = await inEach(db, (parte) =>
+    inTransaction(parte, async (query) => {
+      const erasedGuias = await query(ERASE_OLD, { antes_de, ahora })
+      if (erasedGuias.length > 0) {
+        await eraseSearchKeys(query, erasedGuias)
+        await eraseNotas(query, erasedGuias)
       }
-      return suyas.length
+      return erasedGuias.length
     }),
   )
-  const guias = borradas.reduce((una, otra) => una + otra, 0)
+  const guias = erasedCounts.reduce((sum, erased) => sum + erased, 0)
   if (guias > 0) log.info({ guias }, 'personal data erased')
-  return borradas.includes(LOTE)
+  return erasedCounts.includes(LOTE)
 }

@@ -1,41 +1,41 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { entrante, guia } from '../../generado/contrato/prisma/client.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
-import { olvidarClaves } from '../busqueda/busqueda.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
+import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { olvidarNotas } from '../notas/nota.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { eraseNotas } from '../notas/nota.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
-import { olvidarAnteriores } from './anteriores.ts'
-import type { ClaveDeGuia } from './correcciones.ts'
+import { eraseAllPrevious } from './anteriores.ts'
+import type { GuiaKey } from './correcciones.ts'
 import {
-  BORRAR,
-  BORRAR_CLAVES,
-  borrarRespuestas,
-  type DeQuien,
-  type DeUnaGuia,
+  DELETE_GUIA_DATA,
+  DELETE_KEYS,
   de,
+  deleteAnswersSql,
   type ErasedGuide,
-  enCada,
   FINALES,
-  hallarGuia,
-  PRIMERA,
+  FIRST_ID,
+  findGuiaIfAny,
+  type GuiaQuery,
+  inEachPart,
+  type PersonQuery,
   patronDe,
 } from './persona.ts'
-import { olvidarRecogidas } from './recogidas.ts'
+import { eraseRecogidas } from './recogidas.ts'
 
 /** Maximum number of guides per transaction. */
 const LOTE = 100
 /** Maximum number of bodies received from providers that one statement scans. */
-const LOTE_DE_ENTRANTES = 2_000
+const INCOMING_BATCH = 2_000
 
 /**
  * SQL that erases the data of ended guides. Also deletes their proofs and files, the idempotency keys, and the content of
  * the responses of merchants' servers to webhooks.
- * @param cuales SQL condition for the guides
+ * @param condition SQL condition for the guides
  */
-const olvidarLas = (cuales: string) => `with v as (
-     select comercio_id, modo, id, guia from guia where ${cuales} and ${FINALES}
+const eraseSql = (condition: string) => `with v as (
+     select comercio_id, modo, id, guia from guia where ${condition} and ${FINALES}
      order by comercio_id, modo, id limit ${LOTE} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
@@ -48,50 +48,50 @@ const olvidarLas = (cuales: string) => `with v as (
      delete from archivo a using v where ${de('a')} returning a.archivo
    ), i as (
      update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
-   ), ${BORRAR_CLAVES}, ${borrarRespuestas()}, ${BORRAR}`
+   ), ${DELETE_KEYS}, ${deleteAnswersSql()}, ${DELETE_GUIA_DATA}`
 
-const OLVIDAR = statement<DeQuien & { ahora: Date }, ErasedGuide>(
+const ERASE = statement<PersonQuery & { ahora: Date }, ErasedGuide>(
   'personas.olvidarTelefono',
-  olvidarLas('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
+  eraseSql('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
   { alcance: 'parte' },
 )
 
-const OLVIDAR_UNA = statement<ClaveDeGuia & { ahora: Date }, ErasedGuide>(
+const ERASE_ONE = statement<GuiaKey & { ahora: Date }, ErasedGuide>(
   'personas.olvidarGuia',
-  olvidarLas('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
+  eraseSql('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
 )
 
 /**
  * Scans the next bodies received from providers. Deletes those that contain the telephone number, if they have already
  * been processed.
  */
-const OLVIDAR_ENTRANTES = statement<
+const ERASE_INCOMING = statement<
   { patron: string; desde: string },
-  { borrados: number; pendientes: number; hasta: entrante['id'] | null }
+  { deleted: number; pendientes: number; hasta: entrante['id'] | null }
 >(
   'personas.olvidarEntrantes',
   `with v as (
-     select id, hecho_en, cuerpo ~ :patron as suyo from entrante where id > :desde order by id limit ${LOTE_DE_ENTRANTES}
+     select id, hecho_en, cuerpo ~ :patron as own from entrante where id > :desde order by id limit ${INCOMING_BATCH}
    ), d as (
-     delete from entrante e using v where e.id = v.id and v.suyo and v.hecho_en is not null returning 1
+     delete from entrante e using v where e.id = v.id and v.own and v.hecho_en is not null returning 1
    )
-   select (select count(*)::int from d) as borrados, count(*) filter (where suyo and hecho_en is null)::int as pendientes,
+   select (select count(*)::int from d) as deleted, count(*) filter (where own and hecho_en is null)::int as pendientes,
      (select id from v order by id desc limit 1) as hasta from v`,
 )
 
-const EN_CURSO = statement<DeQuien, Pick<guia, 'guia'>>(
+const ONGOING = statement<PersonQuery, Pick<guia, 'guia'>>(
   'personas.enCurso',
   `select guia from guia where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)
    order by id`,
   { alcance: 'todo' },
 )
-const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string }>(
+const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string }>(
   'personas.repartidores',
   'select repartidor from repartidor where telefono = :telefono order by id',
 )
 
 /** Result of an erasure: the erased data, and the data that remains. */
-export interface Olvidada {
+export interface Erasure {
   guias: number
   /** Number of guides that now have another telephone. Only this person's values were erased in them. */
   anteriores: number
@@ -112,33 +112,33 @@ export interface Olvidada {
   repartidores: string[]
 }
 
-type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora'>
+type ErasureDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora'>
 
 /**
  * Erases the data of ended guides with a telephone number, and what guides with another telephone still store about it.
  * Each transaction erases one batch and writes its audit line. After an interruption, the next call continues with the
  * remaining guides. The sweeper later deletes the files that no row names any more.
  */
-export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<Olvidada> {
-  const { anteriores, sin_metadatos } = await olvidarAnteriores(deps, quien, suya)
-  const deGuias = await enCada(deps.db, suya, (db) => olvidarSusGuias({ ...deps, db }, quien, suya))
-  const guias = deGuias.reduce((unas, otras) => unas + otras, 0)
-  const { recogidas, detenidas } = await olvidarRecogidas(deps, quien, suya)
+export async function eraseTelefono(deps: ErasureDeps, quien: Actor, person: PersonQuery): Promise<Erasure> {
+  const { anteriores, sin_metadatos } = await eraseAllPrevious(deps, quien, person)
+  const guiaCounts = await inEachPart(deps.db, person, (db) => eraseOwnGuias({ ...deps, db }, quien, person))
+  const guias = guiaCounts.reduce((sum, erased) => sum + erased, 0)
+  const { recogidas, ongoing } = await eraseRecogidas(deps, quien, person)
   // The audit record gets a line even if there was nothing to erase.
-  if (anteriores + guias + recogidas === 0) await deps.bitacora.anotar(deps.db.consultar, quien, lineaDe(0))
-  const { telefono, comercio_id } = suya
+  if (anteriores + guias + recogidas === 0) await deps.bitacora.record(deps.db.query, quien, lineOf(0))
+  const { telefono, comercio_id } = person
   // The bodies received from providers belong to no merchant, so the erasure for one merchant keeps them.
-  const deEntrantes = comercio_id === null ? await olvidarEntrantes(deps, telefono) : { borrados: 0, pendientes: 0 }
-  const enCurso = await deps.db.consultar(EN_CURSO, suya)
-  const repartidores = await deps.db.consultar(REPARTIDORES, { telefono })
+  const incomingResult = comercio_id === null ? await eraseIncoming(deps, telefono) : { deleted: 0, pendientes: 0 }
+  const ongoingGuias = await deps.db.query(ONGOING, person)
+  const repartidores = await deps.db.query(REPARTIDORES, { telefono })
   return {
     guias,
     anteriores,
     sin_metadatos,
     recogidas,
-    entrantes: deEntrantes.borrados,
-    entrantes_pendientes: deEntrantes.pendientes,
-    en_curso: [...new Set([...enCurso.map(({ guia }) => guia), ...detenidas])],
+    entrantes: incomingResult.deleted,
+    entrantes_pendientes: incomingResult.pendientes,
+    en_curso: [...new Set([...ongoingGuias.map(({ guia }) => guia), ...ongoing])],
     repartidores: repartidores.map(({ repartidor }) => repartidor),
   }
 }
@@ -147,69 +147,71 @@ export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: De
  * Erases all personal data of one ended guide, for a person who stands in it without a telephone. A guide that this
  * database does not have is no error: the database may have been restored to an instant before its creation.
  */
-export async function olvidarGuia(deps: DepsDeOlvido, quien: Quien, { guia }: DeUnaGuia): Promise<Olvidada> {
-  const fila = await hallarGuia(deps.db, { guia })
-  const borradas = fila ? await olvidarUna({ ...deps, db: deps.db.de(fila.comercio_id) }, quien, deGuia(fila)) : []
-  if (borradas.length === 0) await deps.bitacora.anotar(deps.db.consultar, quien, lineaDeUna(guia, 0))
+export async function eraseGuia(deps: ErasureDeps, quien: Actor, { guia }: GuiaQuery): Promise<Erasure> {
+  const fila = await findGuiaIfAny(deps.db, { guia })
+  const erasedGuias = fila
+    ? await eraseOneGuia({ ...deps, db: deps.db.de(fila.comercio_id) }, quien, guiaKeyOf(fila))
+    : []
+  if (erasedGuias.length === 0) await deps.bitacora.record(deps.db.query, quien, guiaLineOf(guia, 0))
   return {
-    guias: borradas.length,
+    guias: erasedGuias.length,
     anteriores: 0,
     sin_metadatos: [],
     recogidas: 0,
     entrantes: 0,
     entrantes_pendientes: 0,
     repartidores: [],
-    en_curso: fila && borradas.length === 0 ? [guia] : [],
+    en_curso: fila && erasedGuias.length === 0 ? [guia] : [],
   }
 }
 
-const olvidarUna = ({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, clave: ClaveDeGuia): Promise<ErasedGuide[]> =>
-  inTransaction(db, async (consultar) => {
-    const borradas = await consultar(OLVIDAR_UNA, { ...clave, ahora: reloj() })
-    if (borradas.length > 0) {
-      await olvidarLoDemas(consultar, borradas)
-      await bitacora.anotar(consultar, quien, lineaDeUna(borradas[0]!.guia, borradas.length))
+const eraseOneGuia = ({ db, clock, bitacora }: ErasureDeps, quien: Actor, clave: GuiaKey): Promise<ErasedGuide[]> =>
+  inTransaction(db, async (query) => {
+    const erasedGuias = await query(ERASE_ONE, { ...clave, ahora: clock() })
+    if (erasedGuias.length > 0) {
+      await eraseRest(query, erasedGuias)
+      await bitacora.record(query, quien, guiaLineOf(erasedGuias[0]!.guia, erasedGuias.length))
     }
-    return borradas
+    return erasedGuias
   })
 
 /** Deletes search keys and notes of guides that this transaction has erased. */
-async function olvidarLoDemas(consultar: Query, borradas: readonly ErasedGuide[]): Promise<void> {
-  await olvidarClaves(consultar, borradas)
-  await olvidarNotas(consultar, borradas)
+async function eraseRest(query: Query, erasedGuias: readonly ErasedGuide[]): Promise<void> {
+  await eraseSearchKeys(query, erasedGuias)
+  await eraseNotas(query, erasedGuias)
 }
 
-const lineaDe = (guias: number) => ({ accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
-const lineaDeUna = (guia: string, guias: number) => ({
+const lineOf = (guias: number) => ({ accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
+const guiaLineOf = (guia: string, guias: number) => ({
   accion: 'olvidarPersona',
   sobre: ['guia', guia] as const,
   campos: ['guia'],
   despues: { guias },
 })
 
-async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
+async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, quien: Actor, person: PersonQuery): Promise<number> {
   let guias = 0
-  for (let cuantas = LOTE; cuantas === LOTE; guias += cuantas) {
-    cuantas = await inTransaction(db, async (consultar) => {
-      const borradas = await consultar(OLVIDAR, { ...suya, ahora: reloj() })
-      if (borradas.length === 0) return 0
-      await olvidarLoDemas(consultar, borradas)
-      await bitacora.anotar(consultar, quien, lineaDe(borradas.length))
-      return borradas.length
+  for (let batchCount = LOTE; batchCount === LOTE; guias += batchCount) {
+    batchCount = await inTransaction(db, async (query) => {
+      const erasedGuias = await query(ERASE, { ...person, ahora: clock() })
+      if (erasedGuias.length === 0) return 0
+      await eraseRest(query, erasedGuias)
+      await bitacora.record(query, quien, lineOf(erasedGuias.length))
+      return erasedGuias.length
     })
   }
   return guias
 }
 
-async function olvidarEntrantes({ db }: DepsDeOlvido, telefono: string) {
+async function eraseIncoming({ db }: ErasureDeps, telefono: string) {
   const patron = patronDe(telefono)
-  const total = { borrados: 0, pendientes: 0 }
-  for (let desde: string | null = PRIMERA; desde !== null; ) {
-    const [paso]: { borrados: number; pendientes: number; hasta: string | null }[] = await db.consultar(
-      OLVIDAR_ENTRANTES,
-      { patron, desde },
-    )
-    total.borrados += paso!.borrados
+  const total = { deleted: 0, pendientes: 0 }
+  for (let desde: string | null = FIRST_ID; desde !== null; ) {
+    const [paso]: { deleted: number; pendientes: number; hasta: string | null }[] = await db.query(ERASE_INCOMING, {
+      patron,
+      desde,
+    })
+    total.deleted += paso!.deleted
     total.pendientes += paso!.pendientes
     desde = paso!.hasta
   }

@@ -3,10 +3,10 @@ import { inTurn } from '../../data/turns.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FileStoreError, storeBusy } from '../../platform/files/store.ts'
 import { seal, unseal } from '../../platform/sealing.ts'
-import { DE_CONSOLA, type Quien } from '../bitacora/bitacora.ts'
+import { type Actor, DE_CONSOLA } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { type Olvidada, olvidarGuia, olvidarTelefono } from './olvidarTelefono.ts'
-import type { DeQuien, DeUnaGuia } from './persona.ts'
+import { type Erasure, eraseGuia, eraseTelefono } from './olvidarTelefono.ts'
+import type { GuiaQuery, PersonQuery } from './persona.ts'
 
 // Requests to erase personal data are also kept in the file storage, sealed and numbered without gaps. A database that
 // was restored from a backup may have missed some of them. The process carries them out again before it serves
@@ -22,43 +22,47 @@ const ULTIMO = statement<object, { numero: number }>(
   'olvidos.ultimo',
   'select coalesce(max(numero), 0) as numero from olvido',
 )
-const HECHO = statement<{ numero: number; ahora: Date }>(
+const DONE = statement<{ numero: number; ahora: Date }>(
   'olvidos.hecho',
   'insert into olvido (numero, hecho_en) values (:numero, :ahora)',
 )
-const VIEJOS = statement<{ antes_de: Date }, { numero: number }>(
+const OLD = statement<{ antes_de: Date }, { numero: number }>(
   'olvidos.viejos',
   `select numero from olvido where guardado and hecho_en < :antes_de order by hecho_en limit ${LOTE}`,
 )
-const BORRADOS = statement<{ numeros: readonly number[] }>(
+const DELETED = statement<{ numbers: readonly number[] }>(
   'olvidos.borrados',
-  'update olvido set guardado = false where numero = any(:numeros::int[])',
+  'update olvido set guardado = false where numero = any(:numbers::int[])',
 )
 
-type DepsDeOlvidos = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | 'almacen' | 'log'>
+type ErasureLogDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'bitacora' | 'store' | 'log'>
 
 /** Erases what a request names: a telephone number, or one guide. */
-const olvidar = (deps: DepsDeOlvidos, quien: Quien, pedido: DeQuien | DeUnaGuia): Promise<Olvidada> =>
-  'guia' in pedido ? olvidarGuia(deps, quien, pedido) : olvidarTelefono(deps, quien, pedido)
+const erase = (deps: ErasureLogDeps, quien: Actor, request: PersonQuery | GuiaQuery): Promise<Erasure> =>
+  'guia' in request ? eraseGuia(deps, quien, request) : eraseTelefono(deps, quien, request)
 
 const claveDe = (numero: number) => `olvido_${String(numero).padStart(9, '0')}`
-const leerUltimo = async ({ consultar }: Db) => (await consultar(ULTIMO))[0]!.numero
+const leerUltimo = async ({ query }: Db) => (await query(ULTIMO))[0]!.numero
 
 /**
- * Erases the stored data of a telephone number like {@link olvidarTelefono}, or of a guide like {@link olvidarGuia}. Also
+ * Erases the stored data of a telephone number like {@link eraseTelefono}, or of a guide like {@link eraseGuia}. Also
  * records the request in the file storage, so that it is repeated if the database is restored from an older backup.
  * @throws Problema 503 if the file storage is unavailable; nothing is then erased
  */
-export const olvidarPersona = (deps: DepsDeOlvidos, quien: Quien, pedido: DeQuien | DeUnaGuia): Promise<Olvidada> =>
+export const erasePersonaData = (
+  deps: ErasureLogDeps,
+  quien: Actor,
+  request: PersonQuery | GuiaQuery,
+): Promise<Erasure> =>
   inTurn(deps.db, 'olvidos', async () => {
-    const { db, secretos, almacen, reloj } = deps
-    await repetir(deps)
+    const { db, secretos, store, clock } = deps
+    await repeatPending(deps)
     const numero = (await leerUltimo(db)) + 1
-    const sellada = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(pedido)))
-    await almacen.guardar(claveDe(numero), sellada, 'application/octet-stream')
-    const olvidada = await olvidar(deps, quien, pedido)
-    await db.consultar(HECHO, { numero, ahora: reloj() })
-    return olvidada
+    const sealedRequest = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(request)))
+    await store.save(claveDe(numero), sealedRequest, 'application/octet-stream')
+    const erasure = await erase(deps, quien, request)
+    await db.query(DONE, { numero, ahora: clock() })
+    return erasure
   })
 
 /**
@@ -66,30 +70,31 @@ export const olvidarPersona = (deps: DepsDeOlvidos, quien: Quien, pedido: DeQuie
  * earlier instant. Processes wait for each other only if there is one.
  * @returns number of erasures
  */
-export const repetirOlvidos = async (deps: DepsDeOlvidos): Promise<number> => {
-  const { db, almacen } = deps
-  const falta = await almacen.existe(claveDe((await leerUltimo(db)) + 1))
-  return falta ? inTurn(db, 'olvidos', () => repetir(deps)) : 0
+export const repeatErasures = async (deps: ErasureLogDeps): Promise<number> => {
+  const { db, store } = deps
+  const hasPending = await store.exists(claveDe((await leerUltimo(db)) + 1))
+  return hasPending ? inTurn(db, 'olvidos', () => repeatPending(deps)) : 0
 }
 
-async function repetir(deps: DepsDeOlvidos): Promise<number> {
-  const { db, secretos, almacen, reloj, log } = deps
+async function repeatPending(deps: ErasureLogDeps): Promise<number> {
+  const { db, secretos, store, clock, log } = deps
   const ultimo = await leerUltimo(db)
   let numero = ultimo + 1
-  for (; await almacen.existe(claveDe(numero)); numero++) {
-    const sellada = Buffer.concat(await (await almacen.leer(claveDe(numero))).toArray())
-    const pedido: DeQuien | DeUnaGuia = JSON.parse(abrir(secretos, claveDe(numero), sellada))
-    await olvidar(deps, DE_CONSOLA, pedido)
-    await db.consultar(HECHO, { numero, ahora: reloj() })
+  for (; await store.exists(claveDe(numero)); numero++) {
+    const sealedRequest = Buffer.concat(await (await store.leer(claveDe(numero))).toArray())
+    const request: PersonQuery | GuiaQuery = JSON.parse(unsealRequest(secretos, claveDe(numero), sealedRequest))
+    await erase(deps, DE_CONSOLA, request)
+    await db.query(DONE, { numero, ahora: clock() })
   }
-  const repetidos = numero - 1 - ultimo
-  if (repetidos > 0) log.warn({ olvidos: repetidos }, 'erasures carried out again: the database had been restored')
-  return repetidos
+  const repeatedCount = numero - 1 - ultimo
+  if (repeatedCount > 0)
+    log.warn({ olvidos: repeatedCount }, 'erasures carried out again: the database had been restored')
+  return repeatedCount
 }
 
-function abrir(secretos: Deps['secretos'], clave: string, sellada: Buffer): string {
+function unsealRequest(secretos: Deps['secretos'], clave: string, sealedRequest: Buffer): string {
   try {
-    return unseal(secretos, 'olvidos', clave, sellada).toString()
+    return unseal(secretos, 'olvidos', clave, sealedRequest).toString()
   } catch (cause) {
     throw new FileStoreError(
       `La base se restauró a un momento anterior, y el borrado ${clave} que falta repetir no se puede leer: ${(cause as Error).message}. Ponga en MASTER_KEYS también la clave con la que se guardó.`,
@@ -99,15 +104,15 @@ function abrir(secretos: Deps['secretos'], clave: string, sellada: Buffer): stri
 }
 
 /**
- * Runs {@link repetirOlvidos} before a process serves requests. If the storage is unavailable, the hourly job does it
+ * Runs {@link repeatErasures} before a process serves requests. If the storage is unavailable, the hourly job does it
  * later.
- * @param disponible false if the storage has just failed to answer; then it is not asked again, which could take
+ * @param isStoreAvailable false if the storage has just failed to answer; then it is not asked again, which could take
  *   seconds
  */
-export async function repetirAntesDeServir(deps: DepsDeOlvidos, disponible: boolean): Promise<void> {
+export async function repeatBeforeServing(deps: ErasureLogDeps, isStoreAvailable: boolean): Promise<void> {
   try {
-    if (!disponible) throw storeBusy(new Error('the storage did not answer the check at start'))
-    await repetirOlvidos(deps)
+    if (!isStoreAvailable) throw storeBusy(new Error('the storage did not answer the check at start'))
+    await repeatErasures(deps)
   } catch (err) {
     if (!(err instanceof Problema)) throw err
     deps.log.error(
@@ -118,13 +123,13 @@ export async function repetirAntesDeServir(deps: DepsDeOlvidos, disponible: bool
 }
 
 /**
- * Carries out what {@link repetirOlvidos} could not do at start, and deletes requests that are older than any backup.
+ * Carries out what {@link repeatErasures} could not do at start, and deletes requests that are older than any backup.
  */
-export async function cuidarOlvidos(deps: DepsDeOlvidos): Promise<void> {
-  await repetirOlvidos(deps)
-  const { db, almacen, reloj } = deps
-  const viejos = await db.consultar(VIEJOS, { antes_de: new Date(reloj().getTime() - DIAS * DIA) })
-  const numeros = viejos.map(({ numero }) => numero)
-  for (const numero of numeros) await almacen.borrar(claveDe(numero))
-  if (numeros.length > 0) await db.consultar(BORRADOS, { numeros })
+export async function maintainErasures(deps: ErasureLogDeps): Promise<void> {
+  await repeatErasures(deps)
+  const { db, store, clock } = deps
+  const oldErasures = await db.query(OLD, { antes_de: new Date(clock().getTime() - DIAS * DIA) })
+  const numbers = oldErasures.map(({ numero }) => numero)
+  for (const numero of numbers) await store.remove(claveDe(numero))
+  if (numbers.length > 0) await db.query(DELETED, { numbers })
 }

@@ -4,12 +4,12 @@ import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
-import { exigirComercio } from '../comercios/comercio.ts'
-import { BORRADOS, type FilaGuia, type RecogidaGuardada } from '../guias/campos.ts'
-import { buscarGuia } from '../guias/guia.ts'
+import { requireComercio } from '../comercios/comercio.ts'
+import { ERASURES, type FilaGuia, type StoredRecogida } from '../guias/campos.ts'
+import { findGuia } from '../guias/guia.ts'
 
 /** First id from which a scan of rows in the order of their ids starts. */
-export const PRIMERA = '00000000-0000-0000-0000-000000000000'
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** Guide whose personal data were erased. */
 export interface ErasedGuide {
@@ -20,7 +20,7 @@ export interface ErasedGuide {
 }
 
 /** Person whose data is exported or erased: a telephone number, in the guides of one merchant or of all. */
-export interface DeQuien {
+export interface PersonQuery {
   /** Telephone number in E.164. */
   telefono: string
   /** Id of the merchant; null means all merchants. */
@@ -28,7 +28,7 @@ export interface DeQuien {
 }
 
 /** One guide, in whose data a person stands who has no telephone there: a neighbour, or who received at the door. */
-export interface DeUnaGuia {
+export interface GuiaQuery {
   /** Code of the guide. */
   guia: string
 }
@@ -37,41 +37,41 @@ export interface DeUnaGuia {
  * Reads the code of a guide.
  * @throws Problema 404 if there is no such guide
  */
-export const leerDeUnaGuia = async (db: Db, codigo: string): Promise<DeUnaGuia> => ({
-  guia: (await buscarGuia(db, 'todos', codigo)).guia,
+export const readGuiaQuery = async (db: Db, codigo: string): Promise<GuiaQuery> => ({
+  guia: (await findGuia(db, 'todos', codigo)).guia,
 })
 
 /**
  * Finds a guide by its code; undefined if there is none, as in a database that was restored to an instant before its
  * creation.
  */
-export async function hallarGuia(db: Db, { guia }: DeUnaGuia): Promise<FilaGuia | undefined> {
+export async function findGuiaIfAny(db: Db, { guia }: GuiaQuery): Promise<FilaGuia | undefined> {
   try {
-    return await buscarGuia(db, 'todos', guia)
+    return await findGuia(db, 'todos', guia)
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'guia_desconocida') return undefined
     throw error
   }
 }
 
-/** Runs `hacer` in each part of the data that has guides in question, one after another. */
-export const enCada = async <R>(
+/** Runs `perform` in each part of the data that has guides in question, one after another. */
+export const inEachPart = async <R>(
   db: Db,
-  { comercio_id }: Pick<DeQuien, 'comercio_id'>,
-  hacer: (parte: Db) => Promise<R>,
-): Promise<R[]> => (comercio_id === null ? inEach(db, hacer) : [await hacer(db.de(comercio_id))])
+  { comercio_id }: Pick<PersonQuery, 'comercio_id'>,
+  perform: (parte: Db) => Promise<R>,
+): Promise<R[]> => (comercio_id === null ? inEach(db, perform) : [await perform(db.de(comercio_id))])
 
 /**
  * Reads a telephone number and the identifier of a merchant.
  * @throws Problema 422 if the number is not valid, 404 if the merchant does not exist
  */
-export async function leerDeQuien(db: Db, telefono: string, comercio?: string): Promise<DeQuien> {
+export async function readPersonQuery(db: Db, telefono: string, comercio?: string): Promise<PersonQuery> {
   const leido = readTelephone(telefono)
   if ('error' in leido)
     throw problemOfFaults('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error }])
   return {
     telefono: leido.e164,
-    comercio_id: comercio === undefined ? null : (await exigirComercio(db, comercio)).id,
+    comercio_id: comercio === undefined ? null : (await requireComercio(db, comercio)).id,
   }
 }
 
@@ -92,17 +92,17 @@ export const de = (tabla: string) =>
 /**
  * Returns SQL for the rows `t` of a table that belong to the guide `v`, as a member of an object.
  * @param solo SQL condition for the rows
- * @param sin columns to leave out beside those that only the database needs, each after a comma
+ * @param omitted columns to leave out beside those that only the database needs, each after a comma
  */
-export const filas = (tabla: string, solo: string, sin = '') =>
-  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
+export const rowsSql = (tabla: string, solo: string, omitted = '') =>
+  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${omitted}}'::text[]), '[]')
        from ${tabla} t where ${de('t')} and ${solo})`
 
 /** SQL of all proofs of deliveries and of failed attempts, each with the names of its files. */
 export const PRUEBAS = `select comercio_id, modo, guia_id, secuencia, fotos as archivos from prueba_intento
      union all select comercio_id, modo, guia_id, secuencia, fotos || firma || pdf from prueba_entrega`
 
-const deRespuestas = (tabla: string, solo: string, que: string) =>
+const answersOfSql = (tabla: string, solo: string, que: string) =>
   `'${tabla}', (select coalesce(jsonb_agg(jsonb_build_object(${que})), '[]') from webhook w
        join ${tabla} t using (comercio_id, modo, webhook)
        where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo and ${solo})`
@@ -112,38 +112,38 @@ const deRespuestas = (tabla: string, solo: string, que: string) =>
  * from the webhook.
  * @param solo SQL condition for the rows `t` of deliveries and of attempts
  */
-export const respuestas = (solo: string) =>
-  `${deRespuestas('webhook_aviso', solo, `'evento', t.evento, 'respuesta', t.exito`)},
-   ${deRespuestas(
+export const answersSql = (solo: string) =>
+  `${answersOfSql('webhook_aviso', solo, `'evento', t.evento, 'respuesta', t.exito`)},
+   ${answersOfSql(
      'webhook_intento',
      solo,
      `'webhook', t.webhook, 'secuencia', t.secuencia, 'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo, 'detalle', t.detalle`,
    )}`
 
 /** SQL of a guide's location data reduced to the instant of its confirmation. */
-export const soloCuando = (extra: string) =>
+export const onlyWhenSql = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /** Pickup after the erasure. Its name, its place and its texts may be those of the person who hands over the parcels. */
-export const RECOGIDA_BORRADA: RecogidaGuardada = { nombre: null, lat: null, lng: null, maps_url: null }
-/** SQL of {@link RECOGIDA_BORRADA}. */
-export const RECOGIDA_BORRADA_EN_SQL = `jsonb_build_object(${Object.keys(RECOGIDA_BORRADA)
-  .map((miembro) => `'${miembro}', null`)
+export const ERASED_RECOGIDA: StoredRecogida = { nombre: null, lat: null, lng: null, maps_url: null }
+/** SQL of {@link ERASED_RECOGIDA}. */
+export const ERASED_RECOGIDA_SQL = `jsonb_build_object(${Object.keys(ERASED_RECOGIDA)
+  .map((member) => `'${member}', null`)
   .join(', ')})`
 
 /** SQL of the identifiers to which idempotency keys of the guides `v` point: codes of guides and ids of notes. */
-const IDENTIFICADORES = `select v.comercio_id, v.modo, v.guia as identificador from v
+const IDENTIFIERS = `select v.comercio_id, v.modo, v.guia as identificador from v
      union all select o.comercio_id, o.modo, o.id::text from nota o join v on ${de('o')}`
-/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (avi_…) contains the guide's. A batch has the codes of its guides, with commas. */
-const IDENTIFICADOR = `case when c.identificador like 'avi\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
+/** SQL of the identifier in {@link IDENTIFIERS} of a key `c`. A delivery's code (avi_…) contains the guide's. A batch has the codes of its guides, with commas. */
+const IDENTIFIER = `case when c.identificador like 'avi\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
 
 /** SQL condition: the idempotency key `c` belongs to the guide `v`. */
-export const CLAVE_DE_UNA_GUIA = `c.comercio_id = v.comercio_id and c.modo = v.modo
-     and (v.guia = any(string_to_array(${IDENTIFICADOR}, ',')) or c.identificador in (select o.id::text from nota o where ${de('o')}))`
+export const KEY_OF_GUIA = `c.comercio_id = v.comercio_id and c.modo = v.modo
+     and (v.guia = any(string_to_array(${IDENTIFIER}, ',')) or c.identificador in (select o.id::text from nota o where ${de('o')}))`
 
 /** SQL that deletes the idempotency keys of the guides `v`, which have a column `guia`. Callers choose the keys' texts. */
-export const BORRAR_CLAVES = `c as (
-     delete from clave_idempotencia c where (c.comercio_id, c.modo, ${IDENTIFICADOR}) in (${IDENTIFICADORES})
+export const DELETE_KEYS = `c as (
+     delete from clave_idempotencia c where (c.comercio_id, c.modo, ${IDENTIFIER}) in (${IDENTIFIERS})
        or (c.operacion = 'crearLote' and exists (select from v where v.comercio_id = c.comercio_id and v.modo = c.modo
          and v.guia = any(string_to_array(c.identificador, ','))))
    )`
@@ -152,7 +152,7 @@ export const BORRAR_CLAVES = `c as (
  * SQL that erases the responses of merchants' servers to webhooks of the guides `v`.
  * @param solo SQL condition for the rows `t` of deliveries and attempts
  */
-export const borrarRespuestas = (solo = 'true') => `s as (
+export const deleteAnswersSql = (solo = 'true') => `s as (
      select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
    ), x as (
      update webhook_aviso t set exito = (t.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
@@ -168,11 +168,11 @@ export const borrarRespuestas = (solo = 'true') => `s as (
  * Keeps codes, references, states, times, authors, and the keyed digests that identify a repeated creation. Erases the
  * provider's own message id, because WhatsApp's id contains the telephone number.
  */
-export const BORRAR = `e as (
+export const DELETE_GUIA_DATA = `e as (
      update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',
        cambios = null, idempotencia = null,
        foto = e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
-         coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
+         coalesce(${onlyWhenSql("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
    ), m as (
      update mensaje m set telefono = null, abierta = false, proveedor_id = null, motivo = null,
        estado = case when m.estado in ('pendiente', 'enviando') then 'descartado' else m.estado end from v where ${de('m')}
@@ -183,8 +183,8 @@ export const BORRAR = `e as (
    ), t as (
      delete from telefono_anterior t using v where ${de('t')}
    )
-   update guia g set ${BORRADOS}, recogida = ${RECOGIDA_BORRADA_EN_SQL},
-     ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
+   update guia g set ${ERASURES}, recogida = ${ERASED_RECOGIDA_SQL},
+     ubicacion_extra = ${onlyWhenSql('g.ubicacion_extra')},
      datos_borrados_en = :ahora::timestamptz
    from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id
    returning g.comercio_id, g.modo, g.id, g.guia`

@@ -3,29 +3,29 @@
 
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
-import { deGuia } from '../eventos/evento.ts'
-import type { FilaGuia, RecogidaGuardada } from '../guias/campos.ts'
-import type { Cambios } from '../guias/correcciones.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import type { FilaGuia, StoredRecogida } from '../guias/campos.ts'
+import type { CorrectionChanges } from '../guias/correcciones.ts'
 import {
-  type ClaveDeGuia,
-  type Corregida,
-  guardarCambios,
+  type GuiaKey,
   leerCorrecciones,
-  legibles,
-  tomarGuia,
+  lockGuia,
+  type ReadCorreccion,
+  saveChanges,
+  toReadable,
 } from './correcciones.ts'
 import {
-  borrarRespuestas,
-  type DeQuien,
   de,
-  enCada,
+  deleteAnswersSql,
+  ERASED_RECOGIDA,
+  ERASED_RECOGIDA_SQL,
   FINALES,
-  PRIMERA,
-  RECOGIDA_BORRADA,
-  RECOGIDA_BORRADA_EN_SQL,
+  FIRST_ID,
+  inEachPart,
+  type PersonQuery,
 } from './persona.ts'
 
 /**
@@ -34,9 +34,9 @@ import {
  */
 const LOTE = 2_000
 /** Maximum number of guides per transaction. */
-const POR_TRANSACCION = 100
+const GUIAS_PER_TRANSACTION = 100
 
-type Leida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'recogida'> & {
+type RecogidaGuiaRow = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'recogida'> & {
   comercio: string
   nombre: string
   terminada: boolean
@@ -48,7 +48,7 @@ type Leida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'recogida'>
  * Scans the next guides. Returns those with this telephone in the pickup or with corrections, which are encrypted, and
  * the last guide of the scan.
  */
-const GUIAS = statement<DeQuien & { desde: string }, Leida>(
+const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
   'personas.recogidas',
   `with v as materialized (
      select comercio_id, modo, id, guia, recogida, ultima_correccion, ${FINALES} as terminada from guia
@@ -66,16 +66,19 @@ const GUIAS = statement<DeQuien & { desde: string }, Leida>(
 )
 
 /** Guide in whose pickup a telephone stands or stood. */
-interface Hallada extends Omit<Leida, 'correcciones'> {
+interface MatchedRecogida extends Omit<RecogidaGuiaRow, 'correcciones'> {
   /** True if the telephone stands in the present pickup. */
-  presente: boolean
-  correcciones: readonly Corregida[]
+  current: boolean
+  correcciones: readonly ReadCorreccion[]
 }
 
-const esDe = (telefono: string, recogida: RecogidaGuardada | undefined) => recogida?.telefono === telefono
+const esDe = (telefono: string, recogida: StoredRecogida | undefined) => recogida?.telefono === telefono
 
 /** Returns the pickups in a correction that have the telephone. */
-function suyasEn(telefono: string, { recogida }: Cambios): { antes?: RecogidaGuardada; despues?: RecogidaGuardada } {
+function ownValuesIn(
+  telefono: string,
+  { recogida }: CorrectionChanges,
+): { antes?: StoredRecogida; despues?: StoredRecogida } {
   const { antes, despues } = recogida ?? {}
   return {
     ...(antes && esDe(telefono, antes) && { antes }),
@@ -83,128 +86,134 @@ function suyasEn(telefono: string, { recogida }: Cambios): { antes?: RecogidaGua
   }
 }
 
-const tieneSuyas = (telefono: string, cambios: Cambios) => Object.keys(suyasEn(telefono, cambios)).length > 0
+const hasOwnValues = (telefono: string, cambios: CorrectionChanges) =>
+  Object.keys(ownValuesIn(telefono, cambios)).length > 0
 
-function descifrar(secretos: Secrets, { id, correcciones }: Leida): Corregida[] {
+function decryptCorrecciones(secretos: Secrets, { id, correcciones }: RecogidaGuiaRow): ReadCorreccion[] {
   return (correcciones ?? []).map(({ secuencia, registrado_en, cambios }) => ({
     secuencia,
     registrado_en: new Date(registrado_en),
-    cambios: legibles(secretos, { guia_id: id, secuencia }, Buffer.from(cambios, 'base64')),
+    cambios: toReadable(secretos, { guia_id: id, secuencia }, Buffer.from(cambios, 'base64')),
   }))
 }
 
 /** Reads all guides in whose pickup the telephone stands or stood, by scanning all guides. */
-async function* guiasConRecogida(consultar: Query, secretos: Secrets, suya: DeQuien): AsyncGenerator<Hallada> {
-  const { telefono } = suya
-  for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
-    const leidas: Leida[] = await consultar(GUIAS, { ...suya, desde })
-    for (const leida of leidas) {
-      const presente = esDe(telefono, leida.recogida)
-      const correcciones = descifrar(secretos, leida)
-      if (presente || correcciones.some(({ cambios }) => tieneSuyas(telefono, cambios)))
-        yield { ...leida, presente, correcciones }
+async function* guiasWithRecogida(
+  query: Query,
+  secretos: Secrets,
+  person: PersonQuery,
+): AsyncGenerator<MatchedRecogida> {
+  const { telefono } = person
+  for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
+    const guiaRows: RecogidaGuiaRow[] = await query(GUIAS, { ...person, desde })
+    for (const guiaRow of guiaRows) {
+      const current = esDe(telefono, guiaRow.recogida)
+      const correcciones = decryptCorrecciones(secretos, guiaRow)
+      if (current || correcciones.some(({ cambios }) => hasOwnValues(telefono, cambios)))
+        yield { ...guiaRow, current, correcciones }
     }
-    desde = leidas.at(-1)?.id
+    desde = guiaRows.at(-1)?.id
   }
 }
 
 /** Returns each pickup with the telephone, present and former, by guide. */
-export async function exportarRecogidas({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, suya: DeQuien) {
-  const exportadas = await enCada(db, suya, async ({ consultar }) => {
+export async function exportRecogidas({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, person: PersonQuery) {
+  const exportedByPart = await inEachPart(db, person, async ({ query }) => {
     const guias = []
-    for await (const hallada of guiasConRecogida(consultar, secretos, suya)) {
-      const { guia, comercio, nombre, modo, presente, recogida, correcciones } = hallada
+    for await (const matched of guiasWithRecogida(query, secretos, person)) {
+      const { guia, comercio, nombre, modo, current, recogida, correcciones } = matched
       guias.push({
         guia,
         comercio: { comercio, nombre },
         modo,
-        recogida: presente ? recogida : null,
+        recogida: current ? recogida : null,
         correcciones: correcciones.flatMap(({ secuencia, registrado_en, cambios }) =>
-          tieneSuyas(suya.telefono, cambios)
-            ? [{ secuencia, registrado_en: registrado_en.toISOString(), recogida: suyasEn(suya.telefono, cambios) }]
+          hasOwnValues(person.telefono, cambios)
+            ? [
+                {
+                  secuencia,
+                  registrado_en: registrado_en.toISOString(),
+                  recogida: ownValuesIn(person.telefono, cambios),
+                },
+              ]
             : [],
         ),
       })
     }
     return guias
   })
-  return exportadas.flat()
+  return exportedByPart.flat()
 }
 
 /**
  * Empties the pickup of a guide if it has the telephone. Also erases the responses of merchants' servers, which may
  * repeat a pickup.
  */
-const BORRAR_RECOGIDA = statement<ClaveDeGuia & { telefono: string }>(
+const ERASE_RECOGIDA = statement<GuiaKey & { telefono: string }>(
   'personas.borrarRecogida',
   `with v as (
      select comercio_id, modo, id from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
-   ), ${borrarRespuestas()}
-   update guia g set recogida = ${RECOGIDA_BORRADA_EN_SQL} from v
+   ), ${deleteAnswersSql()}
+   update guia g set recogida = ${ERASED_RECOGIDA_SQL} from v
    where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id and g.recogida ->> 'telefono' = :telefono`,
 )
 
 /** Returns the values of a correction without the pickups that have the telephone. */
-function sinSuyas(telefono: string, cambios: Cambios): Cambios {
-  const sin = (recogida: RecogidaGuardada) => (esDe(telefono, recogida) ? RECOGIDA_BORRADA : recogida)
+function withoutOwnValues(telefono: string, cambios: CorrectionChanges): CorrectionChanges {
+  const withoutOwn = (recogida: StoredRecogida) => (esDe(telefono, recogida) ? ERASED_RECOGIDA : recogida)
   const { antes, despues } = cambios.recogida!
-  return { ...cambios, recogida: { antes: sin(antes), despues: sin(despues) } }
+  return { ...cambios, recogida: { antes: withoutOwn(antes), despues: withoutOwn(despues) } }
 }
 
 /** @returns false if the guide keeps the pickup, because a courier may still need it */
-async function olvidarRecogida(
-  consultar: Query,
-  secretos: Secrets,
-  telefono: string,
-  clave: ClaveDeGuia,
-): Promise<boolean> {
-  const { recogida, estado } = await tomarGuia(consultar, clave)
+async function eraseRecogida(query: Query, secretos: Secrets, telefono: string, clave: GuiaKey): Promise<boolean> {
+  const { recogida, estado } = await lockGuia(query, clave)
   if (esDe(telefono, recogida) && !esFinal(estado)) return false
-  for (const { secuencia, cambios } of await leerCorrecciones(consultar, secretos, clave)) {
-    if (tieneSuyas(telefono, cambios))
-      await guardarCambios(consultar, secretos, { ...clave, secuencia }, sinSuyas(telefono, cambios))
+  for (const { secuencia, cambios } of await leerCorrecciones(query, secretos, clave)) {
+    if (hasOwnValues(telefono, cambios))
+      await saveChanges(query, secretos, { ...clave, secuencia }, withoutOwnValues(telefono, cambios))
   }
-  await consultar(BORRAR_RECOGIDA, { ...clave, telefono })
+  await query(ERASE_RECOGIDA, { ...clave, telefono })
   return true
 }
 
 /** Result of the erasure of a contact of pickups. */
-interface Recogidas {
+interface RecogidaErasure {
   /** Number of guides in which something was erased. */
   recogidas: number
   /** Codes of the guides that have not ended, and whose present pickup has the telephone. */
-  detenidas: string[]
+  ongoing: string[]
 }
 
 /**
  * Erases the pickups with the telephone in ended guides, and the replaced ones in all guides. The present pickup of a
  * guide under way stays, because the parcel may return there.
  */
-export async function olvidarRecogidas(
+export async function eraseRecogidas(
   { db, secretos, bitacora }: Pick<Deps, 'db' | 'secretos' | 'bitacora'>,
-  quien: Quien,
-  suya: DeQuien,
-): Promise<Recogidas> {
-  const detenidas: string[] = []
+  quien: Actor,
+  person: PersonQuery,
+): Promise<RecogidaErasure> {
+  const ongoing: string[] = []
   let recogidas = 0
-  await enCada(db, suya, async (parte) => {
-    const porHacer: Hallada[] = []
-    for await (const hallada of guiasConRecogida(parte.consultar, secretos, suya)) {
-      if (hallada.presente && !hallada.terminada) detenidas.push(hallada.guia)
-      else porHacer.push(hallada)
+  await inEachPart(db, person, async (parte) => {
+    const toErase: MatchedRecogida[] = []
+    for await (const matched of guiasWithRecogida(parte.query, secretos, person)) {
+      if (matched.current && !matched.terminada) ongoing.push(matched.guia)
+      else toErase.push(matched)
     }
-    while (porHacer.length > 0) {
-      const unas = porHacer.splice(0, POR_TRANSACCION)
-      recogidas += await inTransaction(parte, async (consultar) => {
+    while (toErase.length > 0) {
+      const batch = toErase.splice(0, GUIAS_PER_TRANSACTION)
+      recogidas += await inTransaction(parte, async (query) => {
         let guias = 0
-        for (const una of unas) {
-          if (await olvidarRecogida(consultar, secretos, suya.telefono, deGuia(una))) guias++
-          else detenidas.push(una.guia)
+        for (const pendingGuia of batch) {
+          if (await eraseRecogida(query, secretos, person.telefono, guiaKeyOf(pendingGuia))) guias++
+          else ongoing.push(pendingGuia.guia)
         }
-        await bitacora.anotar(consultar, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
+        await bitacora.record(query, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
         return guias
       })
     }
   })
-  return { recogidas, detenidas }
+  return { recogidas, ongoing }
 }

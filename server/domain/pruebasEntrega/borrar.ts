@@ -20,9 +20,9 @@ const oldest = (table: string, since: string) =>
 
 /**
  * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
- * sweeper (`barrerArchivos`) deletes the bytes of the files later.
+ * sweeper (`sweepArchivos`) deletes the bytes of the files later.
  */
-const SOLTAR = (archivos: string) => `
+const DELETE_BELONGINGS = (archivos: string) => `
    e as (
      update evento e set lat = null, lng = null from p where e.comercio_id = p.comercio_id and e.modo = p.modo
        and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.lat is not null
@@ -33,13 +33,13 @@ const SOLTAR = (archivos: string) => `
    ), i as (
      update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
    )
-   select count(*)::int as cuantas from p`
+   select count(*)::int as count from p`
 
 /**
  * Deletes complete proofs of deliveries: recipient, position and files. Keeps that a proof existed and when it was
  * deleted.
  */
-const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
+const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: number }>(
   'pruebas.borrarEntregas',
   `with v as (
      ${oldest('prueba_entrega', 'entregado_en')}
@@ -50,14 +50,14 @@ const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: nu
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
      select comercio_id, modo, guia_id, :ahora, 'retencion' from p where ${VALE}
-   ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
+   ), ${DELETE_BELONGINGS('p.fotos || p.firma || p.pdf')}`,
   { alcance: 'parte' },
 )
 /**
  * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
  * because the courier enters the instant of a late attempt.
  */
-const BORRAR_INTENTOS = statement<{ antes_de: Date }, { cuantas: number }>(
+const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
   'pruebas.borrarIntentos',
   `with v as (
      ${oldest('prueba_intento', 'registrado_en')}
@@ -65,25 +65,25 @@ const BORRAR_INTENTOS = statement<{ antes_de: Date }, { cuantas: number }>(
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
-   ), ${SOLTAR('p.fotos')}`,
+   ), ${DELETE_BELONGINGS('p.fotos')}`,
   { alcance: 'parte' },
 )
 
-type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
+type DeletionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'settings'>
 
 /**
  * Deletes a batch of proofs of deliveries, and of photos of failed attempts, whose retention has ended.
  * @returns true if more may remain
  */
-export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<boolean> {
-  const ahora = reloj()
-  const antes_de = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
-  const borradas = await inEach(db, async ({ consultar }) => [
-    (await consultar(BORRAR_ENTREGAS, { antes_de, ahora }))[0]!.cuantas,
-    (await consultar(BORRAR_INTENTOS, { antes_de }))[0]!.cuantas,
+export async function deletePruebas({ db, clock, log, settings }: DeletionDeps): Promise<boolean> {
+  const ahora = clock()
+  const antes_de = new Date(ahora.getTime() - settings.pruebaRetention * DIA)
+  const deleted = await inEach(db, async ({ query }) => [
+    (await query(DELETE_ENTREGAS, { antes_de, ahora }))[0]!.count,
+    (await query(DELETE_INTENTOS, { antes_de }))[0]!.count,
   ])
-  const cuantas = borradas.flat()
-  const pruebas = cuantas.reduce((una, otra) => una + otra, 0)
+  const count = deleted.flat()
+  const pruebas = count.reduce((left, right) => left + right, 0)
   if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
-  return cuantas.includes(LOTE)
+  return count.includes(LOTE)
 }

@@ -2,84 +2,88 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createCanvas } from '../../platform/pdf/canvas.ts'
 import { createDocument } from '../../platform/pdf/document.ts'
 import { createClock } from '../../platform/time/clock.ts'
-import type { DatosDePrueba } from './contenidoDelPdf.ts'
-import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
+import type { PruebaData } from './contenidoDelPdf.ts'
+import { drawCover, drawHeader, drawParties, drawReceiver } from './dibujarEntrega.ts'
 import {
-  altoDeEvidencias,
-  altoDeHuellas,
   altoDeNota,
-  creceDe,
-  fotografias,
+  drawFotos,
+  growthOf,
+  heightOfDigests,
+  heightOfEvidence,
   huellas,
   nota,
 } from './dibujarEvidencias.ts'
-import { altoDeHistorial, filasDeHistorial, historial, repartir } from './dibujarHistorial.ts'
-import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
-import { ANCHO, FONDO, HOJA, MENOR, type PaginaDelPdf, X } from './hojaDelPdf.ts'
+import { distributeRows, heightOfHistory, historial, measureHistoryRows } from './dibujarHistorial.ts'
+import { locationMap, MAX_HEIGHT_WITH_FOTOS } from './dibujarMapa.ts'
+import { CONTENT_BOTTOM, CONTENT_WIDTH, type PdfPage, SHEET, SMALL_STYLE, X } from './hojaDelPdf.ts'
 
 /** Vertical position, in points, at which the content of the second page begins. */
-const ARRIBA = 34
+const SECOND_PAGE_TOP = 34
 
 /**
  * Draws the proof of delivery on one or two pages: what happened, then the evidence. The same data gives the same
  * bytes, because all dates come from the data. The digest of the file can therefore be stored and compared.
  */
-export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
+export async function composePdf(datos: PruebaData): Promise<Buffer> {
   const { doc, bytes } = createDocument({
     titulo: `Prueba de entrega ${datos.guia}`,
-    autor: datos.marca.nombre,
-    asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
+    autor: datos.brand.nombre,
+    subject: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
     creado_en: datos.registrado_en,
-    tamano: [HOJA.ancho, HOJA.alto],
-    etiquetado: true,
+    size: [SHEET.ancho, SHEET.alto],
+    tagged: true,
   })
   doc.addPage()
-  const pagina: PaginaDelPdf = { lienzo: createCanvas(doc), datos, reloj: createClock(datos.zona) }
-  componer(pagina)
-  pagina.lienzo.terminar()
+  const pagina: PdfPage = { canvas: createCanvas(doc), datos, clock: createClock(datos.zona) }
+  composePages(pagina)
+  pagina.canvas.finish()
   doc.end()
   return bytes
 }
 
-function componer(pagina: PaginaDelPdf): void {
-  const { doc } = pagina.lienzo
+function composePages(pagina: PdfPage): void {
+  const { doc } = pagina.canvas
   const { fotos, firma } = pagina.datos
   const firmas = firma ? [firma] : []
   const archivos = [...fotos, ...firmas]
-  let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
-  const filas = filasDeHistorial(pagina)
-  const enUna = y + altoDeHistorial(filas) + altoDeEvidencias(pagina, fotos, archivos) <= FONDO
+  let y = drawReceiver(pagina, drawParties(pagina, drawCover(pagina, drawHeader(pagina))))
+  const rows = measureHistoryRows(pagina)
+  const enUna = y + heightOfHistory(rows) + heightOfEvidence(pagina, fotos, archivos) <= CONTENT_BOTTOM
   // A second page without photos repeats the signature, enlarged, because there is no other evidence.
-  const imagenes = fotos.length > 0 || enUna ? fotos : firmas
-  const evidencias = altoDeEvidencias(pagina, imagenes, archivos)
-  const [primeras, demas] = enUna
-    ? [filas, []]
-    : repartir(filas, { primera: FONDO - y, segunda: FONDO - ARRIBA - evidencias, crece: creceDe(imagenes) })
-  y = historial(pagina, primeras, y)
-  let conMapa = false
+  const pictures = fotos.length > 0 || enUna ? fotos : firmas
+  const evidenceHeight = heightOfEvidence(pagina, pictures, archivos)
+  const [firstRows, otherRows] = enUna
+    ? [rows, []]
+    : distributeRows(rows, {
+        first: CONTENT_BOTTOM - y,
+        second: CONTENT_BOTTOM - SECOND_PAGE_TOP - evidenceHeight,
+        growth: growthOf(pictures),
+      })
+  y = historial(pagina, firstRows, y)
+  let hasMap = false
   if (!enUna) {
-    conMapa = mapa(pagina, y, FONDO - y) > y
-    pie(pagina, 1, 2)
+    hasMap = locationMap(pagina, y, CONTENT_BOTTOM - y) > y
+    drawFooter(pagina, 1, 2)
     doc.addPage()
-    pagina.lienzo.adorno(() => doc.rect(0, 0, HOJA.ancho, 6).fill(pagina.datos.marca.color))
-    y = historial(pagina, demas, ARRIBA, primeras.length > 0 ? 'Historial (continuación)' : 'Historial')
+    pagina.canvas.artifact(() => doc.rect(0, 0, SHEET.ancho, 6).fill(pagina.datos.brand.color))
+    y = historial(pagina, otherRows, SECOND_PAGE_TOP, firstRows.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
-  const libre = FONDO - y - evidencias
-  if (!conMapa) y = mapa(pagina, y, imagenes.length > 0 ? Math.min(libre, LIBRE_CON_FOTOS) : libre)
-  y = fotografias(pagina, imagenes, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
+  const libre = CONTENT_BOTTOM - y - evidenceHeight
+  if (!hasMap) y = locationMap(pagina, y, pictures.length > 0 ? Math.min(libre, MAX_HEIGHT_WITH_FOTOS) : libre)
+  y = drawFotos(pagina, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - altoDeNota(pagina) - 24)
   huellas(pagina, archivos, y)
   nota(pagina)
-  pie(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
+  drawFooter(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
 }
 
-function pie({ lienzo, datos }: PaginaDelPdf, numero: number, total: number): void {
-  const y = HOJA.alto - HOJA.pie
-  const estilo = { ...MENOR, cuerpo: 7 }
-  lienzo.adorno(() => {
-    const aviso = lienzo.takeTranscribed() ? ' · * Transcrito de otro alfabeto' : ''
-    const titulo = `${datos.marca.nombre} · Guía ${inGroups(datos.guia)}${aviso}`
-    const [linea = ''] = lienzo.partir(titulo, estilo, ANCHO - 90, 1)
-    lienzo.escribir([linea], X, y, estilo)
-    lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
+function drawFooter({ canvas, datos }: PdfPage, numero: number, total: number): void {
+  const y = SHEET.alto - SHEET.footer
+  const style = { ...SMALL_STYLE, cuerpo: 7 }
+  canvas.artifact(() => {
+    const aviso = canvas.takeTranscribed() ? ' · * Transcrito de otro alfabeto' : ''
+    const titulo = `${datos.brand.nombre} · Guía ${inGroups(datos.guia)}${aviso}`
+    const [linea = ''] = canvas.split(titulo, style, CONTENT_WIDTH - 90, 1)
+    canvas.write([linea], X, y, style)
+    canvas.write([`Página ${numero} de ${total}`], X + CONTENT_WIDTH - 80, y, style, { ancho: 80, align: 'derecha' })
   })
 }

@@ -4,9 +4,9 @@ import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 /**
  * Content of a proof's document, as plain data for a worker thread; drawing reads nothing else. Instants are RFC 3339.
  */
-export interface DatosDePrueba {
+export interface PruebaData {
   /** Brand of the courier company, which issues the document. */
-  marca: DocumentBrand
+  brand: DocumentBrand
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -18,7 +18,7 @@ export interface DatosDePrueba {
   registrado_en: string
   /** IANA time zone of the times in the document, for example «America/Guatemala». */
   zona: string
-  url_verificacion: string
+  verificationUrl: string
   recogida: { nombre: string | null; lat: number | null; lng: number | null }
   destinatario: {
     nombre: string | null
@@ -31,7 +31,7 @@ export interface DatosDePrueba {
   contenido: string | null
   /** Courier who handed the parcel over; null if no courier did. */
   repartidor: { repartidor: string; nombre: string } | null
-  recibio: {
+  receiver: {
     nombre: string | null
     /** Full number; the document shows at most its last four digits or letters. */
     documento: string | null
@@ -46,9 +46,9 @@ export interface DatosDePrueba {
     distancia_avisada_m: number | null
   } | null
   /** Map with the position of the handover in its middle; null if the document has no map. */
-  mapa: { imagen: PreparedImage; atribucion: string } | null
+  locationMap: { image: PreparedImage; attribution: string } | null
   /** Events of the parcel, oldest first. */
-  historial: Hito[]
+  historial: Milestone[]
   fotos: Archivo[]
   firma: Archivo | null
   /** Reason why the receiver did not sign, in words; null if none was given. */
@@ -61,7 +61,7 @@ export interface DatosDePrueba {
 }
 
 /** Event as the document shows it. */
-export interface Hito {
+export interface Milestone {
   ocurrido_en: string
   /** Event in words, for example «En ruta de entrega». */
   descripcion: string
@@ -75,7 +75,7 @@ export interface Archivo {
   /** Name of the file in the table of digests. */
   nombre: string
   /** Undefined if the picture cannot be shown. The document then says so, but still lists the digest. */
-  imagen: PreparedImage | undefined
+  image: PreparedImage | undefined
   /** SHA-256 digest of the stored file, in hexadecimal. */
   sha256: string
   capturado_en: string | null

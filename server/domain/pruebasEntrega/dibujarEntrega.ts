@@ -4,30 +4,47 @@ import { fitInside } from '../../platform/images/prepareImage.ts'
 import { drawQr, qrOf } from '../../platform/pdf/barcodes.ts'
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
 import { lineHeight } from '../../platform/pdf/lines.ts'
-import type { DatosDePrueba } from './contenidoDelPdf.ts'
-import { ANCHO, coordenadas, HOJA, MENOR, type PaginaDelPdf, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
+import type { PruebaData } from './contenidoDelPdf.ts'
+import {
+  CONTENT_WIDTH,
+  coordenadas,
+  LABEL_STYLE,
+  type PdfPage,
+  SHEET,
+  SIN_DATO,
+  SMALL_STYLE,
+  TEXT_STYLE,
+  TITLE_STYLE,
+  X,
+} from './hojaDelPdf.ts'
 
 const CANAL = 24
-const COLUMNA = (ANCHO - CANAL) / 2
+const COLUMN_WIDTH = (CONTENT_WIDTH - CANAL) / 2
 
 /** Draws the header with the courier company's brand. Returns the vertical position of the next part. */
-export function encabezado({ lienzo, datos }: PaginaDelPdf): number {
-  lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(datos.marca.color))
+export function drawHeader({ canvas, datos }: PdfPage): number {
+  canvas.artifact(() => canvas.doc.rect(0, 0, SHEET.ancho, 6).fill(datos.brand.color))
   let y = 34
-  const derecha = { ...ROTULO, cuerpo: 8.6, color: datos.marca.color, espaciado: 1.1 }
-  lienzo.parrafo('PRUEBA DE ENTREGA', X + ANCHO - 170, y + 2.5, derecha, {
+  const right = { ...LABEL_STYLE, cuerpo: 8.6, color: datos.brand.color, letterSpacing: 1.1 }
+  canvas.paragraph('PRUEBA DE ENTREGA', X + CONTENT_WIDTH - 170, y + 2.5, right, {
     ancho: 170,
-    alinear: 'derecha',
-    papel: 'H1',
+    align: 'derecha',
+    role: 'H1',
   })
-  y = laMarca({ lienzo, datos }, y)
+  y = drawBrand({ canvas, datos }, y)
   if (datos.modo === 'test') {
     const aviso = 'Guía de prueba: este documento no acredita ninguna entrega real.'
-    lienzo.adorno(() => lienzo.doc.roundedRect(X, y + 6, ANCHO, 20, 3).fill('#FBF3E6'))
+    canvas.artifact(() => canvas.doc.roundedRect(X, y + 6, CONTENT_WIDTH, 20, 3).fill('#FBF3E6'))
     y =
-      lienzo.parrafo(aviso, X + 10, y + 10, { ...TEXTO, peso: 'fuerte', color: TONES.aviso }, { ancho: ANCHO - 20 }) + 4
+      canvas.paragraph(
+        aviso,
+        X + 10,
+        y + 10,
+        { ...TEXT_STYLE, peso: 'strong', color: TONES.aviso },
+        { ancho: CONTENT_WIDTH - 20 },
+      ) + 4
   }
-  lienzo.regla(X, y + 9, ANCHO)
+  canvas.rule(X, y + 9, CONTENT_WIDTH)
   return y + 24
 }
 
@@ -35,179 +52,180 @@ export function encabezado({ lienzo, datos }: PaginaDelPdf): number {
  * Draws the logo. Draws the brand's name too if the brand has no logo or the logo does not show the name. Returns the
  * vertical position below.
  */
-function laMarca({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number): number {
-  const { nombre, logo } = datos.marca
+function drawBrand({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: number): number {
+  const { nombre, logo } = datos.brand
   const caja = { ancho: 150, alto: 34 }
-  const medida = logo ? fitInside(logo.color, caja) : { ancho: 0, alto: 0 }
-  const conNombre = !logo || needsName(logo.color)
-  if (logo) lienzo.imagen(conNombre ? 'Logo' : nombre, logo.color.png, X, y - 6, medida)
-  if (!conNombre) return y - 6 + medida.alto
-  const x = X + (logo ? medida.ancho + 9 : 0)
-  const estilo = { ...TITULO, cuerpo: 13 }
-  const opciones = { ancho: ANCHO - 190 - (x - X), maximo: 3 }
-  const alto = lienzo.alto(nombre, estilo, opciones.ancho, opciones.maximo)
-  const arriba = Math.max(y - 6, y - 6 + (medida.alto - alto) / 2)
-  return Math.max(lienzo.parrafo(nombre, x, logo ? arriba : y, estilo, opciones), y - 6 + medida.alto)
+  const logoSize = logo ? fitInside(logo.color, caja) : { ancho: 0, alto: 0 }
+  const withName = !logo || needsName(logo.color)
+  if (logo) canvas.image(withName ? 'Logo' : nombre, logo.color.png, X, y - 6, logoSize)
+  if (!withName) return y - 6 + logoSize.alto
+  const x = X + (logo ? logoSize.ancho + 9 : 0)
+  const style = { ...TITLE_STYLE, cuerpo: 13 }
+  const opciones = { ancho: CONTENT_WIDTH - 190 - (x - X), max: 3 }
+  const alto = canvas.alto(nombre, style, opciones.ancho, opciones.max)
+  const top = Math.max(y - 6, y - 6 + (logoSize.alto - alto) / 2)
+  return Math.max(canvas.paragraph(nombre, x, logo ? top : y, style, opciones), y - 6 + logoSize.alto)
 }
 
 /**
  * Draws the guide's code, its state and the instant of delivery, and on the right the QR code for verification. Returns
  * the vertical position of the next part.
  */
-export function portada({ lienzo, datos, reloj }: PaginaDelPdf, y: number): number {
-  const lado = 104
-  const ancho = ANCHO - lado - CANAL
-  let abajo = lienzo.parrafo('GUÍA', X, y, ROTULO)
-  const codigo = { cuerpo: 31, peso: 'fuerte', color: TONES.tinta, interlineado: 1.2 } as const
-  const ajustado = lienzo.ajustar(inGroups(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
-  abajo = lienzo.parrafo(inGroups(datos.guia), X - 1, abajo + 1, ajustado.estilo, { ancho, papel: 'H2' }) + 7
-  abajo = estado({ lienzo, datos }, abajo, ancho)
-  const cuando = `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`
-  abajo = lienzo.parrafo(cuando, X, abajo + 5, TEXTO, { ancho }) + 9
-  const mitad = (ancho - CANAL) / 2
-  const izquierda = campo(lienzo, 'REFERENCIA DEL COMERCIO', datos.external_ref, X, abajo, mitad, 3)
-  const derecha = campo(lienzo, 'CONTENIDO', datos.contenido, X + mitad + CANAL, abajo, mitad, 3)
-  return Math.max(izquierda, derecha, verificacion({ lienzo, datos }, y, lado)) + 16
+export function drawCover({ canvas, datos, clock }: PdfPage, y: number): number {
+  const side = 104
+  const ancho = CONTENT_WIDTH - side - CANAL
+  let bottom = canvas.paragraph('GUÍA', X, y, LABEL_STYLE)
+  const codigo = { cuerpo: 31, peso: 'strong', color: TONES.ink, leading: 1.2 } as const
+  const fitted = canvas.fit(inGroups(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
+  bottom = canvas.paragraph(inGroups(datos.guia), X - 1, bottom + 1, fitted.style, { ancho, role: 'H2' }) + 7
+  bottom = estado({ canvas, datos }, bottom, ancho)
+  const when = `${clock.formatLong(datos.entregado_en)} · ${clock.zona(datos.entregado_en)}`
+  bottom = canvas.paragraph(when, X, bottom + 5, TEXT_STYLE, { ancho }) + 9
+  const half = (ancho - CANAL) / 2
+  const left = campo(canvas, 'REFERENCIA DEL COMERCIO', datos.external_ref, X, bottom, half, 3)
+  const right = campo(canvas, 'CONTENIDO', datos.contenido, X + half + CANAL, bottom, half, 3)
+  return Math.max(left, right, drawVerification({ canvas, datos }, y, side)) + 16
 }
 
-function estado({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number, ancho: number): number {
-  const estilo = { ...TEXTO, cuerpo: 9.5, peso: 'fuerte', color: '#FFFFFF' } as const
-  const [linea = SIN_DATO] = lienzo.partir(datos.estado, estilo, ancho - 20, 1)
-  const largo = lienzo.medir(linea, estilo) + 20
-  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, largo, 19, 9.5).fill(datos.marca.color))
-  lienzo.parrafo(linea, X + 10, y + 3.2, estilo, { ancho: ancho - 10 })
+function estado({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: number, ancho: number): number {
+  const style = { ...TEXT_STYLE, cuerpo: 9.5, peso: 'strong', color: '#FFFFFF' } as const
+  const [linea = SIN_DATO] = canvas.split(datos.estado, style, ancho - 20, 1)
+  const largo = canvas.measure(linea, style) + 20
+  canvas.artifact(() => canvas.doc.roundedRect(X, y, largo, 19, 9.5).fill(datos.brand.color))
+  canvas.paragraph(linea, X + 10, y + 3.2, style, { ancho: ancho - 10 })
   return y + 19
 }
 
-function verificacion({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number, lado: number): number {
-  const x = X + ANCHO - lado
-  const qr = qrOf(datos.url_verificacion)
-  const enlace = /^https?:\/\/[\x21-\x7E]+$/.test(datos.url_verificacion) ? datos.url_verificacion : undefined
+function drawVerification({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: number, side: number): number {
+  const x = X + CONTENT_WIDTH - side
+  const qr = qrOf(datos.verificationUrl)
+  const enlace = /^https?:\/\/[\x21-\x7E]+$/.test(datos.verificationUrl) ? datos.verificationUrl : undefined
   // The QR code's quiet zone is white like the page. Drawn outside the margin, it lets the modules line up with the
   // margin.
-  if (qr) lienzo.figura(`Código QR: ${datos.url_verificacion}`, () => drawQr(lienzo.doc, qr, x - 8, y - 12, lado + 20))
-  const estilo = { ...MENOR, cuerpo: 7, color: enlace ? datos.marca.color : TONES.gris }
-  const opciones = { ancho: lado + 2, alinear: 'centro', ...(enlace ? { enlace } : {}) } as const
-  return lienzo.parrafo(qr ? 'Verificar este documento' : datos.url_verificacion, x, y + (qr ? lado + 1 : 0), estilo, {
+  if (qr) canvas.figure(`Código QR: ${datos.verificationUrl}`, () => drawQr(canvas.doc, qr, x - 8, y - 12, side + 20))
+  const style = { ...SMALL_STYLE, cuerpo: 7, color: enlace ? datos.brand.color : TONES.gris }
+  const opciones = { ancho: side + 2, align: 'centro', ...(enlace ? { enlace } : {}) } as const
+  return canvas.paragraph(qr ? 'Verificar este documento' : datos.verificationUrl, x, y + (qr ? side + 1 : 0), style, {
     ...opciones,
-    maximo: 6,
+    max: 6,
   })
 }
 
 /** Draws a small label and its value below. Returns the vertical position of what follows. */
-function campo(lienzo: Canvas, rotulo: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
-  const abajo = lienzo.parrafo(rotulo, x, y, ROTULO, { ancho })
-  return lienzo.parrafo(valor?.trim() || SIN_DATO, x, abajo + 1, TEXTO, { ancho, maximo: max })
+function campo(canvas: Canvas, label: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
+  const bottom = canvas.paragraph(label, x, y, LABEL_STYLE, { ancho })
+  return canvas.paragraph(valor?.trim() || SIN_DATO, x, bottom + 1, TEXT_STYLE, { ancho, max: max })
 }
 
 /** Draws the sender and the intended recipient, side by side. Returns the vertical position of the next part. */
-export function partes({ lienzo, datos }: PaginaDelPdf, y: number): number {
-  lienzo.regla(X, y, ANCHO)
+export function drawParties({ canvas, datos }: PdfPage, y: number): number {
+  canvas.rule(X, y, CONTENT_WIDTH)
   const { recogida, destinatario } = datos
-  const nombre = { ...TITULO, interlineado: 1.25 }
-  const columna = (x: number, rotulo: string, titulo: string | null, lineas: [string, number][]): number => {
-    let abajo = lienzo.parrafo(rotulo, x, y + 12, ROTULO) + 2
-    abajo = lienzo.parrafo(titulo?.trim() || SIN_DATO, x, abajo, nombre, { ancho: COLUMNA, maximo: 4 }) + 1
-    for (const [texto, maximo] of lineas) abajo = lienzo.parrafo(texto, x, abajo, TEXTO, { ancho: COLUMNA, maximo })
-    return abajo
+  const nombre = { ...TITLE_STYLE, leading: 1.25 }
+  const drawColumn = (x: number, label: string, titulo: string | null, lineas: [string, number][]): number => {
+    let bottom = canvas.paragraph(label, x, y + 12, LABEL_STYLE) + 2
+    bottom = canvas.paragraph(titulo?.trim() || SIN_DATO, x, bottom, nombre, { ancho: COLUMN_WIDTH, max: 4 }) + 1
+    for (const [texto, max] of lineas)
+      bottom = canvas.paragraph(texto, x, bottom, TEXT_STYLE, { ancho: COLUMN_WIDTH, max })
+    return bottom
   }
-  const recogido = [recogida.nombre ? `Recogida: ${recogida.nombre}` : '', coordenadas(recogida) ?? '']
+  const recogidaLines = [recogida.nombre ? `Recogida: ${recogida.nombre}` : '', coordenadas(recogida) ?? '']
   const lugar = [destinatario.municipio, destinatario.departamento].filter((parte) => parte.trim()).join(', ')
-  const remite = columna(X, 'REMITE', datos.comercio, [
-    [recogido[0]!, 3],
-    [recogido[1]!, 1],
+  const remitenteBottom = drawColumn(X, 'REMITE', datos.comercio, [
+    [recogidaLines[0]!, 3],
+    [recogidaLines[1]!, 1],
   ])
-  const destino = columna(X + COLUMNA + CANAL, 'DESTINATARIO', destinatario.nombre, [
-    [destinatario.telefono === null ? '' : `Teléfono ${enmascarar(destinatario.telefono)}`, 1],
+  const destino = drawColumn(X + COLUMN_WIDTH + CANAL, 'DESTINATARIO', destinatario.nombre, [
+    [destinatario.telefono === null ? '' : `Teléfono ${maskNumber(destinatario.telefono)}`, 1],
     [destinatario.direccion ?? '', 6],
     [lugar, 3],
   ])
-  return Math.max(remite, destino) + 16
+  return Math.max(remitenteBottom, destino) + 16
 }
 
 /**
  * Returns the last four digits or letters of a number, after dots, and of a short number at most half. The document is
  * shown to people who need not know the rest.
  */
-function enmascarar(numero: string): string {
-  const signos = numero.match(/[\p{L}\p{N}]/gu) ?? []
-  const vistos = signos.slice(Math.max(signos.length - 4, Math.ceil(signos.length / 2)))
-  return `•••• ${vistos.join('')}`.trim()
+function maskNumber(numero: string): string {
+  const characters = numero.match(/[\p{L}\p{N}]/gu) ?? []
+  const shownCharacters = characters.slice(Math.max(characters.length - 4, Math.ceil(characters.length / 2)))
+  return `•••• ${shownCharacters.join('')}`.trim()
 }
 
 /** Draws who received the parcel, when and where, and the signature. Returns the vertical position of the next part. */
-export function recibido({ lienzo, datos, reloj }: PaginaDelPdf, y: number): number {
-  const { recibio, repartidor, posicion } = datos
-  const margen = 14
-  const x = X + margen
-  const ancho = ANCHO - COLUMNA - 2 * margen + 20
-  const filas: [string, string][] = [
-    ['Documento', recibio.documento?.trim() ? enmascarar(recibio.documento) : SIN_DATO],
-    ['Relación', recibio.relacion?.trim() || SIN_DATO],
+export function drawReceiver({ canvas, datos, clock }: PdfPage, y: number): number {
+  const { receiver, repartidor, posicion } = datos
+  const margin = 14
+  const x = X + margin
+  const ancho = CONTENT_WIDTH - COLUMN_WIDTH - 2 * margin + 20
+  const rows: [string, string][] = [
+    ['Documento', receiver.documento?.trim() ? maskNumber(receiver.documento) : SIN_DATO],
+    ['Relación', receiver.relacion?.trim() || SIN_DATO],
     ...(repartidor ? [['Entregó', `${repartidor.nombre.trim()} · ${repartidor.repartidor}`] as [string, string]] : []),
-    ['Entregado', `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`],
-    ['Posición', posicion ? describirPosicion(posicion) : 'No se registró'],
+    ['Entregado', `${clock.formatLong(datos.entregado_en)} · ${clock.zona(datos.entregado_en)}`],
+    ['Posición', posicion ? describePosition(posicion) : 'No se registró'],
     ...(datos.pagina_anterior === null ? [] : [['Evidencia', datos.pagina_anterior] as [string, string]]),
   ]
-  const nombre = { ...TITULO, cuerpo: 12, interlineado: 1.25 }
-  const titulo = recibio.nombre?.trim() || SIN_DATO
+  const nombre = { ...TITLE_STYLE, cuerpo: 12, leading: 1.25 }
+  const titulo = receiver.nombre?.trim() || SIN_DATO
   // A courier's long name must not cut off the courier's code after it.
-  const valores = { x: x + 58, ancho: ancho - 58, maximo: 5 }
-  const altos = filas.map(([, valor]) => lienzo.alto(valor, TEXTO, valores.ancho, valores.maximo) + 2)
-  const cabeza = lineHeight(ROTULO) + 2 + lienzo.alto(titulo, nombre, ancho, 4) + 5
-  const alto = Math.max(cabeza + altos.reduce((a, b) => a + b, 0) + 2 * 12, 118)
-  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, ANCHO, alto, 4).fill(TONES.fondo))
-  let abajo = lienzo.parrafo('RECIBIÓ', x, y + 12, ROTULO) + 2
-  abajo = lienzo.parrafo(titulo, x, abajo, nombre, { ancho, maximo: 4 }) + 5
-  for (const [i, [rotulo, valor]] of filas.entries()) {
-    lienzo.parrafo(rotulo, x, abajo, { ...TEXTO, color: TONES.gris })
-    lienzo.parrafo(valor, valores.x, abajo, TEXTO, valores)
-    abajo += altos[i]!
+  const values = { x: x + 58, ancho: ancho - 58, max: 5 }
+  const altos = rows.map(([, valor]) => canvas.alto(valor, TEXT_STYLE, values.ancho, values.max) + 2)
+  const headHeight = lineHeight(LABEL_STYLE) + 2 + canvas.alto(titulo, nombre, ancho, 4) + 5
+  const alto = Math.max(headHeight + altos.reduce((a, b) => a + b, 0) + 2 * 12, 118)
+  canvas.artifact(() => canvas.doc.roundedRect(X, y, CONTENT_WIDTH, alto, 4).fill(TONES.background))
+  let bottom = canvas.paragraph('RECIBIÓ', x, y + 12, LABEL_STYLE) + 2
+  bottom = canvas.paragraph(titulo, x, bottom, nombre, { ancho, max: 4 }) + 5
+  for (const [i, [label, valor]] of rows.entries()) {
+    canvas.paragraph(label, x, bottom, { ...TEXT_STYLE, color: TONES.gris })
+    canvas.paragraph(valor, values.x, bottom, TEXT_STYLE, values)
+    bottom += altos[i]!
   }
   const caja = {
-    x: x + ancho + margen,
-    y: y + margen,
-    ancho: X + ANCHO - margen - (x + ancho + margen),
-    alto: alto - 2 * margen,
+    x: x + ancho + margin,
+    y: y + margin,
+    ancho: X + CONTENT_WIDTH - margin - (x + ancho + margin),
+    alto: alto - 2 * margin,
   }
-  cuadroDeFirma({ lienzo, datos }, caja)
+  drawFirmaBox({ canvas, datos }, caja)
   return y + alto + 18
 }
 
-type Cuadro = { x: number; y: number; ancho: number; alto: number }
+type Box = { x: number; y: number; ancho: number; alto: number }
 
-function cuadroDeFirma({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, caja: Cuadro) {
-  const { doc } = lienzo
-  const firma = datos.firma?.imagen
-  lienzo.adorno(() => {
+function drawFirmaBox({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, caja: Box) {
+  const { doc } = canvas
+  const firma = datos.firma?.image
+  canvas.artifact(() => {
     doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).fill('#FFFFFF')
     doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).lineWidth(0.6).stroke(TONES.linea)
   })
-  const rotulo = { ...MENOR, cuerpo: 7 }
-  const dentro = { ancho: caja.ancho - 16, alto: caja.alto - 26 }
+  const label = { ...SMALL_STYLE, cuerpo: 7 }
+  const inner = { ancho: caja.ancho - 16, alto: caja.alto - 26 }
   if (firma) {
-    const medida = fitInside(firma, dentro)
-    const x = caja.x + (caja.ancho - medida.ancho) / 2
-    const y = caja.y + 6 + (dentro.alto - medida.alto) / 2
-    lienzo.imagen('Firma de quien recibió', firma.bytes, x, y, medida)
+    const logoSize = fitInside(firma, inner)
+    const x = caja.x + (caja.ancho - logoSize.ancho) / 2
+    const y = caja.y + 6 + (inner.alto - logoSize.alto) / 2
+    canvas.image('Firma de quien recibió', firma.bytes, x, y, logoSize)
   } else {
-    const porque = datos.sin_firma === null ? '' : `: ${datos.sin_firma.toLowerCase()}`
-    const nota = datos.firma ? 'No se pudo mostrar la firma' : `Sin firma${porque}`
-    lienzo.parrafo(nota, caja.x, caja.y + dentro.alto / 2, MENOR, { ancho: caja.ancho, alinear: 'centro' })
+    const reason = datos.sin_firma === null ? '' : `: ${datos.sin_firma.toLowerCase()}`
+    const nota = datos.firma ? 'No se pudo mostrar la firma' : `Sin firma${reason}`
+    canvas.paragraph(nota, caja.x, caja.y + inner.alto / 2, SMALL_STYLE, { ancho: caja.ancho, align: 'centro' })
   }
-  lienzo.regla(caja.x + 12, caja.y + caja.alto - 17, caja.ancho - 24)
-  lienzo.parrafo('Firma de quien recibió', caja.x, caja.y + caja.alto - 14, rotulo, {
+  canvas.rule(caja.x + 12, caja.y + caja.alto - 17, caja.ancho - 24)
+  canvas.paragraph('Firma de quien recibió', caja.x, caja.y + caja.alto - 14, label, {
     ancho: caja.ancho,
-    alinear: 'centro',
+    align: 'centro',
   })
 }
 
-function describirPosicion(posicion: NonNullable<DatosDePrueba['posicion']>): string {
+function describePosition(posicion: NonNullable<PruebaData['posicion']>): string {
   const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = posicion
   const precision = precision_m === null ? '' : ` (±${metros(precision_m)})`
-  const distancia = distancia_m === null ? '' : `; a ${metros(distancia_m)} del lugar confirmado`
+  const distance = distancia_m === null ? '' : `; a ${metros(distancia_m)} del lugar confirmado`
   const aviso = distancia_avisada_m === null ? '' : '; el repartidor lo confirmó tras un aviso'
-  return `${coordenadas({ lat, lng })}${precision}${distancia}${aviso}`
+  return `${coordenadas({ lat, lng })}${precision}${distance}${aviso}`
 }
 
 const metros = (m: number): string =>

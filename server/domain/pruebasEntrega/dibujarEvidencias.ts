@@ -1,165 +1,170 @@
 import { fitInside } from '../../platform/images/prepareImage.ts'
 import { TONES } from '../../platform/pdf/canvas.ts'
 import type { Archivo } from './contenidoDelPdf.ts'
-import { ANCHO, FONDO, MENOR, type PaginaDelPdf, TITULO, X } from './hojaDelPdf.ts'
+import { CONTENT_BOTTOM, CONTENT_WIDTH, type PdfPage, SMALL_STYLE, TITLE_STYLE, X } from './hojaDelPdf.ts'
 
-const SEPARACION = 10
-const LEYENDA = 14
+const GAP = 10
+const CAPTION_HEIGHT = 14
 const TITULAR = 22
 /** Maximum points per pixel: a tiny photo is enlarged, but not so much that its pixels become squares. */
-const AMPLIAR = 10
+const MAX_ENLARGEMENT = 10
 /** Maximum height of the grid of photos, in points. */
-const ALTO_MAXIMO = 560
-const SIN_IMAGEN = { ancho: 4, alto: 3 }
-const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONES.tinta }
+const MAX_GRID_HEIGHT = 560
+const WITHOUT_IMAGE = { ancho: 4, alto: 3 }
+const DIGEST_STYLE = { ...SMALL_STYLE, cuerpo: 7.2, color: TONES.ink }
 
 /**
  * Returns the grid that shows the largest area of photos. Photos are never cropped, because the cropped part might
  * matter.
  */
-function mejorRejilla(fotos: Archivo[], alto: number) {
+function findBestGrid(fotos: Archivo[], alto: number) {
   const opciones = [1, 2, 3, 4, 5]
-    .filter((columnas) => columnas <= fotos.length)
-    .map((columnas) => {
-      const filas = Math.ceil(fotos.length / columnas)
+    .filter((columns) => columns <= fotos.length)
+    .map((columns) => {
+      const rowCount = Math.ceil(fotos.length / columns)
       const caja = {
-        ancho: (ANCHO - SEPARACION * (columnas - 1)) / columnas,
-        alto: (alto - (SEPARACION + LEYENDA) * filas) / filas,
+        ancho: (CONTENT_WIDTH - GAP * (columns - 1)) / columns,
+        alto: (alto - (GAP + CAPTION_HEIGHT) * rowCount) / rowCount,
       }
-      const visto = fotos.reduce((suma, { imagen }) => {
-        const medida = fitInside(imagen ?? SIN_IMAGEN, caja, AMPLIAR)
-        return suma + medida.ancho * medida.alto
+      const seen = fotos.reduce((sum, { image }) => {
+        const size = fitInside(image ?? WITHOUT_IMAGE, caja, MAX_ENLARGEMENT)
+        return sum + size.ancho * size.alto
       }, 0)
-      return { columnas, caja, visto }
+      return { columns, caja, seen }
     })
-  return opciones.reduce((mejor, otra) => (otra.visto > mejor.visto ? otra : mejor))
+  return opciones.reduce((best, option) => (option.seen > best.seen ? option : best))
 }
 
 /**
  * Draws photos, or the signature, in a grid at most `alto` points high. Returns the vertical position of the next part.
  */
-export function fotografias({ lienzo, datos, reloj }: PaginaDelPdf, fotos: Archivo[], y: number, alto: number): number {
+export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
   const esFirma = fotos[0] === datos.firma
   const titulo = esFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
-  const arriba = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 8
-  const { columnas, caja } = mejorRejilla(fotos, Math.min(alto - TITULAR, ALTO_MAXIMO))
-  let abajo = arriba
-  for (let primera = 0; primera < fotos.length; primera += columnas) {
-    const deFila = fotos.slice(primera, primera + columnas)
+  const top = canvas.paragraph(titulo, X, y, TITLE_STYLE, { role: 'H2' }) + 8
+  const { columns, caja } = findBestGrid(fotos, Math.min(alto - TITULAR, MAX_GRID_HEIGHT))
+  let bottom = top
+  for (let firstIndex = 0; firstIndex < fotos.length; firstIndex += columns) {
+    const deFila = fotos.slice(firstIndex, firstIndex + columns)
     // A row is as high as its highest photo, which leaves less grey area and more room below.
-    const alta = Math.max(...deFila.map(({ imagen }) => fitInside(imagen ?? SIN_IMAGEN, caja, AMPLIAR).alto))
+    const alta = Math.max(...deFila.map(({ image }) => fitInside(image ?? WITHOUT_IMAGE, caja, MAX_ENLARGEMENT).alto))
     for (const [i, foto] of deFila.entries()) {
-      const celda = { x: X + i * (caja.ancho + SEPARACION), y: abajo, ancho: caja.ancho, alto: alta }
-      unaFoto({ lienzo, datos, reloj }, foto, esFirma ? 'Firma' : `Foto ${primera + i + 1}`, celda, columnas > 3)
+      const cell = { x: X + i * (caja.ancho + GAP), y: bottom, ancho: caja.ancho, alto: alta }
+      drawFoto({ canvas, datos, clock }, foto, esFirma ? 'Firma' : `Foto ${firstIndex + i + 1}`, cell, columns > 3)
     }
-    abajo += alta + LEYENDA + SEPARACION
+    bottom += alta + CAPTION_HEIGHT + GAP
   }
-  return abajo + 6
+  return bottom + 6
 }
 
-type Celda = { x: number; y: number; ancho: number; alto: number }
+type Cell = { x: number; y: number; ancho: number; alto: number }
 
-function unaFoto(
-  { lienzo, datos, reloj }: PaginaDelPdf,
+function drawFoto(
+  { canvas, datos, clock }: PdfPage,
   foto: Archivo,
   nombre: string,
-  celda: Celda,
-  estrecha: boolean,
+  cell: Cell,
+  isNarrow: boolean,
 ): void {
-  const { imagen, capturado_en: tomada } = foto
-  const { x, y, ancho, alto } = celda
-  lienzo.adorno(() => lienzo.doc.rect(x, y, ancho, alto).fill(TONES.fondo))
-  if (imagen) {
-    const medida = fitInside(imagen, celda, AMPLIAR)
-    const [izquierda, cima] = [x + (ancho - medida.ancho) / 2, y + (alto - medida.alto) / 2]
+  const { image, capturado_en: tomada } = foto
+  const { x, y, ancho, alto } = cell
+  canvas.artifact(() => canvas.doc.rect(x, y, ancho, alto).fill(TONES.background))
+  if (image) {
+    const size = fitInside(image, cell, MAX_ENLARGEMENT)
+    const [left, topEdge] = [x + (ancho - size.ancho) / 2, y + (alto - size.alto) / 2]
     const descripcion = `${nombre} de la entrega de la guía ${datos.guia}`
-    lienzo.imagen(descripcion, imagen.bytes, izquierda, cima, medida)
+    canvas.image(descripcion, image.bytes, left, topEdge, size)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
-    const margen = ancho - 16
-    const mitad = y + (alto - lienzo.alto(nota, MENOR, margen, 3)) / 2
-    lienzo.parrafo(nota, x + 8, mitad, MENOR, { ancho: margen, maximo: 3, alinear: 'centro' })
+    const margin = ancho - 16
+    const half = y + (alto - canvas.alto(nota, SMALL_STYLE, margin, 3)) / 2
+    canvas.paragraph(nota, x + 8, half, SMALL_STYLE, { ancho: margin, max: 3, align: 'centro' })
   }
-  const cuando = tomada ? ` · ${estrecha ? reloj.hora(tomada) : reloj.corta(tomada)}` : ''
-  lienzo.parrafo(`${nombre}${cuando}`, x, y + alto + 2, MENOR, { ancho, papel: 'Caption' })
+  const when = tomada ? ` · ${isNarrow ? clock.hora(tomada) : clock.formatShort(tomada)}` : ''
+  canvas.paragraph(`${nombre}${when}`, x, y + alto + 2, SMALL_STYLE, { ancho, role: 'Caption' })
 }
 
 const FILA = 11.6
 
 /** Returns the height of the table of digests, in points. */
-export const altoDeHuellas = (archivos: Archivo[]): number => (archivos.length === 0 ? 0 : 46 + archivos.length * FILA)
+export const heightOfDigests = (archivos: Archivo[]): number =>
+  archivos.length === 0 ? 0 : 46 + archivos.length * FILA
 
 /** Draws the table of the files' digests. Returns the vertical position of the next part. */
-export function huellas({ lienzo }: PaginaDelPdf, archivos: Archivo[], y: number): number {
+export function huellas({ canvas }: PdfPage, archivos: Archivo[], y: number): number {
   if (archivos.length === 0) return y
-  let abajo = lienzo.parrafo('Integridad de los archivos', X, y, TITULO, { papel: 'H2' }) + 4
-  const columnas = [
+  let bottom = canvas.paragraph('Integridad de los archivos', X, y, TITLE_STYLE, { role: 'H2' }) + 4
+  const columns = [
     { titulo: 'Archivo', x: X, ancho: 170 },
-    { titulo: 'SHA-256 del archivo guardado', x: X + 182, ancho: ANCHO - 182 },
+    { titulo: 'SHA-256 del archivo guardado', x: X + 182, ancho: CONTENT_WIDTH - 182 },
   ]
-  const fila = (textos: string[], papel: 'TH' | 'TD', estilo: typeof HUELLA) =>
-    lienzo.dentro('TR', () => {
-      for (const [i, { x, ancho }] of columnas.entries())
-        lienzo.parrafo(textos[i] ?? '', x, abajo, estilo, { ancho, papel })
+  const fila = (texts: string[], role: 'TH' | 'TD', style: typeof DIGEST_STYLE) =>
+    canvas.within('TR', () => {
+      for (const [i, { x, ancho }] of columns.entries())
+        canvas.paragraph(texts[i] ?? '', x, bottom, style, { ancho, role })
     })
-  lienzo.dentro('Table', () => {
+  canvas.within('Table', () => {
     fila(
-      columnas.map(({ titulo }) => titulo),
+      columns.map(({ titulo }) => titulo),
       'TH',
-      { ...MENOR, peso: 'fuerte' } as typeof HUELLA,
+      { ...SMALL_STYLE, peso: 'strong' } as typeof DIGEST_STYLE,
     )
-    abajo += 12
-    lienzo.regla(X, abajo, ANCHO, TONES.tinta, 0.8)
-    abajo += 3
+    bottom += 12
+    canvas.rule(X, bottom, CONTENT_WIDTH, TONES.ink, 0.8)
+    bottom += 3
     for (const { nombre, sha256 } of archivos) {
-      fila([nombre, sha256], 'TD', HUELLA)
-      abajo += FILA
+      fila([nombre, sha256], 'TD', DIGEST_STYLE)
+      bottom += FILA
     }
   })
-  return abajo + 10
+  return bottom + 10
 }
 
-const NOTA = { ...MENOR, cuerpo: 7.4, interlineado: 1.45 }
-const LINEAS_DE_NOTA = 5
+const NOTA = { ...SMALL_STYLE, cuerpo: 7.4, leading: 1.45 }
+const MAX_NOTE_LINES = 5
 
-function textoDeNota({ datos, reloj }: PaginaDelPdf): string {
-  const cuando = `el ${reloj.larga(datos.registrado_en)}, ${reloj.zona(datos.registrado_en)}`
+function buildNoteText({ datos, clock }: PdfPage): string {
+  const when = `el ${clock.formatLong(datos.registrado_en)}, ${clock.zona(datos.registrado_en)}`
   return (
-    `Entrega registrada por ${datos.marca.nombre} ${cuando}. Las fotos se muestran reducidas; las huellas SHA-256 son ` +
+    `Entrega registrada por ${datos.brand.nombre} ${when}. Las fotos se muestran reducidas; las huellas SHA-256 son ` +
     'las de los archivos guardados con la prueba. Este documento tiene una firma digital: para comprobar que es el ' +
-    `original, abra la dirección de verificación y elija este PDF: ${datos.url_verificacion}`
+    `original, abra la dirección de verificación y elija este PDF: ${datos.verificationUrl}`
   )
 }
 
 /** Returns the height of the closing note, in points. */
-export const altoDeNota = (pagina: PaginaDelPdf): number =>
-  pagina.lienzo.alto(textoDeNota(pagina), NOTA, ANCHO, LINEAS_DE_NOTA) + 8
+export const altoDeNota = (pagina: PdfPage): number =>
+  pagina.canvas.alto(buildNoteText(pagina), NOTA, CONTENT_WIDTH, MAX_NOTE_LINES) + 8
 
 /** Draws the closing note at the foot of the page, wherever the rest ends. */
-export function nota(pagina: PaginaDelPdf): void {
+export function nota(pagina: PdfPage): void {
   const alto = altoDeNota(pagina)
-  const y = FONDO - alto
-  pagina.lienzo.regla(X, y, ANCHO)
-  pagina.lienzo.parrafo(textoDeNota(pagina), X, y + 6, NOTA, { ancho: ANCHO, maximo: LINEAS_DE_NOTA })
+  const y = CONTENT_BOTTOM - alto
+  pagina.canvas.rule(X, y, CONTENT_WIDTH)
+  pagina.canvas.paragraph(buildNoteText(pagina), X, y + 6, NOTA, { ancho: CONTENT_WIDTH, max: MAX_NOTE_LINES })
 }
 
 /** Minimum height, in points, of a row in which photos still show something. */
-export const ALTO_MINIMO_DE_FOTOS = 190
+export const MIN_FOTOS_HEIGHT = 190
 
 /**
  * Returns by how many points the pictures can exceed their minimum height if there is room. Negative if the only
  * picture is lower than the minimum. Several pictures can fill the whole page.
  */
-export function creceDe([unica, ...otras]: Archivo[]): number {
-  if (!unica) return 0
-  if (otras.length > 0) return FONDO
-  const { alto } = fitInside(unica.imagen ?? SIN_IMAGEN, { ancho: ANCHO, alto: ALTO_MAXIMO }, AMPLIAR)
-  return alto - ALTO_MINIMO_DE_FOTOS
+export function growthOf([single, ...others]: Archivo[]): number {
+  if (!single) return 0
+  if (others.length > 0) return CONTENT_BOTTOM
+  const { alto } = fitInside(
+    single.image ?? WITHOUT_IMAGE,
+    { ancho: CONTENT_WIDTH, alto: MAX_GRID_HEIGHT },
+    MAX_ENLARGEMENT,
+  )
+  return alto - MIN_FOTOS_HEIGHT
 }
 
 /** Returns the minimum height of photos, digests and closing note together, in points. */
-export const altoDeEvidencias = (pagina: PaginaDelPdf, fotos: Archivo[], archivos: Archivo[]): number =>
-  (fotos.length === 0 ? 0 : TITULAR + ALTO_MINIMO_DE_FOTOS * (fotos.length > 4 ? 2 : 1)) +
-  altoDeHuellas(archivos) +
+export const heightOfEvidence = (pagina: PdfPage, fotos: Archivo[], archivos: Archivo[]): number =>
+  (fotos.length === 0 ? 0 : TITULAR + MIN_FOTOS_HEIGHT * (fotos.length > 4 ? 2 : 1)) +
+  heightOfDigests(archivos) +
   altoDeNota(pagina)

@@ -1,146 +1,155 @@
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
 import { lineHeight } from '../../platform/pdf/lines.ts'
-import type { Hito } from './contenidoDelPdf.ts'
-import { ANCHO, coordenadas, MENOR, type PaginaDelPdf, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
+import type { Milestone } from './contenidoDelPdf.ts'
+import {
+  CONTENT_WIDTH,
+  coordenadas,
+  type PdfPage,
+  SIN_DATO,
+  SMALL_STYLE,
+  TEXT_STYLE,
+  TITLE_STYLE,
+  X,
+} from './hojaDelPdf.ts'
 
-const COLUMNAS = [
+const COLUMNS = [
   { titulo: 'Fecha', x: X, ancho: 112 },
   { titulo: 'Estado', x: X + 122, ancho: 218 },
-  { titulo: 'Lugar', x: X + 350, ancho: ANCHO - 350 },
+  { titulo: 'Lugar', x: X + 350, ancho: CONTENT_WIDTH - 350 },
 ] as const
-const CELDA = { ...TEXTO, cuerpo: 8.4 }
-const HUECO = 5
-const LINEA = lineHeight(CELDA) + HUECO
+const CELL_STYLE = { ...TEXT_STYLE, cuerpo: 8.4 }
+const ROW_GAP = 5
+const LINE_HEIGHT = lineHeight(CELL_STYLE) + ROW_GAP
 /** Height of the table's title, its header row and the space below it, in points. */
-const ALREDEDOR = 48
+const SURROUND_HEIGHT = 48
 
 /** Measured row of the table of events. */
-export interface FilaDeHistorial {
-  textos: string[]
+export interface HistoryRow {
+  texts: string[]
   alto: number
 }
 
 /** Returns the measured rows of the guide's events. */
-export function filasDeHistorial({ lienzo, datos, reloj }: PaginaDelPdf): FilaDeHistorial[] {
-  const celdas = (hito: Hito) => [
-    reloj.corta(hito.ocurrido_en),
-    hito.descripcion.trim() || SIN_DATO,
-    hito.lugar?.trim() || coordenadas(hito) || SIN_DATO,
+export function measureHistoryRows({ canvas, datos, clock }: PdfPage): HistoryRow[] {
+  const cellsOf = (milestone: Milestone) => [
+    clock.formatShort(milestone.ocurrido_en),
+    milestone.descripcion.trim() || SIN_DATO,
+    milestone.lugar?.trim() || coordenadas(milestone) || SIN_DATO,
   ]
-  const alto = (textos: string[]) =>
-    Math.max(...textos.map((texto, i) => lienzo.alto(texto, CELDA, COLUMNAS[i]!.ancho, 2)), lineHeight(CELDA)) + HUECO
+  const alto = (texts: string[]) =>
+    Math.max(...texts.map((texto, i) => canvas.alto(texto, CELL_STYLE, COLUMNS[i]!.ancho, 2)), lineHeight(CELL_STYLE)) +
+    ROW_GAP
   // Two pages hold far fewer than 200 rows, so measuring more would be wasted.
-  return acortarA(datos.historial, 200).map((hito) => {
-    const textos = typeof hito === 'number' ? filaOmitida(hito).textos : celdas(hito)
-    return { textos, alto: alto(textos) }
+  return shortenTo(datos.historial, 200).map((milestone) => {
+    const texts = typeof milestone === 'number' ? buildOmittedRow(milestone).texts : cellsOf(milestone)
+    return { texts, alto: alto(texts) }
   })
 }
 
-const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
-  hitos.length <= maximo ? hitos : [...hitos.slice(0, maximo / 2), hitos.length - maximo, ...hitos.slice(-maximo / 2)]
+const shortenTo = (milestones: Milestone[], max: number): (Milestone | number)[] =>
+  milestones.length <= max
+    ? milestones
+    : [...milestones.slice(0, max / 2), milestones.length - max, ...milestones.slice(-max / 2)]
 
 /** Returns the height of the table with these rows, in points. */
-export const altoDeHistorial = (filas: FilaDeHistorial[]): number =>
-  filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
+export const heightOfHistory = (rows: HistoryRow[]): number =>
+  rows.length === 0 ? 0 : SURROUND_HEIGHT + rows.reduce((sum, { alto }) => sum + alto, 0)
 
 /** Minimum rows at the end of a page, and minimum rows carried over to the next; fewer look like an accident. */
-const POCAS = { alFinal: 3, alSeguir: 4 }
+const MIN_ROWS = { alFinal: 3, onNextPage: 4 }
 
 /**
- * `primera`, `segunda`: points that each page has left for the table. `crece`: points by which the content below the
+ * `first`, `second`: points that each page has left for the table. `growth`: points by which the content below the
  * table on the second page could still grow.
  */
-interface Paginas {
-  primera: number
-  segunda: number
-  crece: number
+interface PageSpace {
+  first: number
+  second: number
+  growth: number
 }
 
 /**
- * Maximum points of a page that may stay empty: `partida` if the table is split between pages, `junta` if it stays
+ * Maximum points of a page that may stay empty: `split` if the table is split between pages, `junta` if it stays
  * together. Both are below a third of the page.
  */
-const VACIO = { partida: 180, junta: 230 }
+const MAX_EMPTY = { split: 180, junta: 230 }
 
 /**
  * Splits the rows between the two pages. Puts as many rows as possible on the first page if neither page stays too
  * empty. Otherwise keeps the larger of the two empty areas as small as possible.
  */
-export function repartir(
-  filas: FilaDeHistorial[],
-  { primera, segunda, crece }: Paginas,
-): [FilaDeHistorial[], FilaDeHistorial[]] {
-  const total = filas.length
-  const cortes = Array.from({ length: total + 1 }, (_, cuantas) => cuantas)
-    .filter((n) => n === 0 || n === total || (n >= POCAS.alFinal && n <= total - POCAS.alSeguir))
-    .filter((n) => altoDeHistorial(filas.slice(0, n)) <= primera)
-  const vacio = (n: number) =>
-    Math.max(primera - altoDeHistorial(filas.slice(0, n)), segunda - altoDeHistorial(filas.slice(n)) - crece)
-  const corte =
-    cortes.findLast((n) => vacio(n) <= (n === total ? VACIO.junta : VACIO.partida)) ??
-    cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
-  return [filas.slice(0, corte), acortar(filas.slice(corte), segunda - ALREDEDOR)]
+export function distributeRows(rows: HistoryRow[], { first, second, growth }: PageSpace): [HistoryRow[], HistoryRow[]] {
+  const total = rows.length
+  const cortes = Array.from({ length: total + 1 }, (_, count) => count)
+    .filter((n) => n === 0 || n === total || (n >= MIN_ROWS.alFinal && n <= total - MIN_ROWS.onNextPage))
+    .filter((n) => heightOfHistory(rows.slice(0, n)) <= first)
+  const emptySpace = (n: number) =>
+    Math.max(first - heightOfHistory(rows.slice(0, n)), second - heightOfHistory(rows.slice(n)) - growth)
+  const cut =
+    cortes.findLast((n) => emptySpace(n) <= (n === total ? MAX_EMPTY.junta : MAX_EMPTY.split)) ??
+    cortes.reduce((best, n) => (emptySpace(n) <= emptySpace(best) ? n : best), 0)
+  return [rows.slice(0, cut), shorten(rows.slice(cut), second - SURROUND_HEIGHT)]
 }
 
 /**
  * Shortens rows that do not all fit. Keeps the first row and the last rows, which tell most, and a line with the number
  * of rows left out.
  */
-function acortar(filas: FilaDeHistorial[], alto: number): FilaDeHistorial[] {
-  const [primera, ...otras] = filas
-  if (!primera || filas.reduce((suma, fila) => suma + fila.alto, 0) <= alto) return filas
-  const finales: FilaDeHistorial[] = []
-  let queda = alto - LINEA - primera.alto
-  for (const fila of otras.toReversed()) {
-    if (fila.alto > queda && finales.length > 0) break
-    queda -= fila.alto
+function shorten(rows: HistoryRow[], alto: number): HistoryRow[] {
+  const [first, ...others] = rows
+  if (!first || rows.reduce((sum, fila) => sum + fila.alto, 0) <= alto) return rows
+  const finales: HistoryRow[] = []
+  let remaining = alto - LINE_HEIGHT - first.alto
+  for (const fila of others.toReversed()) {
+    if (fila.alto > remaining && finales.length > 0) break
+    remaining -= fila.alto
     finales.unshift(fila)
   }
-  const faltan = otras.length - finales.length
-  return faltan === 0 ? filas : [primera, filaOmitida(faltan), ...finales]
+  const omittedCount = others.length - finales.length
+  return omittedCount === 0 ? rows : [first, buildOmittedRow(omittedCount), ...finales]
 }
 
-const filaOmitida = (cuantos: number): FilaDeHistorial => ({
-  textos: ['', cuantos === 1 ? '… 1 evento más …' : `… ${cuantos} eventos más …`, ''],
-  alto: LINEA,
+const buildOmittedRow = (count: number): HistoryRow => ({
+  texts: ['', count === 1 ? '… 1 evento más …' : `… ${count} eventos más …`, ''],
+  alto: LINE_HEIGHT,
 })
 
 /** Draws the table of events. Returns the vertical position of the next part. */
 export function historial(
-  { lienzo, datos, reloj }: PaginaDelPdf,
-  filas: FilaDeHistorial[],
+  { canvas, datos, clock }: PdfPage,
+  rows: HistoryRow[],
   y: number,
   titulo = 'Historial',
 ): number {
-  if (filas.length === 0) return y
-  let abajo = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 1
-  const nota = `Horas en ${reloj.zona(datos.entregado_en)}`
-  lienzo.parrafo(nota, X + ANCHO - 260, abajo - 14, MENOR, { ancho: 260, alinear: 'derecha' })
-  lienzo.dentro('Table', () => {
-    abajo = cabecera(lienzo, abajo + 3)
-    for (const fila of filas) abajo = filaDeHistorial(lienzo, fila, abajo)
+  if (rows.length === 0) return y
+  let bottom = canvas.paragraph(titulo, X, y, TITLE_STYLE, { role: 'H2' }) + 1
+  const nota = `Horas en ${clock.zona(datos.entregado_en)}`
+  canvas.paragraph(nota, X + CONTENT_WIDTH - 260, bottom - 14, SMALL_STYLE, { ancho: 260, align: 'derecha' })
+  canvas.within('Table', () => {
+    bottom = drawHeaderRow(canvas, bottom + 3)
+    for (const fila of rows) bottom = drawHistoryRow(canvas, fila, bottom)
   })
-  return abajo + 18
+  return bottom + 18
 }
 
-function cabecera(lienzo: Canvas, y: number): number {
-  let abajo = y
-  lienzo.dentro('TR', () => {
-    for (const { titulo, x, ancho } of COLUMNAS)
-      abajo = lienzo.parrafo(titulo, x, y, { ...MENOR, peso: 'fuerte' }, { ancho, papel: 'TH' })
+function drawHeaderRow(canvas: Canvas, y: number): number {
+  let bottom = y
+  canvas.within('TR', () => {
+    for (const { titulo, x, ancho } of COLUMNS)
+      bottom = canvas.paragraph(titulo, x, y, { ...SMALL_STYLE, peso: 'strong' }, { ancho, role: 'TH' })
   })
-  lienzo.regla(X, abajo + 2, ANCHO, TONES.tinta, 0.8)
-  return abajo + 3
+  canvas.rule(X, bottom + 2, CONTENT_WIDTH, TONES.ink, 0.8)
+  return bottom + 3
 }
 
-function filaDeHistorial(lienzo: Canvas, { textos, alto }: FilaDeHistorial, y: number): number {
-  lienzo.dentro('TR', () => {
-    for (const [i, texto] of textos.entries()) {
-      const { x, ancho } = COLUMNAS[i]!
-      const estilo = { ...CELDA, color: i === 1 ? TONES.tinta : TONES.gris }
-      lienzo.parrafo(texto, x, y + HUECO / 2, estilo, { ancho, maximo: 2, papel: 'TD' })
+function drawHistoryRow(canvas: Canvas, { texts, alto }: HistoryRow, y: number): number {
+  canvas.within('TR', () => {
+    for (const [i, texto] of texts.entries()) {
+      const { x, ancho } = COLUMNS[i]!
+      const style = { ...CELL_STYLE, color: i === 1 ? TONES.ink : TONES.gris }
+      canvas.paragraph(texto, x, y + ROW_GAP / 2, style, { ancho, max: 2, role: 'TD' })
     }
   })
-  lienzo.regla(X, y + alto, ANCHO)
+  canvas.rule(X, y + alto, CONTENT_WIDTH)
   return y + alto
 }

@@ -8,81 +8,85 @@ import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
 import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
-import { guardarArchivo } from '../archivos/archivo.ts'
+import { saveArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
-import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
-import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
+import { collectData, type DocumentRow, type ReadArchivo } from './datosDelPdf.ts'
+import { buildManifest, newSalt, signManifest } from './manifiesto.ts'
+import {
+  ENTREGA_REPARTIDOR,
+  type FilaPrueba,
+  leerArchivos,
+  type PruebaKey,
+  type PruebaWithRepartidor,
+} from './prueba.ts'
 
-type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos' | 'mapas'>
+type DepsDePdf = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'store' | 'settings' | 'threads' | 'maps'>
 
 /**
  * Owner of proofs in the queue of the threads. Proofs take turns with merchants' labels like one more merchant, so a
  * flood of labels does not delay them.
  */
-const DUENO = 'pruebas'
-const CUATRO_HORAS = 14_400_000
+const THREADS_OWNER = 'pruebas'
+const FOUR_HOURS_MS = 14_400_000
 /**
  * Waits of a proof after each failure, in milliseconds: about 25 hours in all. After the last wait a proof is retried
  * every four hours, without limit, so that proofs survive a long storage outage.
  */
-const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
+const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(FOUR_HOURS_MS)]
 /**
  * Maximum proofs in the queue. The maximum exceeds what a worker claims at a time, because otherwise a dead worker's
  * proofs could fill the queue.
  */
 const EN_COLA = 64
 
-const PENDIENTES = statement<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
+const PENDING = statement<{ ahora: Date; count: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
-  'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
+  'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :count',
   { alcance: 'parte' },
 )
 
 /** Returns the proofs whose PDF is due, as jobs. */
-export const pruebasPendientes = async (
-  { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
-  cuantas: number,
+export const readPendingPruebas = async (
+  { db, clock }: Pick<DepsDePdf, 'db' | 'clock'>,
+  count: number,
 ): Promise<JobInsert[]> =>
-  (
-    await askThoseThere(db, ({ consultar }) =>
-      consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, EN_COLA) }),
-    )
-  ).map(toJob)
+  (await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count: Math.min(count, EN_COLA) }))).map(
+    toJob,
+  )
 
 /** Limits the wait of each proof to the delay that follows its last failure. */
-const ADELANTAR = statement<{ ahora: Date; esperas: number[] }>(
+const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
   'pruebas.adelantar',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
-     * case when intentos = 0 then 0 else (:esperas::int[])[least(intentos, array_length(:esperas::int[], 1))] end)
+     * case when intentos = 0 then 0 else (:delays::int[])[least(intentos, array_length(:delays::int[], 1))] end)
    where pdf is null and proximo_en > :ahora`,
   { alcance: 'parte' },
 )
 
 /** Brings forward proofs that were scheduled before the clock was set back. */
-export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
-  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
+export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock'>) =>
+  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
-const LEER = statement<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
+const LEER = statement<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
-  `select p.*, g.guia, ${QUIEN_ENTREGO} from prueba_entrega p
+  `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
      and p.comercio_id = :comercio_id and p.pdf is null`,
 )
-const GUIA = statement<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
+const GUIA = statement<PruebaKey, Omit<DocumentRow, 'prueba'>>(
   'pruebas.guia',
-  `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
+  `select g.*, c.nombre as comercio_name from guia g join comercio c on c.id = g.comercio_id
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
-const APLAZAR = statement<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> & { siguiente: string }>(
+const POSTPONE = statement<PruebaKey & Pick<FilaPrueba, 'id' | 'proximo_en'> & { next: string }>(
   'pruebas.aplazar',
-  `update prueba_entrega set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
+  `update prueba_entrega set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /** Stores the public key of a manifest, before the manifest itself is stored. */
-const GUARDAR_CLAVE = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
+const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
   'pruebas.guardarClave',
   'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
 )
@@ -90,8 +94,8 @@ const GUARDAR_CLAVE = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>
  * Stores a proof's PDF and manifest, once. A second process changes no row, and the sweeper deletes that process's
  * unused file.
  */
-const TERMINAR = statement<
-  LlaveDePrueba & Pick<FilaPrueba, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
+const FINISH = statement<
+  PruebaKey & Pick<FilaPrueba, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
 >(
   'pruebas.terminar',
   `with p as (
@@ -110,22 +114,22 @@ const TERMINAR = statement<
  * Creates the documents of these proofs and signs their manifests. A proof that fails is postponed and does not delay
  * the others. If the database accepts no writes, all proofs fail, and none is postponed.
  */
-export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): Promise<void> {
+export async function makePdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): Promise<void> {
   for (const trabajo of trabajos) {
     if (trabajo.signal?.aborted) continue
-    const [prueba] = await deps.db.consultar(LEER, fromJob(trabajo))
+    const [prueba] = await deps.db.query(LEER, fromJob(trabajo))
     if (!prueba) continue
     try {
-      await hacerPdf(deps, prueba)
+      await makePdf(deps, prueba)
     } catch (err) {
       if (wasNotStored(err)) throw err
-      const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
+      const delay = RETRY_DELAYS_MS[prueba.intentos] ?? FOUR_HOURS_MS
       const { guia, intentos } = prueba
-      deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')
-      await deps.db.consultar(APLAZAR, {
+      deps.log.warn({ err, guia, intentos: intentos + 1, espera: delay }, 'proof without its PDF')
+      await deps.db.query(POSTPONE, {
         ...prueba,
-        siguiente: randomUUID(),
-        proximo_en: new Date(deps.reloj().getTime() + espera),
+        next: randomUUID(),
+        proximo_en: new Date(deps.clock().getTime() + delay),
       })
     }
   }
@@ -135,28 +139,32 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): 
  * Creates the PDF and the signed manifest of a proof.
  * @returns false if another process created them meanwhile
  */
-export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise<boolean> {
-  const { db, reloj, secretos, ajustes, hilos } = deps
+export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Promise<boolean> {
+  const { db, clock, secretos, settings, threads } = deps
   const { comercio_id, modo, guia_id, secuencia } = prueba
   const llave = { comercio_id, modo, guia_id }
-  const [fila] = await db.consultar(GUIA, llave)
-  const guia: FilaDeDocumento = { ...fila!, prueba }
-  const fotos: ArchivoLeido[] = []
+  const [fila] = await db.query(GUIA, llave)
+  const guia: DocumentRow = { ...fila!, prueba }
+  const fotos: ReadArchivo[] = []
   // Photos are read one after the other, because ten of 40 megapixels at once would not fit into a small container.
-  for (const foto of await filasDe(db, guia, prueba.fotos))
-    fotos.push(await leer(deps, prueba, foto, { lado: ladoDeFotos(prueba.fotos.length), calidad: 78 }))
-  const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
+  for (const foto of await readRowsOf(db, guia, prueba.fotos))
+    fotos.push(await leer(deps, prueba, foto, { side: fotoSide(prueba.fotos.length), quality: 78 }))
+  const [filaDeFirma] = await readRowsOf(db, guia, prueba.firma === null ? [] : [prueba.firma])
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
-  const mapa = await mapaDe(prueba, deps)
-  const contenido = await hilos.run(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, mapa, ajustes))
-  const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
-  const ahora = reloj()
-  const sal = nuevaSal()
+  const locationMap = await drawLocationMap(prueba, deps)
+  const contenido = await threads.run(
+    THREADS_OWNER,
+    'prueba',
+    await collectData(db, guia, fotos, firma, locationMap, settings),
+  )
+  const pdf = await saveArchivo(deps, guia, { ...WITHOUT_IMAGE, contenido })
+  const ahora = clock()
+  const sal = newSalt()
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
-  const manifiesto = hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora)
-  const { jws, publica } = await firmarManifiesto(secretos, manifiesto)
-  await db.consultar(GUARDAR_CLAVE, { kid: publica.kid, jwk: publica, ahora })
-  const hechas = await db.consultar(TERMINAR, {
+  const manifiesto = buildManifest(settings.publicUrl, guia, prueba, archivos, sal, ahora)
+  const { jws, publicKey } = await signManifest(secretos, manifiesto)
+  await db.query(STORE_KEY, { kid: publicKey.kid, jwk: publicKey, ahora })
+  const finishedRows = await db.query(FINISH, {
     ...llave,
     secuencia,
     pdf: pdf.archivo,
@@ -164,17 +172,17 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
     sal,
     ahora,
   })
-  return hechas.length > 0
+  return finishedRows.length > 0
 }
 
 /** Returns a map of the handover position, or null. */
-async function mapaDe({ lat, lng }: FilaPrueba, { mapas, ajustes: { mosaicos } }: DepsDePdf) {
-  if (!mapas || !mosaicos || lat === null || lng === null) return null
-  const imagen = await mapas.draw({ lat, lng })
-  return imagen && { imagen, atribucion: mosaicos.atribucion }
+async function drawLocationMap({ lat, lng }: FilaPrueba, { maps, settings: { tiles } }: DepsDePdf) {
+  if (!maps || !tiles || lat === null || lng === null) return null
+  const image = await maps.draw({ lat, lng })
+  return image && { image, attribution: tiles.attribution }
 }
 
-const SIN_IMAGEN = {
+const WITHOUT_IMAGE = {
   tipo: 'pdf',
   mime: 'application/pdf',
   ancho: null,
@@ -188,32 +196,32 @@ const SIN_IMAGEN = {
 } as const
 
 /** Returns the rows of a proof's files, in the order of `archivos`. Every file exists, because the proof keeps it. */
-async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
-  const filas = await leerArchivos(db, guia, archivos)
-  return archivos.map((archivo) => filas.get(archivo)!)
+async function readRowsOf(db: Db, guia: FilaGuia, archivos: readonly string[]) {
+  const rows = await leerArchivos(db, guia, archivos)
+  return archivos.map((archivo) => rows.get(archivo)!)
 }
 
-const ladoDeFotos = (cuantas: number) => (cuantas <= 2 ? 1_400 : cuantas <= 4 ? 1_000 : 720)
-const DE_FIRMA = { lado: 900, calidad: 92 }
+const fotoSide = (count: number) => (count <= 2 ? 1_400 : count <= 4 ? 1_000 : 720)
+const DE_FIRMA = { side: 900, quality: 92 }
 
 /**
- * Reads a picture as the document shows it. If the storage does not return the picture within the waits of `ESPERAS`,
+ * Reads a picture as the document shows it. If the storage does not return the picture within the waits of `RETRY_DELAYS_MS`,
  * the document is made without the picture.
  */
 async function leer(
-  { almacen, log }: DepsDePdf,
+  { store: storage, log }: DepsDePdf,
   prueba: FilaPrueba,
-  fila: ArchivoLeido['fila'],
-  { lado, calidad }: { lado: number; calidad: number },
-): Promise<ArchivoLeido> {
+  fila: ReadArchivo['fila'],
+  { side, quality }: { side: number; quality: number },
+): Promise<ReadArchivo> {
   try {
-    const contenido = await buffer(await almacen.leer(fila.archivo))
+    const contenido = await buffer(await storage.leer(fila.archivo))
     if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
       throw unavailable('The bytes of the file do not match the stored digest.')
-    return { fila, imagen: await prepareImage(contenido, lado, calidad) }
+    return { fila, image: await prepareImage(contenido, side, quality) }
   } catch (err) {
-    if (prueba.intentos < ESPERAS.length) throw err
+    if (prueba.intentos < RETRY_DELAYS_MS.length) throw err
     log.warn({ err, archivo: fila.archivo }, 'picture left out of its PDF')
-    return { fila, imagen: undefined }
+    return { fila, image: undefined }
   }
 }

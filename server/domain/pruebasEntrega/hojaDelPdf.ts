@@ -1,31 +1,31 @@
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
 import type { TextStyle } from '../../platform/pdf/lines.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import type { DatosDePrueba } from './contenidoDelPdf.ts'
+import type { PruebaData } from './contenidoDelPdf.ts'
 
 /** Page size in points (US Letter), with the side margin and the height of the footer. */
-export const HOJA = { ancho: 612, alto: 792, margen: 46, pie: 40 } as const
+export const SHEET = { ancho: 612, alto: 792, margin: 46, footer: 40 } as const
 /** Left edge of the content, in points. */
-export const X = HOJA.margen
+export const X = SHEET.margin
 /** Width of the content, in points. */
-export const ANCHO = HOJA.ancho - 2 * HOJA.margen
+export const CONTENT_WIDTH = SHEET.ancho - 2 * SHEET.margin
 /** Lowest vertical position that the content may reach, in points; the footer is below it. */
-export const FONDO = HOJA.alto - HOJA.pie - 14
+export const CONTENT_BOTTOM = SHEET.alto - SHEET.footer - 14
 
 /** Style of small labels. */
-export const ROTULO: TextStyle = { cuerpo: 6.8, peso: 'fuerte', color: TONES.gris, espaciado: 0.6 }
+export const LABEL_STYLE: TextStyle = { cuerpo: 6.8, peso: 'strong', color: TONES.gris, letterSpacing: 0.6 }
 /** Style of titles. */
-export const TITULO: TextStyle = { cuerpo: 10.5, peso: 'fuerte', color: TONES.tinta }
+export const TITLE_STYLE: TextStyle = { cuerpo: 10.5, peso: 'strong', color: TONES.ink }
 /** Style of the text. */
-export const TEXTO: TextStyle = { cuerpo: 9, color: TONES.tinta }
+export const TEXT_STYLE: TextStyle = { cuerpo: 9, color: TONES.ink }
 /** Style of notes and captions. */
-export const MENOR: TextStyle = { cuerpo: 7.6, color: TONES.gris }
+export const SMALL_STYLE: TextStyle = { cuerpo: 7.6, color: TONES.gris }
 
 /** Canvas, data and time formatter with which every part of the document is drawn. */
-export interface PaginaDelPdf {
-  lienzo: Canvas
-  datos: DatosDePrueba
-  reloj: Clock
+export interface PdfPage {
+  canvas: Canvas
+  datos: PruebaData
+  clock: Clock
 }
 
 /** Text shown in place of unknown values. */

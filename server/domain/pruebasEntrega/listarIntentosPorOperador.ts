@@ -1,15 +1,15 @@
-import { buscarGuia } from '../guias/guia.ts'
+import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { paginaDeIntentos } from './listarIntentos.ts'
+import { readIntentoPage } from './listarIntentos.ts'
 
 export const listarIntentosPorOperador: Handler<'listarIntentosPorOperador'> = async (
   { path, query, ...quien },
   deps,
 ) => {
-  const guia = await buscarGuia(deps.db, 'todos', path.guia)
+  const guia = await findGuia(deps.db, 'todos', path.guia)
   const ambito = { operacion: 'listarIntentosPorOperador', dueno: 'operador' } as const
-  const body = await paginaDeIntentos(deps, ambito, guia, query)
-  await deps.bitacora.consultada(quien, {
+  const body = await readIntentoPage(deps, ambito, guia, query)
+  await deps.bitacora.recordRead(quien, {
     accion: 'listarIntentosPorOperador',
     sobre: ['guia', guia.guia],
     de: { comercio_id: guia.comercio_id, modo: guia.modo },

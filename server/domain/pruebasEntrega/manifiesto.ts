@@ -4,21 +4,21 @@ import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { PruebaConQuien } from './prueba.ts'
+import type { PruebaWithRepartidor } from './prueba.ts'
 
-const TIPO = 'prueba-entrega+jws'
+const MANIFEST_TYPE = 'prueba-entrega+jws'
 
 /** Generates a salt of 128 random bits. Without the salt, the recipient's name could be guessed from its digest. */
-export const nuevaSal = () => randomBytes(16).toString('base64url')
+export const newSalt = () => randomBytes(16).toString('base64url')
 
 /**
  * Returns the manifest of a proof: the proof's data and the digests of its files.
  * @param archivos files in the order in which they are listed, the PDF at the end
  */
-export function hacerManifiesto(
+export function buildManifest(
   emisor: string,
   { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
-  prueba: PruebaConQuien,
+  prueba: PruebaWithRepartidor,
   archivos: readonly FilaArchivo[],
   sal: string,
   ahora: Date,
@@ -35,7 +35,7 @@ export function hacerManifiesto(
     hecho_en: ahora.toISOString(),
     repartidor: prueba.repartidor,
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
-    recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
+    recibido_por_sha256: digestOfReceiver(prueba.recibido_por, sal),
     sin_firma: prueba.sin_firma,
     evidencia: prueba.evidencia,
     archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
@@ -48,9 +48,9 @@ export function hacerManifiesto(
   }
 }
 
-const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
+const digestOfReceiver = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
 /** Signs a manifest as a JWS with a `typ` of its own, so that it cannot be mistaken for any other signed document. */
-export const firmarManifiesto = (secretos: Secrets, manifiesto: ManifiestoDePrueba) =>
-  signJws(secretos, TIPO, manifiesto)
+export const signManifest = (secretos: Secrets, manifiesto: ManifiestoDePrueba) =>
+  signJws(secretos, MANIFEST_TYPE, manifiesto)

@@ -1,22 +1,22 @@
 import type { Db } from '../../data/db.ts'
 import type { PruebaDeEntrega } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { presentarArchivo } from '../archivos/archivo.ts'
+import { presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { type FilaGuia, findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
+import { findPrueba, leerArchivos, type PruebaWithRepartidor } from './prueba.ts'
 
 /** Shortest wait before the PDF is asked for again, in seconds. A PDF takes about a second. */
 const MIN_WAIT_S = 2
 /** Longest wait that `Retry-After` may tell, in seconds. */
 const MAX_WAIT_S = 86_400
 
-export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async ({ path, identidad }, deps) => {
-  const { body, proximo_en } = await leerPruebaDe(deps, await buscarGuia(deps.db, identidad, path.guia))
+export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async ({ path, identity }, deps) => {
+  const { body, proximo_en } = await readPruebaOf(deps, await findGuia(deps.db, identity, path.guia))
   if (body.pdf) return { status: 200, headers: {}, body }
-  const wait = Math.ceil((proximo_en.getTime() - deps.reloj().getTime()) / 1_000)
+  const wait = Math.ceil((proximo_en.getTime() - deps.clock().getTime()) / 1_000)
   return { status: 200, headers: { 'Retry-After': String(Math.min(MAX_WAIT_S, Math.max(MIN_WAIT_S, wait))) }, body }
 }
 
@@ -25,30 +25,30 @@ export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
  * the time of the next attempt to make its PDF.
  * @throws Problema 404 `prueba_no_disponible`
  */
-export async function leerPruebaDe(
-  { db, enlacesDeArchivos }: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
+export async function readPruebaOf(
+  { db, archivoLinks }: Pick<Deps, 'db' | 'archivoLinks'>,
   guia: FilaGuia,
 ): Promise<{ body: PruebaDeEntrega; proximo_en: Date }> {
-  const prueba = await buscarPrueba(db, guia)
-  if (!prueba) throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
-  return { body: await presentarPrueba({ db, enlacesDeArchivos }, guia, prueba), proximo_en: prueba.proximo_en }
+  const prueba = await findPrueba(db, guia)
+  if (!prueba) throw new Problema('prueba_no_disponible', await explainMissingPrueba(db, guia), { estado: guia.estado })
+  return { body: await presentPrueba({ db, archivoLinks }, guia, prueba), proximo_en: prueba.proximo_en }
 }
 
-async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
+async function explainMissingPrueba(db: Db, guia: FilaGuia): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
-  const borrada = await db
+  const deletedPrueba = await db
     .de(guia.comercio_id)
-    .prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
-  if (!borrada) return 'La guía se entregó sin prueba.'
-  const porque = borrada.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'
-  return `La guía se entregó, y su prueba se borró el ${borrada.borrado_en.toISOString()} ${porque}. Que se entregó, y cuándo, está en el historial.`
+    .prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: guiaKeyOf(guia) } })
+  if (!deletedPrueba) return 'La guía se entregó sin prueba.'
+  const reason = deletedPrueba.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'
+  return `La guía se entregó, y su prueba se borró el ${deletedPrueba.borrado_en.toISOString()} ${reason}. Que se entregó, y cuándo, está en el historial.`
 }
 
 /** Returns a proof in the contract's form. */
-async function presentarPrueba(
-  deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
+async function presentPrueba(
+  deps: Pick<Deps, 'db' | 'archivoLinks'>,
   guia: FilaGuia,
-  prueba: PruebaConQuien,
+  prueba: PruebaWithRepartidor,
 ): Promise<PruebaDeEntrega> {
   const { fotos, firma, pdf } = prueba
   const archivos = await leerArchivos(
@@ -56,9 +56,9 @@ async function presentarPrueba(
     guia,
     [...fotos, firma, pdf].filter((archivo) => archivo !== null),
   )
-  const uno = (archivo: string | null, disp?: 'attachment') => {
+  const presentOne = (archivo: string | null, disp?: 'attachment') => {
     const fila = archivo === null ? undefined : archivos.get(archivo)
-    return fila ? presentarArchivo(deps, fila, disp) : null
+    return fila ? presentArchivo(deps, fila, disp) : null
   }
   return {
     guia: guia.guia,
@@ -70,11 +70,11 @@ async function presentarPrueba(
     precision_m: prueba.precision_m,
     distancia_m: prueba.distancia_m,
     distancia_avisada_m: prueba.distancia_avisada_m,
-    fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
-    firma: uno(firma),
+    fotos: fotos.map((foto) => presentOne(foto)).filter((foto) => foto !== null),
+    firma: presentOne(firma),
     sin_firma: prueba.sin_firma,
     evidencia: prueba.evidencia,
-    pdf: uno(pdf, 'attachment'),
+    pdf: presentOne(pdf, 'attachment'),
     manifiesto: prueba.manifiesto,
     sal: prueba.sal,
   }

@@ -15,14 +15,14 @@ import type { Deps } from '../deps.ts'
 import {
   type darPaso,
   darPasoCon,
-  deGuia,
-  type EventoSinFoto,
+  type EventoWithoutFoto,
   type FilaEvento,
-  type PasoConConsecuencias,
-  type PasoDeGuia,
+  type GuiaStep,
+  guiaKeyOf,
+  type StepWithConsequences,
 } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type Exigencia, juzgarEvidencia } from './evidencia.ts'
+import { type EvidencePolicies, judgeEvidence } from './evidencia.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
 export type FilaPrueba = RowOf<
@@ -31,9 +31,9 @@ export type FilaPrueba = RowOf<
 >
 
 /** Proof with the courier who handed the parcel over, as named in the event. */
-export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
+export type PruebaWithRepartidor = FilaPrueba & { repartidor: QuienReparte | null }
 
-const RELACIONES: Readonly<Record<string, string>> = {
+const RELATIONS: Readonly<Record<string, string>> = {
   destinatario: 'Es el destinatario',
   familiar: 'Familiar',
   companero: 'Compañero de trabajo',
@@ -43,40 +43,40 @@ const RELACIONES: Readonly<Record<string, string>> = {
 }
 
 /** Returns who received the parcel, in the words of the document; null if unknown. */
-export const relacionEnPalabras = ({ relacion }: RecibidoPor) => relacion && (RELACIONES[relacion] ?? relacion)
+export const relationInWords = ({ relacion }: RecibidoPor) => relacion && (RELATIONS[relacion] ?? relacion)
 
 /** SQL of the courier named in the event of `p`, a row of `prueba_entrega`. */
-export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
+export const ENTREGA_REPARTIDOR = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
   and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
 
 /** Columns that identify the guide of a proof. */
-export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
+export type PruebaKey = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
 /** SQL condition that `p`, a row of `prueba_entrega`, is the guide's proof: its delivery was not undone. */
 export const VALE = 'p.rectificada_en is null'
 
-const BUSCAR = statement<LlaveDePrueba, PruebaConQuien>(
+const FIND_PRUEBA = statement<PruebaKey, PruebaWithRepartidor>(
   'pruebas.buscar',
-  `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
+  `select p.*, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id and ${VALE}`,
 )
 
 /** Returns the proof of a guide's delivery; undefined if it does not exist, was deleted or belongs to a delivery that was undone. */
-export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQuien | undefined> {
-  const [fila] = await db.consultar(BUSCAR, deGuia(guia))
+export async function findPrueba(db: Db, guia: FilaGuia): Promise<PruebaWithRepartidor | undefined> {
+  const [fila] = await db.query(FIND_PRUEBA, guiaKeyOf(guia))
   return fila
 }
 
-const TODAS = statement<LlaveDePrueba, FilaPrueba>(
+const ALL_PRUEBAS = statement<PruebaKey, FilaPrueba>(
   'pruebas.todas',
   `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
    order by secuencia desc`,
 )
 
 /** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
-export const leerPruebas = (db: Db, guia: FilaGuia): Promise<FilaPrueba[]> => db.consultar(TODAS, deGuia(guia))
+export const leerPruebas = (db: Db, guia: FilaGuia): Promise<FilaPrueba[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
 
-const ARCHIVOS = statement<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
+const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, FilaArchivo>(
   'pruebas.archivos',
   `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and archivo = any(:archivos::text[])`,
@@ -88,11 +88,11 @@ export async function leerArchivos(
   guia: FilaGuia,
   archivos: readonly string[],
 ): Promise<Map<string, FilaArchivo>> {
-  const filas = await db.consultar(ARCHIVOS, { ...deGuia(guia), archivos })
-  return new Map(filas.map((fila) => [fila.archivo, fila]))
+  const rows = await db.query(ARCHIVOS, { ...guiaKeyOf(guia), archivos })
+  return new Map(rows.map((fila) => [fila.archivo, fila]))
 }
 
-const USAR = statement<LlaveDePrueba & { archivos: readonly string[]; usado_en: Date }>(
+const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_en: Date }>(
   'archivos.usar',
   `update archivo set usado_en = :usado_en::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
@@ -101,29 +101,29 @@ const USAR = statement<LlaveDePrueba & { archivos: readonly string[]; usado_en: 
 )
 
 /**
- * Writes an event, marks the files that prove it as used, and runs `escribir`, all in one transaction. Returns
+ * Writes an event, marks the files that prove it as used, and runs `write`, all in one transaction. Returns
  * undefined if another request changed the guide; then the files stay unused.
  * @throws Problema 409 if a file was deleted after it was checked
  */
-async function darPasoUsando(
-  { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
+async function takeStepUsing(
+  { db, notifyJobs }: Pick<Deps, 'db' | 'notifyJobs'>,
   guia: FilaGuia,
-  paso: PasoConConsecuencias,
+  paso: StepWithConsequences,
   archivos: readonly string[],
-  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown>,
+  write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
-  const dado = await darPasoCon({ db, avisarTrabajo }, guia, paso, async (consultar, evento) => {
-    const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
-    if (usados.length !== archivos.length)
+  const dado = await darPasoCon({ db, notifyJobs }, guia, paso, async (query, evento) => {
+    const used = await query(USE_ARCHIVOS, { ...guiaKeyOf(guia), archivos, usado_en: paso.registrado_en })
+    if (used.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
-    await escribir(consultar, evento)
+    await write(query, evento)
   })
   // Making the proof's document is background work that must be announced, too.
-  if (dado) avisarTrabajo()
+  if (dado) notifyJobs()
   return dado
 }
 
-const PROBAR_ENTREGA = statement<
+const PROVE_ENTREGA = statement<
   Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en' | 'rectificada_en'> & {
     fotos: readonly string[]
   }
@@ -137,10 +137,10 @@ const PROBAR_ENTREGA = statement<
 )
 
 /** Statements that run in the transaction of an event. */
-type EnLaTransaccion = (consultar: Query) => Promise<unknown>
+type InTransaction = (query: Query) => Promise<unknown>
 
 /** Members of a delivery that serve as proof. */
-export type Evidencia = Pick<
+export type PruebaEvidence = Pick<
   EntregaParaRegistrar,
   'recibido_por' | 'fotos' | 'firma' | 'sin_firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
 >
@@ -151,22 +151,22 @@ export type Evidencia = Pick<
  * @param alFinal runs last in the transaction
  * @throws Problema 422 if the delivery lacks evidence that the merchant needs
  */
-export async function entregar(
-  { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
+export async function deliver(
+  { db, newId, notifyJobs }: Pick<Deps, 'db' | 'newId' | 'notifyJobs'>,
   guia: FilaGuia,
-  paso: PasoDeGuia,
-  evidencia: Evidencia,
-  { politica, pedida }: Exigencia,
-  alFinal: EnLaTransaccion = async () => {},
-): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
-  const { admitida, juicio } = juzgarEvidencia(politica, pedida, evidencia)
-  const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitida
-  const distancia_m = distanciaDe(guia, admitida)
+  paso: GuiaStep,
+  evidencia: PruebaEvidence,
+  { politica, doorPolicy }: EvidencePolicies,
+  alFinal: InTransaction = async () => {},
+): Promise<{ guia: FilaGuia; evento: EventoWithoutFoto; distancia_m: number | null } | undefined> {
+  const { admitted, judgement } = judgeEvidence(politica, doorPolicy, evidencia)
+  const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitted
+  const distancia_m = distanceOf(guia, admitted)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
-  const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, async (consultar, { secuencia }) => {
-    await consultar(PROBAR_ENTREGA, {
-      ...deGuia(guia),
-      id: nuevoId().id,
+  const dado = await takeStepUsing({ db, notifyJobs }, guia, paso, archivos, async (query, { secuencia }) => {
+    await query(PROVE_ENTREGA, {
+      ...guiaKeyOf(guia),
+      id: newId().id,
       secuencia,
       recibido_por: { documento: null, relacion: null, ...recibido_por },
       lat: lat ?? null,
@@ -175,22 +175,22 @@ export async function entregar(
       fotos,
       firma: firma ?? null,
       sin_firma: sin_firma ?? null,
-      evidencia: juicio,
+      evidencia: judgement,
       distancia_m,
       distancia_avisada_m: distancia_avisada_m ?? null,
       entregado_en: paso.ocurrido_en,
       registrado_en: paso.registrado_en,
     })
-    await alFinal(consultar)
+    await alFinal(query)
   })
   return dado && { ...dado, distancia_m }
 }
 
 /** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
-const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia) =>
+const distanceOf = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: PruebaEvidence) =>
   distanceBetween({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
-const PROBAR_INTENTO = statement<
+const PROVE_INTENTO = statement<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
   'intentos.probar',
@@ -203,14 +203,14 @@ const PROBAR_INTENTO = statement<
  * guide.
  * @param alFinal runs last in the transaction
  */
-export const anotarIntento = (
-  deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
+export const recordIntento = (
+  deps: Pick<Deps, 'db' | 'notifyJobs'>,
   guia: FilaGuia,
-  paso: PasoConConsecuencias,
+  paso: StepWithConsequences,
   fotos: readonly string[],
-  alFinal: EnLaTransaccion = async () => {},
+  alFinal: InTransaction = async () => {},
 ): ReturnType<typeof darPaso> =>
-  darPasoUsando(deps, guia, paso, fotos, async (consultar, { secuencia }) => {
-    await consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, registrado_en: paso.registrado_en })
-    await alFinal(consultar)
+  takeStepUsing(deps, guia, paso, fotos, async (query, { secuencia }) => {
+    await query(PROVE_INTENTO, { ...guiaKeyOf(guia), secuencia, fotos, registrado_en: paso.registrado_en })
+    await alFinal(query)
   })

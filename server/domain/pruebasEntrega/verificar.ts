@@ -1,17 +1,14 @@
 import type { ResultadoDeVerificacion } from '../../generado/contrato/tipos/index.ts'
 import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
-import { buscarGuia } from '../guias/guia.ts'
+import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { type FilaPrueba, leerArchivos, leerPruebas } from './prueba.ts'
 
-export const verificarPrueba: Handler<'verificarPrueba'> = async (
-  { path, body, red },
-  { db, limiteDeVerificacion },
-) => {
-  const espera = limiteDeVerificacion.take(red)
-  if (espera > 0) throw tooMany('Llegaron muchas solicitudes seguidas desde su conexión', espera)
-  const guia = await buscarGuia(db, 'todos', path.guia)
+export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, red }, { db, verificationLimit }) => {
+  const delay = verificationLimit.take(red)
+  if (delay > 0) throw tooMany('Llegaron muchas solicitudes seguidas desde su conexión', delay)
+  const guia = await findGuia(db, 'todos', path.guia)
   const pruebas = await leerPruebas(db, guia)
   const archivos = await leerArchivos(
     db,
@@ -22,12 +19,13 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
     const archivo = pdf === null ? undefined : archivos.get(pdf)
     return archivo !== undefined && enHexadecimal(archivo.sha256) === body.sha256.toLowerCase()
   }
-  const decir = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
+  const answer = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
     ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const
   // A client that has the file already knows all that the manifest says. Other clients do not get the manifest.
-  const suya = pruebas.find(esSuPdf)
-  if (suya) return decir(suya.rectificada_en ? 'rectificada' : 'autentica', suya.manifiesto)
+  const matchingPrueba = pruebas.find(esSuPdf)
+  if (matchingPrueba)
+    return answer(matchingPrueba.rectificada_en ? 'rectificada' : 'autentica', matchingPrueba.manifiesto)
   const vale = pruebas.find(({ rectificada_en }) => rectificada_en === null)
-  if (pruebas.length === 0) return decir('sin_prueba')
-  return decir(vale && !archivos.has(vale.pdf ?? '') ? 'pendiente' : 'no_coincide')
+  if (pruebas.length === 0) return answer('sin_prueba')
+  return answer(vale && !archivos.has(vale.pdf ?? '') ? 'pendiente' : 'no_coincide')
 }

@@ -4,20 +4,26 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
-import { DURACION_DE_SESION, estaEnUso, type FilaSesion, huellasDeRepartidor, presentarSesion } from './repartidor.ts'
+import { readDevice, sealDevice } from './dispositivo.ts'
+import {
+  type FilaSesion,
+  isCodeInUse,
+  presentRepartidorSesion,
+  repartidorDigests,
+  SESION_DURATION_MS,
+} from './repartidor.ts'
 
 /** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
-const TELEFONOS = 10
+const MAX_TELEFONOS = 10
 
 /**
  * Opens a session with the code's version that this statement reads. If the code is renewed at the same time, the
  * session is invalid from the start. A code digest from an older master key is replaced by one from the current key.
  */
-const ABRIR = statement<
+const OPEN = statement<
   {
     huellas: readonly Uint8Array[]
-    admite_demostracion: boolean
+    accepts_demo: boolean
     codigo_hash: Uint8Array
     hash: Uint8Array
     ahora: Date
@@ -28,7 +34,7 @@ const ABRIR = statement<
   'sesiones.abrir',
   `with r as (
      update repartidor set codigo_hash = :codigo_hash
-     where codigo_hash = any(:huellas::bytea[]) and (:admite_demostracion::boolean or not demostracion)
+     where codigo_hash = any(:huellas::bytea[]) and (:accepts_demo::boolean or not demostracion)
      returning id, repartidor, nombre, version, demostracion
    ), s as (
      insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
@@ -36,51 +42,51 @@ const ABRIR = statement<
    ), v as (
      delete from sesion_repartidor where hash in (
        select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
-       order by o.creado_en desc offset ${TELEFONOS - 1})
+       order by o.creado_en desc offset ${MAX_TELEFONOS - 1})
    )
    select s.*, r.repartidor, r.nombre, r.demostracion from s join r on r.id = s.repartidor_id`,
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body, cookie, red, reenviada, ...quien },
-  { db, reloj, secretos, navegador, limiteDeEntrada, bitacora, ajustes },
+  { body, cookie, red, isForwarded, ...quien },
+  { db, clock, secretos, browser, signInLimit, bitacora, settings },
 ) => {
   // A known phone has a limit of its own, so strangers behind the same address cannot lock it out.
-  const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
-  const de = conocido === undefined ? red : `dispositivo ${conocido}`
+  const knownRepartidor = readDevice(secretos, browser.readDevice(cookie))
+  const de = knownRepartidor === undefined ? red : `dispositivo ${knownRepartidor}`
   // Attempts are limited before the code is checked. Otherwise a limited attempt would still tell a good guess from a
   // bad one.
-  const espera = limiteDeEntrada.take(de)
-  if (espera > 0) {
+  const delaySeconds = signInLimit.take(de)
+  if (delaySeconds > 0) {
     await bitacora.rechazada(
       siteOf(de) ?? de,
       { ...quien, red },
       { accion: 'abrirSesion', despues: { rechazada: true } },
     )
-    const cabeceras = { 'Retry-After': String(espera) }
-    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
+    const cabeceras = { 'Retry-After': String(delaySeconds) }
+    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${delaySeconds} segundos y repita.`, {
       cabeceras,
     })
   }
-  const huellas = huellasDeRepartidor(secretos, body.codigo)
+  const huellas = repartidorDigests(secretos, body.codigo)
   const token = newToken()
-  const ahora = reloj()
-  const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
-  const admite_demostracion = acceptsDemo(ajustes, reenviada())
-  const fila = await inTransaction(db, async (consultar) => {
-    const nueva = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
-    const [abierta] = await consultar(ABRIR, { ...nueva, admite_demostracion })
+  const ahora = clock()
+  const vence_en = new Date(ahora.getTime() + SESION_DURATION_MS)
+  const accepts_demo = acceptsDemo(settings, isForwarded())
+  const fila = await inTransaction(db, async (query) => {
+    const newSesion = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
+    const [abierta] = await query(OPEN, { ...newSesion, accepts_demo })
     if (!abierta) return undefined
-    await bitacora.anotar(consultar, { ...quien, red, identidad: abierta }, { accion: 'abrirSesion' })
+    await bitacora.record(query, { ...quien, red, identity: abierta }, { accion: 'abrirSesion' })
     return abierta
   })
   if (!fila) {
-    const deDemostracion = !admite_demostracion && (await estaEnUso({ db, secretos }, body.codigo))
-    const mensaje = deDemostracion ? `El código ${DEMO_ONLY}. Pida` : 'El código no vale. Revíselo o pida'
+    const isDemo = !accepts_demo && (await isCodeInUse({ db, secretos }, body.codigo))
+    const mensaje = isDemo ? `El código ${DEMO_ONLY}. Pida` : 'El código no vale. Revíselo o pida'
     throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: SESSION_CHALLENGE })
   }
-  limiteDeEntrada.giveBack(de)
-  const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)
-  const dispositivo = navegador.ponerDispositivo(sellarDispositivo(secretos, fila.repartidor_id))
-  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentarSesion(fila) }
+  signInLimit.giveBack(de)
+  const sesion = browser.setSesion(token, SESION_DURATION_MS / 1_000)
+  const dispositivo = browser.setDevice(sealDevice(secretos, fila.repartidor_id))
+  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentRepartidorSesion(fila) }
 }

@@ -1,15 +1,15 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 
-const CERRAR = statement<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
+const CLOSE = statement<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
 
 export const cerrarSesion: Handler<'cerrarSesion'> = async (
-  { identidad, idSolicitud, red },
-  { db, navegador, bitacora },
+  { identity, requestId, red },
+  { db, browser, bitacora },
 ) => {
-  await inTransaction(db, async (consultar) => {
-    await consultar(CERRAR, { hash: identidad.sesion })
-    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, { accion: 'cerrarSesion' })
+  await inTransaction(db, async (query) => {
+    await query(CLOSE, { hash: identity.sesion })
+    await bitacora.record(query, { identity, requestId, red }, { accion: 'cerrarSesion' })
   })
-  return { status: 204, headers: { 'Set-Cookie': navegador.ponerSesion('', 0) }, body: undefined }
+  return { status: 204, headers: { 'Set-Cookie': browser.setSesion('', 0) }, body: undefined }
 }

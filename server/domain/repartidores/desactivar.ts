@@ -1,6 +1,6 @@
 import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { ponerCodigo, presentarRepartidor } from './repartidor.ts'
+import { presentRepartidor, setRepartidorCode } from './repartidor.ts'
 
 /**
  * Deactivates a courier by removing the code. Reactivation takes a new code, so a noted-down code never works again.
@@ -9,11 +9,11 @@ export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async (
   { path: { repartidor }, ...quien },
   { db, bitacora },
 ) => {
-  const fila = await inTransaction(db, async (consultar) => {
-    const desactivado = await ponerCodigo(consultar, { repartidor, codigo_hash: null })
+  const fila = await inTransaction(db, async (query) => {
+    const deactivatedRow = await setRepartidorCode(query, { repartidor, codigo_hash: null })
     const sobre = ['repartidor', repartidor] as const
-    await bitacora.anotar(consultar, quien, { accion: 'desactivarRepartidor', sobre, despues: { activo: false } })
-    return desactivado
+    await bitacora.record(query, quien, { accion: 'desactivarRepartidor', sobre, despues: { activo: false } })
+    return deactivatedRow
   })
-  return { status: 200, body: presentarRepartidor(fila) }
+  return { status: 200, body: presentRepartidor(fila) }
 }

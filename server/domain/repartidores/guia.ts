@@ -11,25 +11,25 @@ import type {
 } from '../../generado/contrato/tipos/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import { startOfDay } from '../../platform/time/day.ts'
-import { type ParametrosPorTomar, POR_TOMAR, paramsPorTomar } from '../asignaciones/asignacion.ts'
-import type { Anotacion } from '../bitacora/bitacora.ts'
-import { zonaDe, zonaDeLaEmpresa } from '../catalogo/zona.ts'
-import { type ColumnasDePolitica, POLITICA_EN_SQL, presentarPolitica } from '../comercios/comercio.ts'
+import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
+import type { AuditEntry } from '../bitacora/bitacora.ts'
+import { empresaTimeZone, timeZoneOf } from '../catalogo/zona.ts'
+import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/comercio.ts'
 import type { Deps, ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
-import { type FilaGuia, presentarActual } from '../guias/guia.ts'
-import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
+import { type FilaGuia, presentCurrent } from '../guias/guia.ts'
+import { type CustodiaSettings, custodiaFor, stepsFor } from './custodia.ts'
 
 /** Row of a guide with its merchant's name and the evidence that the merchant needs. */
-type FilaDeReparto = FilaGuia & ColumnasDePolitica & { nombre_comercio: string }
+type RepartoRow = FilaGuia & PolicyColumns & { nombre_comercio: string }
 
-/** Like {@link FilaDeReparto}, with the courier that the guide is assigned to. */
-type FilaPedida = FilaDeReparto & { asignada_a: string | null }
+/** Like {@link RepartoRow}, with the courier that the guide is assigned to. */
+type RequestedGuiaRow = RepartoRow & { asignada_a: string | null }
 
-const BUSCAR = statement<{ guias: readonly string[] }, FilaPedida>(
+const FIND = statement<{ guias: readonly string[] }, RequestedGuiaRow>(
   'repartidores.guias',
-  `select g.*, c.nombre as nombre_comercio, a.repartidor as asignada_a, ${POLITICA_EN_SQL} from guia_indice i
+  `select g.*, c.nombre as nombre_comercio, a.repartidor as asignada_a, ${POLICY_SQL} from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
    left join asignacion a on a.comercio_id = g.comercio_id and a.modo = g.modo and a.guia_id = g.id
@@ -38,72 +38,72 @@ const BUSCAR = statement<{ guias: readonly string[] }, FilaPedida>(
 )
 
 /** Returns the guides for these codes, by code; unknown codes are skipped. */
-export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaPedida>> {
-  const filas = await askByKey(db, guias, ({ consultar }, suyas) => consultar(BUSCAR, { guias: suyas }))
-  return new Map(filas.map((fila) => [fila.guia, fila]))
+export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, RequestedGuiaRow>> {
+  const rows = await askByKey(db, guias, ({ query }, partGuias) => query(FIND, { guias: partGuias }))
+  return new Map(rows.map((fila) => [fila.guia, fila]))
 }
 
 /** Maximum guides of a courier that are listed or counted. No courier carries so many in a day. */
-export const SUYAS = 500
+export const MAX_CARRIED = 500
 
-const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
+const FIND_CARRIED = statement<{ repartidor: string; estados: readonly Estado[] }, RepartoRow>(
   'repartidores.suyas',
-  `select g.*, c.nombre as nombre_comercio, ${POLITICA_EN_SQL} from guia g
+  `select g.*, c.nombre as nombre_comercio, ${POLICY_SQL} from guia g
    join comercio c on c.id = g.comercio_id
-   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
+   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${MAX_CARRIED}`,
 )
 
 /** Returns the guides that a courier carries, by the instant of their state, newest first. */
-export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
-  db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
+export const readCarried = (db: Db, repartidor: string): Promise<RepartoRow[]> =>
+  db.query(FIND_CARRIED, { repartidor, estados: EN_MANOS })
 
-const BUSCAR_ASIGNADAS = statement<ParametrosPorTomar & { repartidor: string }, GuiaAsignada>(
+const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, GuiaAsignada>(
   'repartidores.asignadas',
   `select g.guia, g.municipio from asignacion a
    join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
-   where a.repartidor = :repartidor and ${POR_TOMAR} order by g.municipio, g.guia limit ${SUYAS}`,
+   where a.repartidor = :repartidor and ${TO_TAKE} order by g.municipio, g.guia limit ${MAX_CARRIED}`,
   { alcance: 'parte' },
 )
 
 /**
  * Returns the guides that are assigned to a courier for today or earlier, and that the courier does not carry yet.
  */
-export async function leerAsignadas(
-  deps: { db: Db } & Pick<Deps, 'reloj' | 'ajustes'>,
+export async function readAssigned(
+  deps: { db: Db } & Pick<Deps, 'clock' | 'settings'>,
   repartidor: string,
 ): Promise<GuiaAsignada[]> {
-  const buscadas = { repartidor, ...paramsPorTomar(deps) }
-  const filas = await askAll(deps.db, ({ consultar }) => consultar(BUSCAR_ASIGNADAS, buscadas))
-  return filas
-    .toSorted((una, otra) => (`${una.municipio} ${una.guia}` < `${otra.municipio} ${otra.guia}` ? -1 : 1))
-    .slice(0, SUYAS)
+  const searchParams = { repartidor, ...toTakeParams(deps) }
+  const rows = await askAll(deps.db, ({ query }) => query(FIND_ASSIGNED, searchParams))
+  return rows
+    .toSorted((row, otherRow) => (`${row.municipio} ${row.guia}` < `${otherRow.municipio} ${otherRow.guia}` ? -1 : 1))
+    .slice(0, MAX_CARRIED)
 }
 
 /**
  * The condition on the state is written as literals, because only then can the partial index `guia_terminada_idx` be
  * used.
  */
-const BUSCAR_TERMINADAS = statement<{ repartidor: string; desde: Date }, { guia: string }>(
+const FIND_FINISHED = statement<{ repartidor: string; desde: Date }, { guia: string }>(
   'repartidores.terminadas',
   `select guia from guia where custodio = :repartidor and estado in ('entregado', 'devuelto')
-     and estado_en >= :desde::timestamptz order by estado_en desc limit ${SUYAS}`,
+     and estado_en >= :desde::timestamptz order by estado_en desc limit ${MAX_CARRIED}`,
 )
 
 /**
  * Returns the guides that a courier delivered or returned today (in the company's time zone), from any phone, newest
  * first.
  */
-export async function leerAvance(
-  { db, reloj, ajustes }: { db: Db; reloj: () => Date; ajustes: Pick<ServiceSettings, 'zonaHoraria'> },
+export async function readProgress(
+  { db, clock, settings }: { db: Db; clock: () => Date; settings: Pick<ServiceSettings, 'timeZone'> },
   repartidor: string,
 ): Promise<AvanceDelDia> {
-  const desde = startOfDay(reloj(), zonaDeLaEmpresa(ajustes.zonaHoraria))
-  const filas = await db.consultar(BUSCAR_TERMINADAS, { repartidor, desde })
-  return { desde: desde.toISOString(), terminadas: filas.map(({ guia }) => guia) }
+  const desde = startOfDay(clock(), empresaTimeZone(settings.timeZone))
+  const rows = await db.query(FIND_FINISHED, { repartidor, desde })
+  return { desde: desde.toISOString(), terminadas: rows.map(({ guia }) => guia) }
 }
 
 /** Returns the audit log entry for a courier who reads a guide without carrying it. */
-export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Anotacion => ({
+export const othersGuiaRead = (accion: string, { guia, comercio_id, modo }: FilaGuia): AuditEntry => ({
   accion,
   sobre: ['guia', guia],
   de: { comercio_id, modo },
@@ -113,7 +113,7 @@ export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGui
  * Nulls in place of the destination. Only the courier who has the parcel sees the destination, and only until the
  * guide's final state.
  */
-const SIN_DESTINO = {
+const NO_DESTINO = {
   destinatario: null,
   telefono: null,
   departamento: null,
@@ -123,15 +123,15 @@ const SIN_DESTINO = {
   distancia_m: null,
   intentos: null,
 }
-const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
+const NO_PLACE = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** Nulls in place of the data that a courier needs to collect a parcel. */
-const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, decision: null }
+const NO_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, decision: null }
 
 /**
  * Returns the decision that the courier should follow: one that was not carried out yet. While the parcel is on its
  * way, also returns the decision for which it left, because it names day and hours.
  */
-const porCumplir = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>): Decision | null =>
+const pendingDecision = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>): Decision | null =>
   decision?.estado === 'tomada' || (decision?.estado === 'aplicada' && estado === 'en_ruta') ? decision : null
 
 /**
@@ -139,13 +139,13 @@ const porCumplir = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>): De
  * state; all others see no destination. If another courier has the parcel, the merchant, the pickup and the contents
  * are hidden, too. With `COURIER_REACH=asignado`, a courier who does not have the parcel sees only its municipality.
  */
-export function presentarGuia(
-  ajustes: Pick<ServiceSettings, 'zonaHoraria'> & AlcanceDeCustodia,
-  fila: FilaDeReparto,
+export function presentRepartoGuia(
+  settings: Pick<ServiceSettings, 'timeZone'> & CustodiaSettings,
+  fila: RepartoRow,
   repartidor: string,
 ): GuiaDeReparto {
-  const custodia = custodiaPara(ajustes, fila, repartidor)
-  const guia = presentarActual(fila)
+  const custodia = custodiaFor(settings, fila, repartidor)
+  const guia = presentCurrent(fila)
   const { estado, lat, lng, maps_url, precision_m, referencia } = guia.ubicacion
   return {
     guia: guia.guia,
@@ -162,18 +162,18 @@ export function presentarGuia(
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
-    decision: porCumplir(guia),
+    decision: pendingDecision(guia),
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
-    ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
-    ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
-    ...(custodia !== 'propia' && ajustes.alcanceDeRepartidor === 'asignado'
-      ? { ...SIN_RECOGIDA, municipio: guia.municipio }
+    ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...NO_DESTINO, ubicacion: { ...NO_PLACE, estado } }),
+    ...(custodia === 'ajena' ? NO_RECOGIDA : {}),
+    ...(custodia !== 'propia' && settings.repartidorReach === 'asignado'
+      ? { ...NO_RECOGIDA, municipio: guia.municipio }
       : {}),
     secuencia: guia.secuencia,
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
-    zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
-    evidencia: presentarPolitica(fila),
-    siguientes: pasosPara(fila, custodia),
+    zona_horaria: timeZoneOf(fila, settings.timeZone),
+    evidencia: presentPolicy(fila),
+    siguientes: stepsFor(fila, custodia),
   }
 }

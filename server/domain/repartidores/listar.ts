@@ -1,17 +1,17 @@
 import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
 import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
-import { presentarRepartidor } from './repartidor.ts'
+import { presentRepartidor } from './repartidor.ts'
 
 export const listarRepartidores: Handler<'listarRepartidores'> = async (
   { query, ...quien },
-  { db, cursores, bitacora },
+  { db, cursors, bitacora },
 ) => {
-  const pagina = await paginate(cursores, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
+  const pagina = await paginate(cursors, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) => db.prisma.repartidor.findMany(newestFirst(despues, take)),
     posicion: positionOfId,
-    presentar: presentarRepartidor,
+    present: presentRepartidor,
   })
-  await bitacora.consultada(quien, { accion: 'listarRepartidores', despues: { repartidores: pagina.datos.length } })
+  await bitacora.recordRead(quien, { accion: 'listarRepartidores', despues: { repartidores: pagina.datos.length } })
   return { status: 200, body: pagina }
 }

@@ -1,16 +1,16 @@
-import { desconocida, exigirCodigo } from '../guias/guia.ts'
+import { requireGuiaCode, throwUnknownGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { estaAlAlcance, sinAsignacion } from './custodia.ts'
-import { leerGuias, miradaAjena, presentarGuia } from './guia.ts'
+import { isWithinReach, withoutAsignacion } from './custodia.ts'
+import { leerGuias, othersGuiaRead, presentRepartoGuia } from './guia.ts'
 
 export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (
   { path, ...quien },
-  { db, ajustes, bitacora },
+  { db, settings, bitacora },
 ) => {
-  const codigo = exigirCodigo(path.guia)
-  const fila = (await leerGuias(db, [codigo])).get(codigo) ?? desconocida('todos')
-  const { repartidor } = quien.identidad
-  if (!estaAlAlcance(ajustes, fila, repartidor, fila.asignada_a)) throw sinAsignacion()
-  if (fila.custodio !== repartidor) await bitacora.consultada(quien, miradaAjena('obtenerGuiaDeReparto', fila))
-  return { status: 200, body: presentarGuia(ajustes, fila, repartidor) }
+  const codigo = requireGuiaCode(path.guia)
+  const fila = (await leerGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
+  const { repartidor } = quien.identity
+  if (!isWithinReach(settings, fila, repartidor, fila.asignada_a)) throw withoutAsignacion()
+  if (fila.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('obtenerGuiaDeReparto', fila))
+  return { status: 200, body: presentRepartoGuia(settings, fila, repartidor) }
 }

@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { presentarSesion } from './repartidor.ts'
+import { presentRepartidorSesion } from './repartidor.ts'
 
-export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({
+export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identity }) => ({
   status: 200,
-  body: presentarSesion(identidad),
+  body: presentRepartidorSesion(identity),
 })

@@ -1,17 +1,17 @@
 import type { Handler } from '../operation.ts'
-import { registrarConPrueba } from '../pruebasEntrega/registrar.ts'
-import { permitirA } from './custodia.ts'
-import { presentarQuien } from './repartidor.ts'
+import { registerWithPrueba } from '../pruebasEntrega/registrar.ts'
+import { authorizeRepartidor } from './custodia.ts'
+import { presentRepartidorName } from './repartidor.ts'
 
-export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identidad }, deps) => {
-  const { repartidor } = identidad
-  const permitir = permitirA(deps, repartidor)
+export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identity }, deps) => {
+  const { repartidor } = identity
+  const authorize = authorizeRepartidor(deps, repartidor)
   const quien = {
     ambito: 'todos',
     autor: repartidor,
-    repartidor: presentarQuien(identidad),
+    repartidor: presentRepartidorName(identity),
     api: '/repartidor/v1',
-    permitir,
+    authorize,
   } as const
-  return registrarConPrueba(deps, quien, path.guia, body)
+  return registerWithPrueba(deps, quien, path.guia, body)
 }

@@ -9,7 +9,7 @@ import type { Secrets, SubKey } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 
 /** Returns a courier in the contract's form, without the code. */
-export const presentarRepartidor = (fila: repartidor): Repartidor => ({
+export const presentRepartidor = (fila: repartidor): Repartidor => ({
   repartidor: fila.repartidor,
   nombre: fila.nombre,
   telefono: fila.telefono,
@@ -18,7 +18,7 @@ export const presentarRepartidor = (fila: repartidor): Repartidor => ({
 })
 
 /** Returns the public part of a courier. */
-export const presentarQuien = ({ repartidor, nombre }: QuienReparte): QuienReparte => ({ repartidor, nombre })
+export const presentRepartidorName = ({ repartidor, nombre }: QuienReparte): QuienReparte => ({ repartidor, nombre })
 
 /**
  * Length of a code in base32 characters (50 bits). A code is short to type and unlike a guide's code. 50 bits suffice
@@ -30,17 +30,17 @@ const huella = ({ clave }: SubKey, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
 
 /** Generates a courier's code and the digest to store. */
-export function nuevoCodigo(secretos: Secrets) {
+export function newRepartidorCode(secretos: Secrets) {
   const codigo = randomBase32(LARGO, randomBytes)
   return {
     codigo: `${codigo.slice(0, LARGO / 2)}-${codigo.slice(LARGO / 2)}`,
-    codigo_hash: huella(secretos.presente('repartidores'), codigo),
+    codigo_hash: huella(secretos.current('repartidores'), codigo),
   }
 }
 
 /** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
-export const huellasDeRepartidor = (secretos: Secrets, tecleado: string) =>
-  secretos.todas('repartidores').map((subclave) => huella(subclave, normalizeBase32(tecleado)))
+export const repartidorDigests = (secretos: Secrets, typedCode: string) =>
+  secretos.todas('repartidores').map((subkey) => huella(subkey, normalizeBase32(typedCode)))
 
 const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
   'repartidores.enUso',
@@ -48,46 +48,46 @@ const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }
 )
 
 /** Reports whether a courier with that code exists. */
-export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const [fila] = await db.consultar(EN_USO, { huellas: huellasDeRepartidor(secretos, codigo) })
+export async function isCodeInUse({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
+  const [fila] = await db.query(EN_USO, { huellas: repartidorDigests(secretos, codigo) })
   return fila!.en_uso
 }
 
 /** Returns the courier with that public identifier; null if unknown. */
-export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
+export const findRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
 
 /**
  * Returns the courier with that public identifier.
  * @throws Problema 404
  */
-export const exigirRepartidor = async (db: Db, codigo: string): Promise<repartidor> =>
-  (await buscarRepartidor(db, codigo)) ?? desconocido()
+export const requireRepartidor = async (db: Db, codigo: string): Promise<repartidor> =>
+  (await findRepartidor(db, codigo)) ?? desconocido()
 
 /**
  * Returns the active courier that the member `repartidor` of a request names.
  * @throws Problema 422
  */
-export async function exigirActivo(db: Db, codigo: string): Promise<repartidor> {
-  const fila = await buscarRepartidor(db, codigo)
+export async function requireActiveRepartidor(db: Db, codigo: string): Promise<repartidor> {
+  const fila = await findRepartidor(db, codigo)
   if (fila?.codigo_hash) return fila
   const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
   throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
 }
 
-const QUIENES = statement<{ repartidores: readonly string[] }, QuienReparte>(
+const REPARTIDOR_NAMES = statement<{ repartidores: readonly string[] }, QuienReparte>(
   'repartidores.quienes',
   'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
 )
 
 /** Returns the couriers with these public identifiers, by identifier, with their current names. */
-export async function leerQuienes(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
+export async function readRepartidorNames(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
   if (codigos.length === 0) return new Map()
-  const filas = await db.consultar(QUIENES, { repartidores: [...new Set(codigos)] })
-  return new Map(filas.map((fila) => [fila.repartidor, fila]))
+  const rows = await db.query(REPARTIDOR_NAMES, { repartidores: [...new Set(codigos)] })
+  return new Map(rows.map((fila) => [fila.repartidor, fila]))
 }
 
-const GUARDAR = statement<
+const SAVE = statement<
   Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,
   repartidor
 >(
@@ -96,27 +96,27 @@ const GUARDAR = statement<
    values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
 )
 
-const MARCAR = statement<{ huellas: readonly Uint8Array[] }>(
+const MARK = statement<{ huellas: readonly Uint8Array[] }>(
   'repartidores.marcarDemostracion',
   'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
 )
 
 /** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
-export const marcarCodigoDeDemostracion = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
-  db.consultar(MARCAR, { huellas: huellasDeRepartidor(secretos, codigo) })
+export const markDemoCode = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
+  db.query(MARK, { huellas: repartidorDigests(secretos, codigo) })
 
 /** Creates a courier. The result is the only place that ever contains the code itself. */
-export async function guardarRepartidor(
-  { db, nuevoId, secretos }: Pick<Deps, 'nuevoId' | 'secretos'> & { db: Pick<Db, 'consultar'> },
+export async function saveRepartidor(
+  { db, newId, secretos }: Pick<Deps, 'newId' | 'secretos'> & { db: Pick<Db, 'query'> },
   { nombre, telefono = null }: { nombre: string; telefono?: string | null },
 ): Promise<RepartidorConCodigo> {
-  const { codigo, codigo_hash } = nuevoCodigo(secretos)
-  const nuevo = { ...nuevoId(), repartidor: `rep_${randomBase32(12)}`, nombre, telefono, codigo_hash }
-  const [fila] = await db.consultar(GUARDAR, nuevo)
-  return { ...presentarRepartidor(fila!), codigo }
+  const { codigo, codigo_hash } = newRepartidorCode(secretos)
+  const nuevo = { ...newId(), repartidor: `rep_${randomBase32(12)}`, nombre, telefono, codigo_hash }
+  const [fila] = await db.query(SAVE, nuevo)
+  return { ...presentRepartidor(fila!), codigo }
 }
 
-const PONER_CODIGO = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
+const SET_CODE = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
   'repartidores.ponerCodigo',
   `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
    where repartidor = :repartidor returning *`,
@@ -127,11 +127,11 @@ const PONER_CODIGO = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, r
  * code at once.
  * @throws Problema 404
  */
-export async function ponerCodigo(
-  consultar: Query,
+export async function setRepartidorCode(
+  query: Query,
   de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
 ): Promise<repartidor> {
-  const [fila] = await consultar(PONER_CODIGO, de)
+  const [fila] = await query(SET_CODE, de)
   return fila ?? desconocido()
 }
 
@@ -144,27 +144,27 @@ export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'ven
   Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
 
 /** Duration of a session in milliseconds: 12 hours, a working day. */
-export const DURACION_DE_SESION = 12 * 3_600_000
+export const SESION_DURATION_MS = 12 * 3_600_000
 
 /**
  * SQL that selects sessions, except those whose code was renewed or removed. The rows of the excluded sessions stay in
  * the table.
  */
-const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
+const SELECT_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
-const BUSCAR = statement<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
+const FIND = statement<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${SELECT_SESION} where s.hash = :hash`)
 
-const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
+const FIND_MANY = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
   'sesiones.buscarVarias',
-  `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
+  `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
 /** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
-export const buscarSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, BUSCAR, BUSCAR_VARIAS, huellas)
+export const findRepartidorSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, FIND, FIND_MANY, huellas)
 
 /** Returns a session in the contract's form. */
-export const presentarSesion = ({
+export const presentRepartidorSesion = ({
   repartidor,
   nombre,
   vence_en,
@@ -174,9 +174,9 @@ export const presentarSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
-const LIMPIAR = statement<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
+const PURGE = statement<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
 
 /** Deletes expired sessions. */
-export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
-  await db.consultar(LIMPIAR, { ahora: reloj() })
+export async function purgeRepartidorSesiones({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  await db.query(PURGE, { ahora: clock() })
 }

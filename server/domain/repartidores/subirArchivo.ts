@@ -1,9 +1,16 @@
-import { recibirImagen } from '../archivos/archivo.ts'
+import { receiveImage } from '../archivos/archivo.ts'
 import type { Handler } from '../operation.ts'
-import { permitirA } from './custodia.ts'
+import { authorizeRepartidor } from './custodia.ts'
 
 export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (
-  { path, query: { tipo, capturado_en }, body, identidad: { repartidor } },
+  { path, query: { tipo, capturado_en }, body, identity: { repartidor } },
   deps,
 ) =>
-  recibirImagen(deps, { autor: repartidor, permitir: permitirA(deps, repartidor) }, path.guia, tipo, body, capturado_en)
+  receiveImage(
+    deps,
+    { autor: repartidor, authorize: authorizeRepartidor(deps, repartidor) },
+    path.guia,
+    tipo,
+    body,
+    capturado_en,
+  )

@@ -1,39 +1,39 @@
 import type { Query } from '../../data/db.ts'
 import type { AvanceSimulado, MotivoSinFirma } from '../../generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
-import { leerPolitica } from '../comercios/comercio.ts'
+import { readPolicy } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { darPasoCon, type PasoConConsecuencias } from '../eventos/evento.ts'
-import { registrarLectura } from '../eventos/registrar.ts'
-import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { darPasoCon, type StepWithConsequences } from '../eventos/evento.ts'
+import { registerScan } from '../eventos/registrar.ts'
+import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { anotarIntento, entregar } from '../pruebasEntrega/prueba.ts'
-import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
-import { exigirModoTest } from './simulador.ts'
+import { deliver, recordIntento } from '../pruebasEntrega/prueba.ts'
+import { sampleEvidence, samplePhoto } from './muestra.ts'
+import { requireTestModo } from './simulador.ts'
 
-const REMEDIO = 'Confírmela antes con confirmar-ubicacion, del simulador.'
+const REMEDY = 'Confírmela antes con confirmar-ubicacion, del simulador.'
 
-export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => {
-  const { path, identidad } = entrada
-  exigirModoTest(identidad)
-  const { hecho: guia, headers } = await unaVez(deps, 'simularAvance', entrada, {
-    async hacer(recordar) {
-      const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
-      const { sin_firma, ...lectura } = entrada.body
-      exigirEntrega(entrada.body)
-      const { guia } = await registrarLectura(deps, quien, path.guia, lectura, (leida, paso) =>
-        dar(deps, leida, paso, sin_firma, (consultar) => recordar(consultar, leida.guia)),
+export const simularAvance: Handler<'simularAvance'> = async (input, deps) => {
+  const { path, identity } = input
+  requireTestModo(identity)
+  const { result: guia, headers } = await doOnce(deps, 'simularAvance', input, {
+    async perform(remember) {
+      const quien = { ambito: identity, autor: identity.comercio, remedy: REMEDY, hasPrueba: true }
+      const { sin_firma, ...lectura } = input.body
+      requireEntrega(input.body)
+      const { guia } = await registerScan(deps, quien, path.guia, lectura, (guiaRow, paso) =>
+        dar(deps, guiaRow, paso, sin_firma, (query) => remember(query, guiaRow.guia)),
       )
       return guia
     },
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 200, headers, body: present(deps.settings, guia) }
 }
 
 /** Rejects a reason for a missing signature if the new state is not a delivery. */
-function exigirEntrega({ estado, sin_firma }: AvanceSimulado) {
+function requireEntrega({ estado, sin_firma }: AvanceSimulado) {
   if (sin_firma === undefined || estado === 'entregado') return
   const mensaje = 'solo va con el estado entregado; omítalo'
   throw problemOfFaults('validacion', [{ campo: '/sin_firma', codigo: 'incompatible', mensaje }])
@@ -46,17 +46,17 @@ function exigirEntrega({ estado, sin_firma }: AvanceSimulado) {
 async function dar(
   deps: Deps,
   guia: FilaGuia,
-  paso: PasoConConsecuencias,
+  paso: StepWithConsequences,
   sin_firma: MotivoSinFirma | undefined,
-  alFinal: (consultar: Query) => Promise<void>,
+  alFinal: (query: Query) => Promise<void>,
 ) {
   if (paso.estado === 'entregado') {
-    const politica = await leerPolitica(deps.db, guia.comercio_id)
-    const evidencia = await evidenciaDeMuestra(deps, guia, politica, paso.ocurrido_en, sin_firma)
+    const politica = await readPolicy(deps.db, guia.comercio_id)
+    const evidencia = await sampleEvidence(deps, guia, politica, paso.ocurrido_en, sin_firma)
     const { lat = null, lng = null } = evidencia
-    return entregar(deps, guia, { ...paso, lat, lng }, evidencia, { politica, pedida: politica }, alFinal)
+    return deliver(deps, guia, { ...paso, lat, lng }, evidencia, { politica, doorPolicy: politica }, alFinal)
   }
   if (paso.estado === 'intento_fallido')
-    return anotarIntento(deps, guia, paso, [await fotoDeMuestra(deps, guia, paso.ocurrido_en)], alFinal)
+    return recordIntento(deps, guia, paso, [await samplePhoto(deps, guia, paso.ocurrido_en)], alFinal)
   return darPasoCon(deps, guia, paso, alFinal)
 }

@@ -1,47 +1,47 @@
 import type { Falla, UbicacionSimulada } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { centroDe } from '../catalogo/catalogo.ts'
+import { centreOf } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import { siguientesDeUbicacion } from '../estados/estados.ts'
-import { darPaso, sinCarrera } from '../eventos/evento.ts'
-import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import { nextUbicacionStates } from '../estados/estados.ts'
+import { darPaso, retryLostRaces } from '../eventos/evento.ts'
+import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { exigirAbierta, mismoLugar, type Propuesta, pasoDeLugar } from '../ubicacion/ubicacion.ts'
-import { exigirModoTest } from './simulador.ts'
-import { fallarMensaje, sacarMensajes, vencer } from './solicitud.ts'
+import { isSamePlace, type PlaceProposal, placeStep, requireOpen } from '../ubicacion/ubicacion.ts'
+import { requireTestModo } from './simulador.ts'
+import { expireRequest, failMensaje, flushMensajes } from './solicitud.ts'
 
-type Resultado = NonNullable<UbicacionSimulada['resultado']>
+type SimulatedResult = NonNullable<UbicacionSimulada['resultado']>
 
-export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body, identidad }, deps) => {
+export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body, identity }, deps) => {
   const { db } = deps
-  exigirModoTest(identidad)
+  requireTestModo(identity)
   const respuesta = { resultado: 'confirmada' as const, ...body }
-  exigirCoherencia(respuesta)
+  requireCoherence(respuesta)
   const { resultado } = respuesta
-  const guia = await sinCarrera(async () => {
-    const primera = await buscarGuia(db, identidad, path.guia)
-    const propuesta = resultado === 'confirmada' ? proponer(primera, respuesta) : undefined
-    if (propuesta && mismoLugar(primera, propuesta)) return primera
-    exigirPreguntada(primera)
-    await sacarMensajes(deps, primera)
-    const leida = await buscarGuia(db, identidad, path.guia)
-    if (leida.ubicacion_estado === resultado && resultado !== 'confirmada') return leida
-    exigirPosible(leida, resultado)
-    if (propuesta) return confirmar(deps, leida, propuesta)
-    await (resultado === 'vencida' ? vencer : fallarMensaje)(deps, leida)
-    const movida = await buscarGuia(db, identidad, path.guia)
-    return movida.ubicacion_estado === resultado ? movida : undefined
+  const guia = await retryLostRaces(async () => {
+    const firstGuia = await findGuia(db, identity, path.guia)
+    const proposal = resultado === 'confirmada' ? proposePlace(firstGuia, respuesta) : undefined
+    if (proposal && isSamePlace(firstGuia, proposal)) return firstGuia
+    requireAsked(firstGuia)
+    await flushMensajes(deps, firstGuia)
+    const storedGuia = await findGuia(db, identity, path.guia)
+    if (storedGuia.ubicacion_estado === resultado && resultado !== 'confirmada') return storedGuia
+    requirePossible(storedGuia, resultado)
+    if (proposal) return confirmProposal(deps, storedGuia, proposal)
+    await (resultado === 'vencida' ? expireRequest : failMensaje)(deps, storedGuia)
+    const movedGuia = await findGuia(db, identity, path.guia)
+    return movedGuia.ubicacion_estado === resultado ? movedGuia : undefined
   })
-  return { status: 200, body: presentar(deps.ajustes, guia) }
+  return { status: 200, body: present(deps.settings, guia) }
 }
 
-async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, propuesta: Propuesta) {
-  const paso = await darPaso({ db, avisarTrabajo }, guia, pasoDeLugar(guia, propuesta, reloj()))
+async function confirmProposal({ db, notifyJobs: notifyWork, clock }: Deps, guia: FilaGuia, proposal: PlaceProposal) {
+  const paso = await darPaso({ db, notifyJobs: notifyWork }, guia, placeStep(guia, proposal, clock()))
   return paso?.guia
 }
 
 /** Rejects location fields if the request says that the simulated recipient gives no location. */
-function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
+function requireCoherence({ resultado, ...lugar }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
   const fallas = Object.keys(lugar).map(
     (campo): Falla => ({
@@ -54,20 +54,20 @@ function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
 }
 
 /** Returns the location that the simulated recipient gives; by default the centre of the declared municipality. */
-function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): Propuesta {
-  const punto = lat === undefined || lng === undefined ? centroDe(guia.departamento, guia.municipio) : { lat, lng }
-  if (!punto) {
+function proposePlace(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): PlaceProposal {
+  const point = lat === undefined || lng === undefined ? centreOf(guia.departamento, guia.municipio) : { lat, lng }
+  if (!point) {
     const mensaje = 'falta: el municipio de la guía no está en el catálogo, así que envíe lat y lng'
     throw problemOfFaults('validacion', [{ campo: '/lat', codigo: 'requerido', mensaje }])
   }
-  return { enlace: null, ...punto, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
+  return { enlace: null, ...point, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
 }
 
 /**
  * Rejects a guide whose location is confirmed or no longer needed, because a real recipient would not be asked any
  * more.
  */
-function exigirPreguntada(guia: FilaGuia) {
+function requireAsked(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema(
@@ -75,14 +75,14 @@ function exigirPreguntada(guia: FilaGuia) {
       `La ubicación está confirmada desde ${desde}; el destinatario ya no puede contestar.`,
     )
   }
-  exigirAbierta(guia)
+  requireOpen(guia)
 }
 
-function exigirPosible({ ubicacion_estado }: FilaGuia, resultado: Resultado) {
-  const posibles = siguientesDeUbicacion(ubicacion_estado)
-  if (posibles.includes(resultado)) return
+function requirePossible({ ubicacion_estado }: FilaGuia, resultado: SimulatedResult) {
+  const possibleStates = nextUbicacionStates(ubicacion_estado)
+  if (possibleStates.includes(resultado)) return
   throw new Problema(
     'transicion_invalida',
-    `La ubicación está ${ubicacion_estado} y no puede pasar a ${resultado}. Puede pasar a ${posibles.join(', ')}.`,
+    `La ubicación está ${ubicacion_estado} y no puede pasar a ${resultado}. Puede pasar a ${possibleStates.join(', ')}.`,
   )
 }

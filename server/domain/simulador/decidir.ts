@@ -1,38 +1,38 @@
 import { statement } from '../../data/db.ts'
 import type { DecisionSimulada, Falla } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { exigirSinTomar, type Respuesta, responderTomada, vencerTomada } from '../decisiones/decidir.ts'
-import { esperaDecision } from '../decisiones/decision.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
-import { conGuiaTomada, type Escritor } from '../guias/tomada.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { answerLockedGuia, expireLockedGuia, type RecipientAnswer, requireNotTaken } from '../decisiones/decidir.ts'
+import { isAwaitingDecision } from '../decisiones/decision.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { type FilaGuia, findGuia, present } from '../guias/guia.ts'
+import { type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type LugarPropuesto, type Propuesta, proponer } from '../ubicacion/ubicacion.ts'
-import { exigirModoTest } from './simulador.ts'
-import { sacarMensajes } from './solicitud.ts'
+import { type PlaceProposal, type ProposedPlace, proposeUbicacion } from '../ubicacion/ubicacion.ts'
+import { requireTestModo } from './simulador.ts'
+import { flushMensajes } from './solicitud.ts'
 
-export const simularDecision: Handler<'simularDecision'> = async (entrada, deps) => {
-  const { path, identidad } = entrada
-  exigirModoTest(identidad)
-  const { hecho: guia, headers } = await unaVez(deps, 'simularDecision', entrada, {
-    async hacer(recordar) {
-      const respuesta = leer(entrada.body)
-      const propuesta = respuesta?.eleccion === 'otro_lugar' ? proponerLugar(respuesta.lugar) : undefined
-      await sacarMensajes(deps, await buscarGuia(deps.db, identidad, path.guia))
-      return conGuiaTomada(deps, identidad, path.guia, undefined, recordar, async (escritor, tomada) => {
-        if (!respuesta) return vencerPlazo(escritor, tomada)
-        exigirEnEspera(tomada, escritor.reloj())
-        return responderTomada(deps, escritor, tomada, respuesta, propuesta)
+export const simularDecision: Handler<'simularDecision'> = async (input, deps) => {
+  const { path, identity } = input
+  requireTestModo(identity)
+  const { result: guia, headers } = await doOnce(deps, 'simularDecision', input, {
+    async perform(remember) {
+      const respuesta = leer(input.body)
+      const proposal = respuesta?.eleccion === 'otro_lugar' ? proposePlace(respuesta.lugar) : undefined
+      await flushMensajes(deps, await findGuia(deps.db, identity, path.guia))
+      return withLockedGuia(deps, identity, path.guia, undefined, remember, async (writer, tomada) => {
+        if (!respuesta) return expireDeadline(writer, tomada)
+        requireAwaiting(tomada, writer.clock())
+        return answerLockedGuia(deps, writer, tomada, respuesta, proposal)
       })
     },
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 200, headers, body: present(deps.settings, guia) }
 }
 
 /** Members that each choice needs or allows, besides `eleccion`. */
-const LLEVA: Readonly<Record<DecisionSimulada['eleccion'], readonly ('fecha' | 'lugar' | 'vecino')[]>> = {
+const ADMITTED_MEMBERS: Readonly<Record<DecisionSimulada['eleccion'], readonly ('fecha' | 'lugar' | 'vecino')[]>> = {
   otro_dia: ['fecha'],
   otro_lugar: ['fecha', 'lugar'],
   vecino: ['fecha', 'vecino'],
@@ -44,10 +44,10 @@ const LLEVA: Readonly<Record<DecisionSimulada['eleccion'], readonly ('fecha' | '
  * Returns the answer that the recipient's page would send; undefined if the simulated recipient does not decide.
  * @throws Problema 422 that names each member that is missing, or that does not belong to the choice
  */
-function leer({ eleccion, ...resto }: DecisionSimulada): Respuesta | undefined {
-  const { fecha, lugar, vecino } = resto
+function leer({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefined {
+  const { fecha, lugar, vecino } = rest
   const fallas = (['fecha', 'lugar', 'vecino'] as const)
-    .filter((campo) => resto[campo] !== undefined && !LLEVA[eleccion].includes(campo))
+    .filter((campo) => rest[campo] !== undefined && !ADMITTED_MEMBERS[eleccion].includes(campo))
     .map(
       (campo): Falla => ({
         campo: `/${campo}`,
@@ -55,16 +55,16 @@ function leer({ eleccion, ...resto }: DecisionSimulada): Respuesta | undefined {
         mensaje: `no va con la elección ${eleccion}; omítalo`,
       }),
     )
-  const falta = (campo: string, que: string) =>
+  const addMissing = (campo: string, que: string) =>
     fallas.push({ campo, codigo: 'requerido', mensaje: `falta: con esa elección diga ${que}` })
-  if (eleccion === 'otro_lugar' && !lugar) falta('/lugar', 'a qué lugar se lleva')
-  if (eleccion === 'vecino' && !vecino) falta('/vecino', 'qué vecino lo recibe')
+  if (eleccion === 'otro_lugar' && !lugar) addMissing('/lugar', 'a qué lugar se lleva')
+  if (eleccion === 'vecino' && !vecino) addMissing('/vecino', 'qué vecino lo recibe')
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
   switch (eleccion) {
     case 'otro_dia':
       return { eleccion, fecha }
     case 'otro_lugar':
-      return { eleccion, fecha, lugar: lugarDe(lugar!) }
+      return { eleccion, fecha, lugar: placeOf(lugar!) }
     case 'vecino':
       return { eleccion, fecha, vecino: { nombre: vecino!.nombre.trim(), donde: vecino!.donde?.trim() ?? '' } }
     case 'rechazo':
@@ -78,50 +78,50 @@ function leer({ eleccion, ...resto }: DecisionSimulada): Respuesta | undefined {
  * Converts the requested place to the recipient's form. The simulated recipient has confirmed the place, however far
  * away it is.
  */
-const lugarDe = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>): LugarPropuesto => ({
+const placeOf = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>): ProposedPlace => ({
   ...lugar,
   ...(maps_url === undefined ? {} : { enlace: maps_url }),
   seguro: true,
   cambiar: true,
-  metodo: lugar.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
+  method: lugar.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
 })
 
 /**
  * Converts the place as the recipient's page would.
  * @throws Problema 422 if the page would not accept the place
  */
-function proponerLugar(lugar: LugarPropuesto): Propuesta {
-  const propuesta = proponer(lugar)
-  if (!('motivo' in propuesta)) return propuesta
-  const campo = lugar.metodo === 'enlace' ? '/lugar/maps_url' : '/lugar/referencia'
-  throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje: propuesta.mensaje }])
+function proposePlace(lugar: ProposedPlace): PlaceProposal {
+  const proposal = proposeUbicacion(lugar)
+  if (!('motivo' in proposal)) return proposal
+  const campo = lugar.method === 'enlace' ? '/lugar/maps_url' : '/lugar/referencia'
+  throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje: proposal.mensaje }])
 }
 
 /**
  * Requires that the recipient may still decide.
  * @throws Problema 409
  */
-function exigirEnEspera(tomada: FilaGuia, ahora: Date): void {
-  exigirSinTomar(tomada)
+function requireAwaiting(tomada: FilaGuia, ahora: Date): void {
+  requireNotTaken(tomada)
   const { decision, estado } = tomada
-  if (!esperaDecision(decision)) throw noSeEspera(tomada)
+  if (!isAwaitingDecision(decision)) throw notAwaited(tomada)
   if (estado === 'extraviado')
-    throw noAdmitida(tomada, 'El paquete está extraviado: el destinatario no decide hasta que aparezca.')
-  if (vencio(decision, ahora))
-    throw noAdmitida(tomada, `El plazo venció el ${decision.vence_en}; el destinatario ya no puede decidir.`)
+    throw decisionNotAdmitted(tomada, 'El paquete está extraviado: el destinatario no decide hasta que aparezca.')
+  if (hasExpired(decision, ahora))
+    throw decisionNotAdmitted(tomada, `El plazo venció el ${decision.vence_en}; el destinatario ya no puede decidir.`)
 }
 
-const vencio = ({ vence_en }: NonNullable<FilaGuia['decision']>, ahora: Date) =>
+const hasExpired = ({ vence_en }: NonNullable<FilaGuia['decision']>, ahora: Date) =>
   vence_en !== null && Date.parse(vence_en) <= ahora.getTime()
 
-const noAdmitida = ({ estado }: FilaGuia, mensaje: string) =>
+const decisionNotAdmitted = ({ estado }: FilaGuia, mensaje: string) =>
   new Problema('decision_no_admitida', mensaje, { estado, opciones: [] })
 
-const noSeEspera = (tomada: FilaGuia) =>
-  noAdmitida(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
+const notAwaited = (tomada: FilaGuia) =>
+  decisionNotAdmitted(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
 
 /** Ends a guide's open decision, and its link, at `:ahora`. `:vence` is the same instant in the contract's format. */
-const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: string }, FilaGuia>(
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, FilaGuia>(
   'simulador.acortarDecision',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
@@ -133,7 +133,7 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: stri
        and o.comercio_id = l.comercio_id and o.modo = l.modo and o.guia_id = l.guia_id and o.numero = l.numero
        and o.tipo = 'solicitud_decision'
    )
-   update guia set decision = jsonb_set(decision, '{vence_en}', to_jsonb(:vence::text)),
+   update guia set decision = jsonb_set(decision, '{vence_en}', to_jsonb(:expiry::text)),
      decision_vence = case when decision_vence is not null then :ahora end
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id returning *`,
 )
@@ -143,13 +143,13 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: stri
  * deadline that has already passed stays the same.
  * @throws Problema 409 if the decision was taken, or if none is open
  */
-async function vencerPlazo(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
+async function expireDeadline(writer: LockedGuiaWriter, tomada: FilaGuia): Promise<FilaGuia> {
   const { decision } = tomada
   if (decision?.por === 'politica') return tomada
-  exigirSinTomar(tomada)
-  if (!esperaDecision(decision)) throw noSeEspera(tomada)
-  const ahora = escritor.reloj()
-  if (vencio(decision, ahora)) return vencerTomada(escritor, tomada)
-  const [vencida] = await escritor.consultar(ACORTAR, { ...deGuia(tomada), ahora, vence: ahora.toISOString() })
-  return vencerTomada(escritor, vencida!)
+  requireNotTaken(tomada)
+  if (!isAwaitingDecision(decision)) throw notAwaited(tomada)
+  const ahora = writer.clock()
+  if (hasExpired(decision, ahora)) return expireLockedGuia(writer, tomada)
+  const [vencida] = await writer.query(SHORTEN, { ...guiaKeyOf(tomada), ahora, expiry: ahora.toISOString() })
+  return expireLockedGuia(writer, vencida!)
 }

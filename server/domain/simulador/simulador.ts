@@ -5,7 +5,7 @@ import { Problema } from '../../platform/errors.ts'
  * Rejects a live key, whether or not its guide exists.
  * @throws Problema 403 `solo_en_test`
  */
-export function exigirModoTest({ modo }: Identities['llaveDeComercio']) {
+export function requireTestModo({ modo }: Identities['llaveDeComercio']) {
   if (modo === 'test') return
   throw new Problema(
     'solo_en_test',

@@ -1,13 +1,7 @@
 import { statement } from '../../data/db.ts'
-import { deGuia } from '../eventos/evento.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import {
-  type DepsDeMensajes,
-  enviarAlBuzon,
-  type FilaMensaje,
-  fallar,
-  vencerSolicitudes,
-} from '../mensajeria/mensaje.ts'
+import { expireRequests, type FilaMensaje, type MensajeDeps, markFailed, sendToMailbox } from '../mensajeria/mensaje.ts'
 
 // Simulates at once what would happen later to the message for a test guide's recipient. Each function does the work of
 // a job, so that the job has nothing left to do.
@@ -15,18 +9,18 @@ import {
 /**
  * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
  */
-export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
+export async function flushMensajes(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
   const pendientes = await deps.db.prisma.mensaje.findMany({
-    where: { ...deGuia(guia), canal: 'buzon', estado: 'pendiente' },
+    where: { ...guiaKeyOf(guia), canal: 'buzon', estado: 'pendiente' },
     orderBy: { numero: 'asc' },
     select: { id: true, comercio_id: true },
   })
   // Messages are marked one by one, because the statement accepts only one message per guide.
-  for (const uno of pendientes) await enviarAlBuzon(deps, [uno])
+  for (const pendingMensaje of pendientes) await sendToMailbox(deps, [pendingMensaje])
 }
 
 /** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
-const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
+const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
   'simulador.acortar',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
@@ -44,17 +38,17 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date }, Pick<Fila
 )
 
 /** Expires the guide's request, as if the recipient had not answered in time. */
-export async function vencer(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
-  const abiertas = await deps.db.consultar(ACORTAR, { ...deGuia(guia), ahora: deps.reloj() })
-  await vencerSolicitudes(deps, abiertas)
+export async function expireRequest(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
+  const openRequests = await deps.db.query(SHORTEN, { ...guiaKeyOf(guia), ahora: deps.clock() })
+  await expireRequests(deps, openRequests)
 }
 
 /** Fails the guide's newest request, as if its message had not reached the recipient. */
-export async function fallarMensaje(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
+export async function failMensaje(deps: MensajeDeps, guia: FilaGuia): Promise<void> {
   const ultima = await deps.db.prisma.mensaje.findFirst({
-    where: { ...deGuia(guia), tipo: 'solicitud_ubicacion' },
+    where: { ...guiaKeyOf(guia), tipo: 'solicitud_ubicacion' },
     orderBy: { numero: 'desc' },
     select: { id: true, comercio_id: true },
   })
-  if (ultima) await fallar(deps, ultima, null, 'Falla fingida en modo de prueba.')
+  if (ultima) await markFailed(deps, ultima, null, 'Falla fingida en modo de prueba.')
 }

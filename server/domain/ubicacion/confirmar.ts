@@ -1,13 +1,13 @@
-import { presentar } from '../guias/guia.ts'
+import { present } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { confirmarLugar } from './ubicacion.ts'
+import { confirmPlace } from './ubicacion.ts'
 
-export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async ({ path, body, identidad }, deps) => {
+export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async ({ path, body, identity }, deps) => {
   const quien = {
-    ambito: identidad,
-    autor: identidad.comercio,
+    ambito: identity,
+    autor: identity.comercio,
     origen: 'comercio',
-    estricto: identidad.estricto,
+    estricto: identity.estricto,
   } as const
-  return { status: 200, body: presentar(deps.ajustes, await confirmarLugar(deps, quien, path.guia, body)) }
+  return { status: 200, body: present(deps.settings, await confirmPlace(deps, quien, path.guia, body)) }
 }

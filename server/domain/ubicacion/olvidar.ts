@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 const LOTE = 1_000
 const DIA = 86_400_000
 
-const soloCuando = (extra: string) =>
+const onlyWhenSql = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
@@ -18,7 +18,7 @@ const soloCuando = (extra: string) =>
  * confirmation, its author and its instant. Events keep their order and their texts. A guide that another transaction
  * holds is left to the next run.
  */
-const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
+const ERASE = statement<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
   `with v as (
      select comercio_id, modo, id from guia
@@ -27,7 +27,7 @@ const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
      limit ${LOTE} for update skip locked
    ), e as (
      update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
-       coalesce(${soloCuando("foto -> 'ubicacion_extra'")}, 'null'))
+       coalesce(${onlyWhenSql("foto -> 'ubicacion_extra'")}, 'null'))
      from v where evento.comercio_id = v.comercio_id and evento.modo = v.modo and evento.guia_id = v.id
    ), m as (
      update mensaje set telefono = null, abierta = false, proveedor_id = null, motivo = null from v
@@ -44,16 +44,16 @@ const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
      delete from enlace_corto k using v where k.comercio_id = v.comercio_id and k.modo = v.modo and k.guia_id = v.id
    )
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
-     ubicacion_extra = ${soloCuando('ubicacion_extra')}
+     ubicacion_extra = ${onlyWhenSql('ubicacion_extra')}
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
   { alcance: 'parte' },
 )
 
-const OLVIDAR_ENTRANTES = statement<{ antes_de: Date }>(
+const ERASE_INCOMING = statement<{ antes_de: Date }>(
   'entrantes.olvidar',
   'delete from entrante where hecho_en < :antes_de',
 )
-const OLVIDAR_ENLACES = statement<{ antes_de: Date }, { clave: string }>(
+const ERASE_LINKS = statement<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
   `with v as (select huella from enlace_ubicacion where vence_en < :antes_de for update skip locked)
    delete from enlace_ubicacion l using v where l.huella = v.huella returning encode(l.huella, 'hex') as clave`,
@@ -64,20 +64,20 @@ const OLVIDAR_ENLACES = statement<{ antes_de: Date }, { clave: string }>(
  * Erases the locations of old guides, and deletes inbound provider messages and recipient links after their retention.
  * @returns true if more guides may remain
  */
-export async function olvidarUbicaciones({
+export async function eraseUbicaciones({
   db,
-  reloj,
-  ajustes,
-}: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<boolean> {
-  const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
-  const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
-  const filas = await inEach(db, async ({ consultar }) => (await consultar(OLVIDAR, viejas)).length)
+  clock,
+  settings,
+}: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
+  const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DIA)
+  const oldParams = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: daysAgo(settings.ubicacionRetention) }
+  const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
-  await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
-  const enlaces = await inEach(db, ({ consultar }) => consultar(OLVIDAR_ENLACES, { antes_de: hace(30) }))
+  await db.query(ERASE_INCOMING, { antes_de: daysAgo(7) })
+  const enlaces = await inEach(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
   await forgetOwners(
     db,
     enlaces.flat().map(({ clave }) => clave),
   )
-  return filas.includes(LOTE)
+  return erasedCounts.includes(LOTE)
 }

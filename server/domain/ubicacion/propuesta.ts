@@ -3,7 +3,7 @@ import { MapLinkError } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 
 /** Proposed location of a guide. */
-export interface Propuesta {
+export interface PlaceProposal {
   /**
    * Link that names the location; the coordinates of a short link come later. Without link and coordinates,
    * `referencia` describes the location.
@@ -17,7 +17,7 @@ export interface Propuesta {
 }
 
 /** Location that a recipient proposes for the delivery. */
-export interface LugarPropuesto {
+export interface ProposedPlace {
   lat?: number
   lng?: number
   precision_m?: number
@@ -30,31 +30,31 @@ export interface LugarPropuesto {
    * first answer may arrive twice.
    */
   cambiar: boolean
-  metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
+  method: 'gps' | 'mapa' | 'enlace' | 'descripcion'
   /** True if the recipient replaces the confirmed point or link with a description. */
   sin_punto?: boolean
 }
 
 /** Fault of a proposed location, in words for the recipient. */
-export interface FallaDeLugar {
+export interface PlaceFault {
   motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
   mensaje: string
 }
 
-const REFERENCIA_MAXIMA = 200
+const MAX_REFERENCE = 200
 
-const REFERENCIA_LARGA: FallaDeLugar = {
+const REFERENCE_TOO_LONG: PlaceFault = {
   motivo: 'referencia_larga',
-  mensaje: `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`,
+  mensaje: `La referencia pasa de ${MAX_REFERENCE} letras: escríbala más corta.`,
 }
 
-const limpiar = (referencia: string | undefined) => referencia?.trim().replaceAll(/\s+/g, ' ') || null
-const esLarga = (referencia: string | null) => referencia !== null && referencia.length > REFERENCIA_MAXIMA
+const normalizeReference = (referencia: string | undefined) => referencia?.trim().replaceAll(/\s+/g, ' ') || null
+const isTooLong = (referencia: string | null) => referencia !== null && referencia.length > MAX_REFERENCE
 
 /** Returns the same location with another description, or the fault of the description. */
-export function proponerPalabras(lugar: Omit<Propuesta, 'origen'>, texto: string): Propuesta | FallaDeLugar {
-  const referencia = limpiar(texto)
-  if (esLarga(referencia)) return REFERENCIA_LARGA
+export function proposeDescription(lugar: Omit<PlaceProposal, 'origen'>, texto: string): PlaceProposal | PlaceFault {
+  const referencia = normalizeReference(texto)
+  if (isTooLong(referencia)) return REFERENCE_TOO_LONG
   // Without point and link, the description is all that is known of a location.
   if (referencia === null && lugar.lat === null && lugar.enlace === null)
     return { motivo: 'sin_lugar', mensaje: 'Falta el lugar: descríbalo con palabras.' }
@@ -62,19 +62,19 @@ export function proponerPalabras(lugar: Omit<Propuesta, 'origen'>, texto: string
 }
 
 /** Converts the recipient's answer to a proposed location, or returns its fault. */
-export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
-  const falla = (motivo: FallaDeLugar['motivo'], mensaje: string): FallaDeLugar => ({ motivo, mensaje })
-  const referencia = limpiar(lugar.referencia)
-  if (esLarga(referencia)) return REFERENCIA_LARGA
-  const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
-  if (lugar.metodo === 'descripcion')
+export function proposeUbicacion(lugar: ProposedPlace): PlaceProposal | PlaceFault {
+  const falla = (motivo: PlaceFault['motivo'], mensaje: string): PlaceFault => ({ motivo, mensaje })
+  const referencia = normalizeReference(lugar.referencia)
+  if (isTooLong(referencia)) return REFERENCE_TOO_LONG
+  const commonFields = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
+  if (lugar.method === 'descripcion')
     return referencia
-      ? { enlace: null, lat: null, lng: null, ...comun }
+      ? { enlace: null, lat: null, lng: null, ...commonFields }
       : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
   if (lugar.lat !== undefined && lugar.lng !== undefined) {
     const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
     return vale
-      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...comun }
+      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...commonFields }
       : falla('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
   }
   if (!lugar.enlace)
@@ -83,7 +83,7 @@ export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
     const enlace = lugar.enlace.trim()
     const leido = readLinkedPlace(enlace)
     const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
-    return { enlace, lat, lng, ...comun }
+    return { enlace, lat, lng, ...commonFields }
   } catch (error) {
     if (!(error instanceof MapLinkError)) throw error
     return falla('enlace_invalido', error.message)

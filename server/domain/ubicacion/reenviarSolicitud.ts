@@ -1,14 +1,13 @@
-import { buscarGuia, presentar } from '../guias/guia.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { findGuia, present } from '../guias/guia.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { reenviarSolicitudDe } from './ubicacion.ts'
+import { resendRequestOf } from './ubicacion.ts'
 
-export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (entrada, deps) => {
-  const { path, identidad } = entrada
-  const { hecho: guia, headers } = await unaVez(deps, 'reenviarSolicitud', entrada, {
-    hacer: (recordar) =>
-      reenviarSolicitudDe(deps, identidad, path.guia, (consultar, { guia }) => recordar(consultar, guia)),
-    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (input, deps) => {
+  const { path, identity } = input
+  const { result: guia, headers } = await doOnce(deps, 'reenviarSolicitud', input, {
+    perform: (remember) => resendRequestOf(deps, identity, path.guia, (query, { guia }) => remember(query, guia)),
+    reread: (guia) => findGuia(deps.db, identity, guia),
   })
-  return { status: 202, headers, body: presentar(deps.ajustes, guia) }
+  return { status: 202, headers, body: present(deps.settings, guia) }
 }

@@ -5,49 +5,52 @@ import type { mensaje } from '../../generado/contrato/prisma/client.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia } from '../eventos/evento.ts'
-import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import { guiaKeyOf } from '../eventos/evento.ts'
+import { dueAtCreationSql, type FilaGuia } from '../guias/guia.ts'
 
 /** Maximum resends to a guide's telephone, besides the first request. */
-export const REENVIOS_POR_GUIA = 3
+export const RESENDS_PER_GUIA = 3
 /**
  * Maximum requests to one telephone within 24 hours from all merchants together, because a telephone belongs to one
  * person.
  */
-const POR_TELEFONO_AL_DIA = 5
+const PER_TELEFONO_PER_DAY = 5
 const DIA = 86_400_000
 
 /** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
-const DE_TELEFONO = statement<DelTelefono, { cuantas: number }>(
+const COUNT_OF_TELEFONO = statement<TelefonoParams, { count: number }>(
   'mensajes.deTelefono',
-  `select count(*)::int as cuantas from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
+  `select count(*)::int as count from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
   { alcance: 'parte' },
 )
-type DelTelefono = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
+type TelefonoParams = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
 
-const CUENTA = statement<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'>, Omit<Cuenta, 'de_telefono'>>(
+const COUNT_REQUESTS = statement<
+  ReturnType<typeof guiaKeyOf> & Pick<FilaGuia, 'telefono'>,
+  Omit<Cuenta, 'per_telefono'>
+>(
   'mensajes.cuenta',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo = 'solicitud_ubicacion')::int as solicitudes,
      (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-       and tipo = 'solicitud_ubicacion' and telefono = :telefono)::int as de_guia,
+       and tipo = 'solicitud_ubicacion' and telefono = :telefono)::int as per_guia,
      (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
        as ultimo`,
 )
 
 /**
- * Adds a location request. Requires that the guide still has the sequence that was read and, unless `previa` is null,
+ * Adds a location request. Requires that the guide still has the sequence that was read and, unless `previous` is null,
  * the request that was read. A request does not change the sequence. The guide then shows only the new request; the
  * links of older requests still work.
  */
-const PEDIR = statement<
-  ReturnType<typeof deGuia> &
+const REQUEST = statement<
+  ReturnType<typeof guiaKeyOf> &
     Pick<FilaGuia, 'secuencia'> & {
       /** Number of requests of the guide, including this one. */
       solicitudes: number
       /** Number of the request that the guide must have, 0 for none; null: any. */
-      previa: number | null
+      previous: number | null
       canal: CanalDeMensaje
       ahora: Date
     } & Pick<mensaje, 'numero' | 'id'>,
@@ -60,11 +63,11 @@ const PEDIR = statement<
          'creado_en', :ahora::timestamptz))
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
        and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes
-       and coalesce(:previa::int = coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0), true) returning *
+       and coalesce(:previous::int = coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0), true) returning *
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       ${venceAlCrear('modo', ':canal', ':ahora')}, :ahora from g
+       ${dueAtCreationSql('modo', ':canal', ':ahora')}, :ahora from g
    )
    select * from g`,
 )
@@ -73,45 +76,45 @@ const PEDIR = statement<
  * Queues another location request to the guide's own telephone. The limits per guide and per telephone apply to
  * merchants and recipients alike.
  * @param alFinal runs last in the transaction of the request
- * @param previa number of the request that the guide must still have, 0 for none; null: any
+ * @param previous number of the request that the guide must still have, 0 for none; null: any
  * @returns the guide, or undefined if another request changed it meanwhile
  * @throws Problema 409 `limite_de_solicitudes`
  */
-export async function pedirOtraVez(
-  { db, reloj, nuevoId, canalDe }: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'canalDe'>,
-  leida: FilaGuia,
+export async function requestAgain(
+  { db, clock, newId, canalDe }: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe'>,
+  storedGuia: FilaGuia,
   {
     alFinal = async () => {},
-    previa = null,
-  }: { alFinal?: (consultar: Query) => Promise<unknown>; previa?: number | null },
+    previous = null,
+  }: { alFinal?: (query: Query) => Promise<unknown>; previous?: number | null },
 ): Promise<FilaGuia | undefined> {
-  const ahora = reloj()
-  const { modo, telefono, secuencia, comercio_id } = leida
+  const ahora = clock()
+  const { modo, telefono, secuencia, comercio_id } = storedGuia
   // Requests for one telephone run one after another, so that each request counts the earlier requests of every guide
   // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
     const desde = new Date(ahora.getTime() - DIA)
-    const deTodos = await askAll(db.como('guias_operacion'), ({ consultar }) =>
-      consultar(DE_TELEFONO, { modo, telefono, desde }),
+    const deTodos = await askAll(db.como('guias_operacion'), ({ query }) =>
+      query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )
-    const suya = db.de(comercio_id)
-    const [cuenta] = await suya.consultar(CUENTA, { ...deGuia(leida), telefono })
-    const de_telefono = deTodos.reduce((suma, { cuantas }) => suma + cuantas, 0)
-    const exceso = medir({ ...cuenta!, de_telefono })
-    if (exceso) throw exceso
-    return inTransaction(suya, async (consultar) => {
-      const [pedida] = await consultar(PEDIR, {
-        ...deGuia(leida),
+    const part = db.de(comercio_id)
+    const [cuenta] = await part.query(COUNT_REQUESTS, { ...guiaKeyOf(storedGuia), telefono })
+    const per_telefono = deTodos.reduce((sum, { count }) => sum + count, 0)
+    const excessProblem = checkLimits({ ...cuenta!, per_telefono })
+    if (excessProblem) throw excessProblem
+    return inTransaction(part, async (query) => {
+      const [requestedRow] = await query(REQUEST, {
+        ...guiaKeyOf(storedGuia),
         secuencia,
         solicitudes: cuenta!.solicitudes + 1,
-        previa,
+        previous,
         canal: canalDe(modo),
         ahora,
         numero: (cuenta!.ultimo ?? 0) + 1,
-        id: nuevoId().id,
+        id: newId().id,
       })
-      if (pedida) await alFinal(consultar)
-      return pedida
+      if (requestedRow) await alFinal(query)
+      return requestedRow
     })
   })
 }
@@ -120,20 +123,23 @@ interface Cuenta {
   /** Number of the guide's requests. */
   solicitudes: number
   /** Number of the guide's requests to its present telephone. */
-  de_guia: number
+  per_guia: number
   /** Number of the guide's newest message, of any type; null without messages. */
   ultimo: number | null
-  de_telefono: number
+  per_telefono: number
 }
 
-function medir({ de_guia, de_telefono }: Omit<Cuenta, 'solicitudes'>): Problema | undefined {
-  const confirme = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
-  if (de_guia > REENVIOS_POR_GUIA)
-    return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces a ese teléfono. ${confirme}`)
-  if (de_telefono >= POR_TELEFONO_AL_DIA)
+function checkLimits({ per_guia, per_telefono }: Omit<Cuenta, 'solicitudes'>): Problema | undefined {
+  const confirmHint = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
+  if (per_guia > RESENDS_PER_GUIA)
     return new Problema(
       'limite_de_solicitudes',
-      `A ese teléfono ya se le enviaron ${POR_TELEFONO_AL_DIA} solicitudes en 24 horas. Espere. ${confirme}`,
+      `Ya se reenvió ${RESENDS_PER_GUIA} veces a ese teléfono. ${confirmHint}`,
+    )
+  if (per_telefono >= PER_TELEFONO_PER_DAY)
+    return new Problema(
+      'limite_de_solicitudes',
+      `A ese teléfono ya se le enviaron ${PER_TELEFONO_PER_DAY} solicitudes en 24 horas. Espere. ${confirmHint}`,
     )
   return undefined
 }

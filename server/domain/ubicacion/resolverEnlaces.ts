@@ -4,55 +4,55 @@ import { statement } from '../../data/db.ts'
 import { fromJob, toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere, inEach } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generado/contrato/prisma/client.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
+import type { JobDeps } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
-import { darPaso, deGuia } from '../eventos/evento.ts'
+import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { lugarDe, pasoDeLugar } from './ubicacion.ts'
+import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
-type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
+type DepsDeEnlaces = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>
 
 /** Waits between attempts to follow a link, in milliseconds: one retry per wait, about 41 hours in all. */
-const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
+const DELAYS_MS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 
-const PENDIENTES = statement<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
+const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
-  'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
+  'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :count',
   { alcance: 'parte' },
 )
 
 /** Returns the short links that are due to be followed, as jobs. */
-export const enlacesPendientes = async (
-  { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
-  cuantas: number,
+export const pendingLinks = async (
+  { db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>,
+  count: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas }))).map(toJob)
+  (await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count }))).map(toJob)
 
 /** Limits the wait of each link to the delay after its last failure. */
-const ADELANTAR = statement<{ ahora: Date; esperas: number[] }>(
+const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
   'enlaces.adelantar',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
-     * coalesce((:esperas::int[])[intentos], 0)) where proximo_en > :ahora`,
+     * coalesce((:delays::int[])[intentos], 0)) where proximo_en > :ahora`,
   { alcance: 'parte' },
 )
 
 /** Brings forward links that were scheduled before the clock was set back. */
-export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
-  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
+export const bringForwardLinks = ({ db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>) =>
+  inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
-const LEER = statement<{ ids: readonly string[] }, PorSeguir>(
+const LEER = statement<{ ids: readonly string[] }, LinkToFollow>(
   'enlaces.leer',
-  `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
+  `select g.*, k.id as enlace_id, k.maps_url as pending_url, k.intentos as times from enlace_corto k
    join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
   { alcance: 'parte' },
 )
-const APLAZAR = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { siguiente: string }>(
+const POSTPONE = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { next: string }>(
   'enlaces.aplazar',
-  `update enlace_corto set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
+  `update enlace_corto set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where id = :id and comercio_id = :comercio_id`,
 )
 
-type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
+type LinkToFollow = FilaGuia & { enlace_id: string; pending_url: string; times: number }
 
 /**
  * Follows short links. If a link leads to a point, the guide's location gets its coordinates through an ordinary event.
@@ -62,47 +62,54 @@ export async function resolverEnlaces(
   trabajos: readonly { id: string; data: object }[],
 ): Promise<void> {
   const { db } = deps
-  const filas = await askByMerchant(db, trabajos.map(fromJob), ({ consultar }, suyos) =>
-    consultar(LEER, { ids: suyos.map(({ id }) => id) }),
+  const rows = await askByMerchant(db, trabajos.map(fromJob), ({ query }, partLinks) =>
+    query(LEER, { ids: partLinks.map(({ id }) => id) }),
   )
-  await Promise.all(filas.map((fila) => seguir(deps, fila)))
+  await Promise.all(rows.map((fila) => followLink(deps, fila)))
 }
 
-async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
-  const { db, log, reloj } = deps
-  const { enlace_id: id, veces, comercio_id } = fila
-  const aplazar = async (proximo_en: Date) =>
-    void (await db.consultar(APLAZAR, { id, comercio_id, siguiente: randomUUID(), proximo_en }))
-  const resuelto = await deps.enlacesCortos.resolver(fila.por_seguir)
-  const espera = ESPERAS[veces]
-  if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
-    return aplazar(new Date(reloj().getTime() + espera))
-  if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link not resolved')
-  if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
-    const ahora = reloj()
-    const propuesta = { ...lugarDe(fila), ...resuelto.coordenadas, origen: fila.ubicacion_origen! }
-    const paso = await darPaso(deps, fila, conPorRevisar(fila, pasoDeLugar(fila, propuesta, ahora)))
+async function followLink(deps: DepsDeEnlaces, fila: LinkToFollow): Promise<void> {
+  const { db, log, clock } = deps
+  const { enlace_id: id, times, comercio_id } = fila
+  const postpone = async (proximo_en: Date) =>
+    void (await db.query(POSTPONE, { id, comercio_id, next: randomUUID(), proximo_en }))
+  const resolved = await deps.shortLinks.resolver(fila.pending_url)
+  const delayMs = DELAYS_MS[times]
+  if (resolved.tipo === 'falla' && resolved.transient && delayMs !== undefined)
+    return postpone(new Date(clock().getTime() + delayMs))
+  if (resolved.tipo === 'falla') log.info({ guia: fila.guia, motivo: resolved.motivo }, 'short link not resolved')
+  if (resolved.tipo === 'coordenadas' && isAwaitingPlace(fila)) {
+    const ahora = clock()
+    const proposal = { ...ubicacionPlaceOf(fila), ...resolved.coordenadas, origen: fila.ubicacion_origen! }
+    const paso = await darPaso(deps, fila, withToReview(fila, placeStep(fila, proposal, ahora)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
-    if (!paso) return aplazar(ahora)
+    if (!paso) return postpone(ahora)
   }
-  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
+  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(fila), id } })
 }
 
 /**
  * Reports whether the guide still needs the link's coordinates: it is not in a final state, and no better location was
  * given.
  */
-const esperaLugar = ({ estado, ubicacion_estado, ubicacion_lat, ubicacion_extra, maps_url, por_seguir }: PorSeguir) =>
+const isAwaitingPlace = ({
+  estado,
+  ubicacion_estado,
+  ubicacion_lat,
+  ubicacion_extra,
+  maps_url,
+  pending_url,
+}: LinkToFollow) =>
   !esFinal(estado) &&
   ubicacion_estado === 'confirmada' &&
   ubicacion_lat === null &&
-  (ubicacion_extra?.enlace ?? maps_url) === por_seguir
+  (ubicacion_extra?.enlace ?? maps_url) === pending_url
 
 /**
  * Keeps the warning that an address was corrected after the place was confirmed. The coordinates of a link say where
  * that place is, and nobody has looked whether it is still the right one.
  */
-function conPorRevisar<P extends ReturnType<typeof pasoDeLugar>>({ advertencias }: FilaGuia, paso: P): P {
-  const suya = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
-  return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...suya, ...paso.ubicacion.advertencias] } }
+function withToReview<P extends ReturnType<typeof placeStep>>({ advertencias }: FilaGuia, paso: P): P {
+  const toReview = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
+  return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...toReview, ...paso.ubicacion.advertencias] } }
 }

@@ -1,4 +1,4 @@
-import { centroDe } from '../catalogo/catalogo.ts'
+import { centreOf } from '../catalogo/catalogo.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
 /** Data of a parcel that are shown to any client with one of the recipient's links. */
@@ -14,10 +14,10 @@ export interface ShownParcel {
   municipio: string
   direccion: string | null
   /** Centre of the declared municipality; null if the catalogue does not know it. */
-  centro: { lat: number; lng: number } | null
+  centre: { lat: number; lng: number } | null
 }
 
-type Row = Pick<FilaGuia, Exclude<keyof ShownParcel, 'comercio' | 'centro'>> & { comercio: string }
+type Row = Pick<FilaGuia, Exclude<keyof ShownParcel, 'comercio' | 'centre'>> & { comercio: string }
 
 /** Returns the shown data of a guide's row. */
 export const shownParcel = (row: Row): ShownParcel => ({
@@ -28,5 +28,5 @@ export const shownParcel = (row: Row): ShownParcel => ({
   departamento: row.departamento,
   municipio: row.municipio,
   direccion: row.direccion,
-  centro: centroDe(row.departamento, row.municipio) ?? null,
+  centre: centreOf(row.departamento, row.municipio) ?? null,
 })

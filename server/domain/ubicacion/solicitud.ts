@@ -2,29 +2,35 @@ import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import { LEJOS } from '../catalogo/catalogo.ts'
+import { FAR_KM } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
-import { juzgarDestino } from '../guias/advertencias.ts'
+import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
+import { judgeDestino } from '../guias/advertencias.ts'
 import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
-import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
-import { pedirOtraVez } from './reenvio.ts'
+import {
+  type PlaceFault,
+  type PlaceProposal,
+  type ProposedPlace,
+  proposeDescription,
+  proposeUbicacion,
+} from './propuesta.ts'
+import { requestAgain } from './reenvio.ts'
 import { type ShownParcel, shownParcel } from './shownParcel.ts'
-import { admiteUbicacion, enlacePorSeguir, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
+import { admitsUbicacion, isSamePlace, linkToFollow, placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
-export type { LugarPropuesto } from './propuesta.ts'
+export type { ProposedPlace } from './propuesta.ts'
 
 /** Data of a location request that is shown to any client with the recipient's link. */
-export interface DatosDeSolicitud extends ShownParcel {
+export interface UbicacionRequestData extends ShownParcel {
   /** `cerrada`: the parcel no longer needs the location (delivered, cancelled, on its way). */
   estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
-  confirmado: LugarConfirmado | null
+  confirmed: ConfirmedPlace | null
   /** True if the recipient may still change the confirmed location, because no courier is on the way to it. */
-  corregible: boolean
+  correctable: boolean
 }
 
 /** Confirmed location; without coordinates if a link or a description names it. */
-export interface LugarConfirmado {
+export interface ConfirmedPlace {
   lat: number | null
   lng: number | null
   precision_m: number | null
@@ -38,46 +44,46 @@ export interface LugarConfirmado {
 }
 
 /** Result of a location that a recipient proposed. */
-export type ResultadoDeConfirmacion =
+export type ConfirmationResult =
   | { ok: true }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
-  | ({ ok: false } & FallaDeLugar)
+  | ({ ok: false } & PlaceFault)
   /** `con_punto`: words instead of the location would drop a confirmed point or link. */
   | { ok: false; motivo: 'con_punto' }
   /** `agotada`: the recipient changed the location too often. */
   | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
 
 /** Result of a request for another link. `repetida`: a link that was sent before is still valid. */
-export type ResultadoDeOtroEnlace =
-  | { ok: true; repetida: boolean /** Last two digits of the telephone. */; termina_en: string }
+export type AnotherLinkResult =
+  | { ok: true; repetida: boolean /** Last two digits of the telephone. */; lastDigits: string }
   | { ok: false; motivo: 'agotada' | 'sin_efecto' }
 
 /** Operations of the recipient's page. The link's token alone identifies the guide. */
-export interface Solicitudes {
+export interface UbicacionRequests {
   /** Reads the request without changing anything, because messengers open the page to make previews. */
-  leer(token: string): Promise<DatosDeSolicitud | undefined>
+  leer(token: string): Promise<UbicacionRequestData | undefined>
   /**
    * Confirms a location. Returns `ok` again for a repeated location, because the first answer may get lost on a bad
    * network.
    */
-  confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
+  confirm(token: string, lugar: ProposedPlace): Promise<ConfirmationResult>
   /**
    * Changes the description of a confirmed location; its point or link stays. Returns `ok` again for the same
    * description.
    * @param referencia at most 200 characters; empty to remove the words
    */
-  describir(token: string, referencia: string): Promise<ResultadoDeConfirmacion>
+  describe(token: string, referencia: string): Promise<ConfirmationResult>
   /** Sends another link in place of an expired link, to the guide's own telephone. */
-  pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
+  requestAnother(token: string): Promise<AnotherLinkResult>
 }
 
 /**
  * Finds a request by the digest of its token, so that the table's contents do not open any page. A link that was sent
  * to another telephone finds nothing, and neither does a link from before a correction of the telephone.
  */
-const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
+const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
   'ubicacion.porToken',
-  `select g.*, c.nombre as comercio, l.vence_en as vence, k.maps_url as por_seguir, k.intentos as veces
+  `select g.*, c.nombre as comercio, l.vence_en as expiry, k.maps_url as pending_url, k.intentos as times
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
@@ -89,139 +95,149 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
 )
 
 /**
- * `por_seguir`: link whose location is still to be looked up. `veces`: failed attempts to do so. Both are null if there
+ * `pending_url`: link whose location is still to be looked up. `times`: failed attempts to do so. Both are null if there
  * is none.
  */
-type Hallada = FilaGuia & { comercio: string; vence: Date; por_seguir: string | null; veces: number | null }
+type UbicacionRequestRow = FilaGuia & {
+  comercio: string
+  expiry: Date
+  pending_url: string | null
+  times: number | null
+}
 
 /**
  * Maximum confirmations of a guide's location by recipients. A short link counts twice: when the recipient sends it,
  * and when its coordinates are found.
  */
-const VECES = 10
+const MAX_CONFIRMATIONS = 10
 
-const CONFIRMADAS = statement<ReturnType<typeof deGuia>, { veces: number }>(
+const COUNT_CONFIRMATIONS = statement<ReturnType<typeof guiaKeyOf>, { times: number }>(
   'ubicacion.confirmadas',
-  `select count(*)::int as veces from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+  `select count(*)::int as times from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
 )
 
-type DepsDeSolicitudes = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo' | 'canalDe'>
+type UbicacionRequestDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs' | 'canalDe'>
 
 /** Creates the operations of the recipient's page. */
-export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
-  const { db, reloj } = deps
+export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRequests {
+  const { db, clock } = deps
   const buscar = async (token: string) => {
     const huella = tokenHash(token)
-    return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
+    return (await (await whereIs(db, huella.toString('hex')))?.query(BY_TOKEN, { huella }))?.[0]
   }
   return {
     async leer(token) {
       const fila = await buscar(token)
-      return fila && presentarSolicitud(fila, reloj())
+      return fila && presentUbicacionRequest(fila, clock())
     },
-    async confirmar(token, lugar): Promise<ResultadoDeConfirmacion> {
-      const propuesta = proponer(lugar)
-      if ('motivo' in propuesta) return { ok: false, ...propuesta }
-      return sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
+    async confirm(token, lugar): Promise<ConfirmationResult> {
+      const proposal = proposeUbicacion(lugar)
+      if ('motivo' in proposal) return { ok: false, ...proposal }
+      return retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
         const fila = await buscar(token)
         if (!fila) return { ok: false, motivo: 'desconocida' }
-        const hecho = await juzgar(deps, fila, lugar, propuesta)
-        if (hecho) return hecho
+        const earlyResult = await judgePlace(deps, fila, lugar, proposal)
+        if (earlyResult) return earlyResult
         const paso = await darPaso(deps, fila, {
-          ...pasoDeLugar(fila, propuesta, reloj()),
-          enlaceCorto: enlacePorSeguir(propuesta.enlace, deps.nuevoId),
+          ...placeStep(fila, proposal, clock()),
+          shortLink: linkToFollow(proposal.enlace, deps.newId),
         })
         return paso && { ok: true }
       })
     },
-    describir: (token, referencia) =>
-      sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
+    describe: (token, referencia) =>
+      retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
         const fila = await buscar(token)
         if (!fila) return { ok: false, motivo: 'desconocida' }
-        const estado = estadoDe(fila, reloj())
+        const estado = requestStateOf(fila, clock())
         if (estado === 'abierta') return { ok: false, motivo: 'sin_lugar', mensaje: 'Falta el lugar.' }
         if (estado !== 'confirmada') return { ok: false, motivo: estado }
-        const propuesta = proponerPalabras(lugarDe(fila), referencia)
-        if ('motivo' in propuesta) return { ok: false, ...propuesta }
-        const hecho = await juzgarCambio(db, fila, propuesta)
-        if (hecho) return hecho
-        const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, reloj()))
+        const proposal = proposeDescription(ubicacionPlaceOf(fila), referencia)
+        if ('motivo' in proposal) return { ok: false, ...proposal }
+        const earlyResult = await judgeChange(db, fila, proposal)
+        if (earlyResult) return earlyResult
+        const paso = await darPaso(deps, fila, placeStep(fila, proposal, clock()))
         return paso && { ok: true }
       }),
-    async pedirOtro(token): Promise<ResultadoDeOtroEnlace> {
-      const resultado = await sinCarrera(async () => {
+    async requestAnother(token): Promise<AnotherLinkResult> {
+      const resultado = await retryLostRaces(async () => {
         const fila = await buscar(token)
-        return fila && estadoDe(fila, reloj()) === 'vencida' ? pedirOtro(deps, fila) : SIN_EFECTO
+        return fila && requestStateOf(fila, clock()) === 'vencida' ? requestAnother(deps, fila) : NO_EFFECT
       })
-      deps.avisarTrabajo()
+      deps.notifyJobs()
       return resultado
     },
   }
 }
 
-const SIN_EFECTO: ResultadoDeOtroEnlace = { ok: false, motivo: 'sin_efecto' }
+const NO_EFFECT: AnotherLinkResult = { ok: false, motivo: 'sin_efecto' }
 
-function estadoDe(fila: Hallada, ahora: Date): DatosDeSolicitud['estado'] {
+function requestStateOf(fila: UbicacionRequestRow, ahora: Date): UbicacionRequestData['estado'] {
   if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
-  if (!admiteUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
-  return fila.vence <= ahora ? 'vencida' : 'abierta'
+  if (!admitsUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
+  return fila.expiry <= ahora ? 'vencida' : 'abierta'
 }
 
-function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
-  const estado = estadoDe(fila, ahora)
+function presentUbicacionRequest(fila: UbicacionRequestRow, ahora: Date): UbicacionRequestData {
+  const estado = requestStateOf(fila, ahora)
   return {
     estado,
     ...shownParcel(fila),
-    confirmado: estado === 'confirmada' ? { ...lugarDe(fila), lectura: lecturaDe(fila) } : null,
-    corregible: estado === 'confirmada' && admiteUbicacion(fila),
+    confirmed: estado === 'confirmada' ? { ...ubicacionPlaceOf(fila), lectura: readingOf(fila) } : null,
+    correctable: estado === 'confirmada' && admitsUbicacion(fila),
   }
 }
 
-function lecturaDe({ ubicacion_lat, ubicacion_extra, por_seguir, veces }: Hallada): LugarConfirmado['lectura'] {
+function readingOf({
+  ubicacion_lat,
+  ubicacion_extra,
+  pending_url,
+  times,
+}: UbicacionRequestRow): ConfirmedPlace['lectura'] {
   const enlace = ubicacion_extra?.enlace
   if (enlace === undefined || ubicacion_lat !== null) return null
-  if (por_seguir !== enlace) return 'sin_lugar'
-  return veces === 0 ? 'leyendo' : 'demorado'
+  if (pending_url !== enlace) return 'sin_lugar'
+  return times === 0 ? 'leyendo' : 'demorado'
 }
 
 /**
  * Returns the answer if a requested change is not recorded: it changes nothing, comes too late, or exceeds the limit.
  * Undefined if the change is to be recorded.
  */
-async function juzgarCambio(
-  db: Pick<Deps['db'], 'consultar'>,
-  fila: Hallada,
-  propuesta: Propuesta,
-): Promise<ResultadoDeConfirmacion | undefined> {
-  if (mismoLugar(fila, propuesta)) return { ok: true }
-  if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
-  const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
-  return cuenta!.veces >= VECES ? { ok: false, motivo: 'agotada' } : undefined
+async function judgeChange(
+  db: Pick<Deps['db'], 'query'>,
+  fila: UbicacionRequestRow,
+  proposal: PlaceProposal,
+): Promise<ConfirmationResult | undefined> {
+  if (isSamePlace(fila, proposal)) return { ok: true }
+  if (!admitsUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
+  const [cuenta] = await db.query(COUNT_CONFIRMATIONS, guiaKeyOf(fila))
+  return cuenta!.times >= MAX_CONFIRMATIONS ? { ok: false, motivo: 'agotada' } : undefined
 }
 
 /**
  * Returns the answer if a location is not recorded: it is already confirmed, too late, changed too often, or far away
  * and not confirmed by the person. Undefined if the location is to be recorded.
  */
-async function juzgar(
-  { db, reloj }: DepsDeSolicitudes,
-  fila: Hallada,
-  lugar: LugarPropuesto,
-  propuesta: Propuesta,
-): Promise<ResultadoDeConfirmacion | undefined> {
-  const estado = estadoDe(fila, reloj())
+async function judgePlace(
+  { db, clock }: UbicacionRequestDeps,
+  fila: UbicacionRequestRow,
+  lugar: ProposedPlace,
+  proposal: PlaceProposal,
+): Promise<ConfirmationResult | undefined> {
+  const estado = requestStateOf(fila, clock())
   if (estado === 'confirmada') {
     // The browser sent the answer twice over a bad network. The location is already confirmed, as the recipient wanted.
     if (!lugar.cambiar) return { ok: true }
-    const hecho = await juzgarCambio(db, fila, propuesta)
-    if (hecho) return hecho
-    const { lat, enlace } = lugarDe(fila)
-    if (lugar.metodo === 'descripcion' && !lugar.sin_punto && (lat !== null || enlace !== null))
+    const earlyResult = await judgeChange(db, fila, proposal)
+    if (earlyResult) return earlyResult
+    const { lat, enlace } = ubicacionPlaceOf(fila)
+    if (lugar.method === 'descripcion' && !lugar.sin_punto && (lat !== null || enlace !== null))
       return { ok: false, motivo: 'con_punto' }
   } else if (estado !== 'abierta') return { ok: false, motivo: estado }
-  const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
-  if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)
+  const { distancia_km } = judgeDestino(fila, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
+  if (distancia_km !== null && distancia_km > FAR_KM && !lugar.seguro)
     return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
   return undefined
 }
@@ -230,15 +246,18 @@ async function juzgar(
  * Queues another location request, unless a newer link is on its way or still valid. Returns undefined if another
  * request changed the guide.
  */
-async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<ResultadoDeOtroEnlace | undefined> {
+async function requestAnother(
+  deps: UbicacionRequestDeps,
+  fila: UbicacionRequestRow,
+): Promise<AnotherLinkResult | undefined> {
   const { telefono, ubicacion_extra } = fila
-  if (telefono === null) return SIN_EFECTO
-  const termina_en = telefono.slice(-2)
+  if (telefono === null) return NO_EFFECT
+  const lastDigits = telefono.slice(-2)
   const { estado, vence_en, numero = 0 } = ubicacion_extra?.solicitud ?? {}
-  if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.reloj()))
-    return { ok: true, repetida: true, termina_en }
+  if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.clock()))
+    return { ok: true, repetida: true, lastDigits }
   try {
-    return (await pedirOtraVez(deps, fila, { previa: numero })) && { ok: true, repetida: false, termina_en }
+    return (await requestAgain(deps, fila, { previous: numero })) && { ok: true, repetida: false, lastDigits }
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
     throw error

@@ -7,25 +7,25 @@ import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
-import { darPaso, type LugarDeGuia, type PasoDeGuia, sinCarrera } from '../eventos/evento.ts'
-import { type AdvertenciaGuardada, explicarInverosimil, juzgarDestino } from '../guias/advertencias.ts'
-import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import type { Propuesta } from './propuesta.ts'
-import { pedirOtraVez } from './reenvio.ts'
+import { darPaso, type GuiaStep, type GuiaUbicacion, retryLostRaces } from '../eventos/evento.ts'
+import { explainImplausible, judgeDestino, type StoredAdvertencia } from '../guias/advertencias.ts'
+import { type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
+import type { PlaceProposal } from './propuesta.ts'
+import { requestAgain } from './reenvio.ts'
 
-export { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
-export { REENVIOS_POR_GUIA } from './reenvio.ts'
+export { type PlaceFault, type PlaceProposal, type ProposedPlace, proposeUbicacion } from './propuesta.ts'
+export { RESENDS_PER_GUIA } from './reenvio.ts'
 export { type ShownParcel, shownParcel } from './shownParcel.ts'
 
 /**
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
  * on the way to it.
  */
-export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
+export const admitsUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
 /** Returns the location that a guide's row has. */
-export function lugarDe({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
+export function ubicacionPlaceOf({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
   const { precision_m = null, enlace = null, referencia = null } = ubicacion_extra ?? {}
   return { lat, lng, precision_m, enlace, referencia }
 }
@@ -34,7 +34,7 @@ export function lugarDe({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extr
  * Codes of warnings that are checked again for every location. `telefono_fijo` is included because a confirmed location
  * needs no message.
  */
-const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
+const PLACE_ADVERTENCIAS: readonly CodigoDeAdvertencia[] = [
   ...([
     'telefono_fijo',
     'enlace_sin_coordenadas',
@@ -52,13 +52,13 @@ const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
   ] as const),
 ]
 
-const SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }
-const SOLO_DESCRITO: AdvertenciaGuardada = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
+const WITHOUT_COORDINATES: StoredAdvertencia = { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }
+const ONLY_DESCRIBED: StoredAdvertencia = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
 /** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
-function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): LugarDeGuia {
-  const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
-  const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
+function toConfirmedPlace(guia: FilaGuia, proposal: PlaceProposal, ahora: Date): GuiaUbicacion {
+  const { enlace, lat, lng, precision_m, referencia, origen } = proposal
+  const { distancia_km, advertencias } = judgeDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
   return {
     ubicacion_estado: 'confirmada',
@@ -74,8 +74,8 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
       ...(solicitud ? { solicitud } : {}),
     },
     advertencias: [
-      ...guia.advertencias.filter(({ codigo }) => !DEL_LUGAR.includes(codigo)),
-      ...(lat === null ? [enlace === null ? SOLO_DESCRITO : SIN_COORDENADAS] : []),
+      ...guia.advertencias.filter(({ codigo }) => !PLACE_ADVERTENCIAS.includes(codigo)),
+      ...(lat === null ? [enlace === null ? ONLY_DESCRIBED : WITHOUT_COORDINATES] : []),
       ...advertencias,
     ],
   }
@@ -84,21 +84,21 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
 /**
  * Returns the event that confirms a location, with the changes to the guide. The event has the location's coordinates.
  */
-export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
+export const placeStep = (guia: FilaGuia, proposal: PlaceProposal, ahora: Date) =>
   ({
     tipo: 'ubicacion.confirmada',
     ocurrido_en: ahora,
     registrado_en: ahora,
-    lat: propuesta.lat,
-    lng: propuesta.lng,
-    ubicacion: lugarConfirmado(guia, propuesta, ahora),
-  }) satisfies PasoDeGuia
+    lat: proposal.lat,
+    lng: proposal.lng,
+    ubicacion: toConfirmedPlace(guia, proposal, ahora),
+  }) satisfies GuiaStep
 
 /**
  * Reports whether the guide's location is already confirmed with the same values. Confirming the same values again
  * changes nothing and writes no event.
  */
-export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
+export const isSamePlace = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: PlaceProposal) =>
   guia.ubicacion_estado === 'confirmada' &&
   guia.ubicacion_origen === origen &&
   (enlace !== null
@@ -110,8 +110,8 @@ export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, orige
  * Rejects a guide whose location may not be set any more.
  * @throws Problema 409 `ubicacion_cerrada`
  */
-export function exigirAbierta(guia: FilaGuia): void {
-  if (admiteUbicacion(guia)) return
+export function requireOpen(guia: FilaGuia): void {
+  if (admitsUbicacion(guia)) return
   const por =
     guia.estado === 'en_ruta' ? 'el repartidor ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
   throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
@@ -121,12 +121,12 @@ export function exigirAbierta(guia: FilaGuia): void {
  * Returns the task to follow a short link, whose location is known only after following it; undefined for any other
  * link.
  */
-export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
-  enlace !== null && readMapLink(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
+export const linkToFollow = (enlace: string | null, newId: () => { id: string }) =>
+  enlace !== null && readMapLink(enlace).tipo === 'corto' ? { id: newId().id, maps_url: enlace } : undefined
 
 /** Person or system that confirms a location through an API. */
-interface QuienConfirma {
-  ambito: AmbitoDeGuias
+interface Confirmer {
+  ambito: GuiaScope
   /** Code of the merchant or operator, stored with the event. */
   autor: string
   origen: 'comercio' | 'operador'
@@ -141,37 +141,37 @@ interface QuienConfirma {
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `ubicacion_cerrada` or `carrera_perdida`; 422 if `estricto` and the location is implausible
  */
-export function confirmarLugar(
-  { db, reloj, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>,
-  { ambito, autor, origen, estricto = false, descripcion }: QuienConfirma,
+export function confirmPlace(
+  { db, clock, newId, notifyJobs: notifyWork }: Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs'>,
+  { ambito, autor, origen, estricto = false, descripcion }: Confirmer,
   codigo: string,
   lugar: UbicacionParaConfirmar,
 ): Promise<FilaGuia & { comercio: string }> {
   // Coordinates take precedence over a link.
   const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readLinkedPlace(lugar.maps_url)
-  const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
-  const propuesta = {
+  const readCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const proposal = {
     enlace: enlace ? lugar.maps_url! : null,
-    lat: lugar.lat ?? leidas?.lat ?? null,
-    lng: lugar.lng ?? leidas?.lng ?? null,
+    lat: lugar.lat ?? readCoordinates?.lat ?? null,
+    lng: lugar.lng ?? readCoordinates?.lng ?? null,
     referencia: lugar.referencia ?? null,
     precision_m: null,
     origen,
   }
-  return sinCarrera(async () => {
-    const leida = await buscarGuia(db, ambito, codigo)
-    if (mismoLugar(leida, propuesta)) return leida
-    exigirAbierta(leida)
-    const deLugar = pasoDeLugar(leida, propuesta, reloj())
-    const fallas = explicarInverosimil({ ...leida, ...deLugar.ubicacion }, propuesta.enlace !== null)
+  return retryLostRaces(async () => {
+    const storedGuia = await findGuia(db, ambito, codigo)
+    if (isSamePlace(storedGuia, proposal)) return storedGuia
+    requireOpen(storedGuia)
+    const placeStepOf = placeStep(storedGuia, proposal, clock())
+    const fallas = explainImplausible({ ...storedGuia, ...placeStepOf.ubicacion }, proposal.enlace !== null)
     if (estricto && fallas.length > 0) throw problemOfFaults('validacion', fallas)
-    const paso = await darPaso({ db, avisarTrabajo }, leida, {
-      ...deLugar,
+    const paso = await darPaso({ db, notifyJobs: notifyWork }, storedGuia, {
+      ...placeStepOf,
       autor,
       ...(descripcion === undefined ? {} : { descripcion }),
-      enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
+      shortLink: linkToFollow(proposal.enlace, newId),
     })
-    return paso && { ...paso.guia, comercio: leida.comercio }
+    return paso && { ...paso.guia, comercio: storedGuia.comercio }
   })
 }
 
@@ -183,28 +183,28 @@ export function confirmarLugar(
  * @throws Problema 404; 409 `ubicacion_ya_confirmada`, `ubicacion_cerrada`, `limite_de_solicitudes` or
  *   `carrera_perdida`
  */
-export async function reenviarSolicitudDe(
-  deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'canalDe' | 'avisarTrabajo'>,
-  ambito: AmbitoDeGuias,
+export async function resendRequestOf(
+  deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe' | 'notifyJobs'>,
+  ambito: GuiaScope,
   codigo: string,
-  alFinal: (consultar: Query, guia: FilaGuia) => Promise<unknown>,
+  alFinal: (query: Query, guia: FilaGuia) => Promise<unknown>,
 ): Promise<FilaGuia & { comercio: string }> {
-  const pedida = await sinCarrera(async () => {
-    const leida = await buscarGuia(deps.db, ambito, codigo)
-    exigirSinConfirmar(leida)
-    const guia = await pedirOtraVez(deps, leida, { alFinal: (consultar) => alFinal(consultar, leida) })
-    return guia && { ...guia, comercio: leida.comercio }
+  const requestedGuia = await retryLostRaces(async () => {
+    const storedGuia = await findGuia(deps.db, ambito, codigo)
+    requireUnconfirmed(storedGuia)
+    const guia = await requestAgain(deps, storedGuia, { alFinal: (query) => alFinal(query, storedGuia) })
+    return guia && { ...guia, comercio: storedGuia.comercio }
   })
-  deps.avisarTrabajo()
-  return pedida
+  deps.notifyJobs()
+  return requestedGuia
 }
 
-function exigirSinConfirmar(guia: FilaGuia): void {
+function requireUnconfirmed(guia: FilaGuia): void {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
   }
-  exigirAbierta(guia)
+  requireOpen(guia)
 }
 
 /** Length of a recipient's token in bytes (128 bits). */
@@ -217,12 +217,12 @@ const BYTES_DE_TOKEN = 16
  * @returns undefined if that master key no longer exists
  */
 export function tokenDe(secretos: Secrets, mensajeId: string, kid?: string | null) {
-  const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
-  if (!subclave) return undefined
-  const token = createHmac('sha256', subclave.clave)
+  const subkey = kid ? secretos.de('ubicacion', kid) : secretos.current('ubicacion')
+  if (!subkey) return undefined
+  const token = createHmac('sha256', subkey.clave)
     .update(mensajeId)
     .digest()
     .subarray(0, BYTES_DE_TOKEN)
     .toString('base64url')
-  return { kid: subclave.kid, token }
+  return { kid: subkey.kid, token }
 }

@@ -37,16 +37,16 @@ export interface Waiting {
 /** Share of one merchant in the capacity of this process: its exchanges and waiting deliveries. */
 export class MerchantShare {
   readonly comercio: string
-  enVuelo = 0
-  enEspera = 0
+  inFlightCount = 0
+  waitingCount = 0
   /** Places reserved for deliveries that are being read. */
-  reservados = 0
+  reserved = 0
   lineas = 0
   /**
    * Endpoints with due deliveries that wait only because the merchant uses its whole share. The first of them continues
    * when a request to one of the merchant's endpoints ends.
    */
-  readonly detenidas = new Set<DeliveryLine>()
+  readonly stalledLines = new Set<DeliveryLine>()
 
   constructor(comercio: string) {
     this.comercio = comercio
@@ -58,39 +58,39 @@ export class DeliveryLine<T extends Waiting = Waiting> {
   readonly share: MerchantShare
   readonly waiting: T[] = []
   /** Guides with an exchange in progress. */
-  readonly guiasEnVuelo: Set<string>
+  readonly guiasInFlight: Set<string>
   inFlight = 0
   /** Maximum concurrent exchanges of this line. */
   limit = IN_FLIGHT_PER_WEBHOOK
   /** Time when an exchange last began in an idle line, or last ended, in milliseconds. */
-  movida = 0
-  enTurno = false
+  lastProgress = 0
+  isQueued = false
   /** True once the line is closed: it takes no delivery, and its exchanges in progress end. */
   closed = false
 
-  /** @param guiasEnVuelo guides with exchanges that a closed line of the same endpoint has in progress */
-  constructor(parte: MerchantShare, guiasEnVuelo = new Set<string>()) {
+  /** @param guiasInFlight guides with exchanges that a closed line of the same endpoint has in progress */
+  constructor(parte: MerchantShare, guiasInFlight = new Set<string>()) {
     this.share = parte
-    this.guiasEnVuelo = guiasEnVuelo
+    this.guiasInFlight = guiasInFlight
   }
 
   /** Returns the index of the first delivery whose guide has no exchange in progress; -1 if none exists. */
-  primeraLibre(): number {
-    return this.waiting.findIndex(({ guia_id }) => !this.guiasEnVuelo.has(guia_id))
+  findFirstFree(): number {
+    return this.waiting.findIndex(({ guia_id }) => !this.guiasInFlight.has(guia_id))
   }
 
   /** Returns true if the line is full and no exchange has ended for more than `ms` milliseconds. */
-  estaColgada(ahora: number, ms: number): boolean {
-    return this.inFlight >= this.limit && ahora - this.movida > ms
+  isHung(ahora: number, ms: number): boolean {
+    return this.inFlight >= this.limit && ahora - this.lastProgress > ms
   }
 }
 
 /** Exchange that may begin now: its line and its delivery. */
 export interface AdmissionTurn<T extends Waiting, L extends DeliveryLine<T>> {
   readonly linea: L
-  readonly entrega: T
+  readonly aviso: T
   /** Time when the exchange began, in milliseconds. */
-  readonly inicio: number
+  readonly startedAt: number
 }
 
 /**
@@ -99,36 +99,36 @@ export interface AdmissionTurn<T extends Waiting, L extends DeliveryLine<T>> {
  * class uses neither a clock nor the network: callers pass each time, in milliseconds.
  */
 export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
-  readonly #partes = new Map<string, MerchantShare>()
+  readonly #shares = new Map<string, MerchantShare>()
   /** Exchanges in progress, in the order in which they began. */
-  readonly #enVuelo = new Set<AdmissionTurn<T, L>>()
-  readonly #turnos: L[] = []
-  #enEspera = 0
-  #reservados = 0
+  readonly #inFlight = new Set<AdmissionTurn<T, L>>()
+  readonly #queuedLines: L[] = []
+  #waitingCount = 0
+  #reserved = 0
 
-  get enVuelo(): number {
-    return this.#enVuelo.size
+  get inFlightCount(): number {
+    return this.#inFlight.size
   }
 
-  get enEspera(): number {
-    return this.#enEspera
+  get waitingCount(): number {
+    return this.#waitingCount
   }
 
   /** Returns the share of a merchant, with one more line of the merchant. */
-  abrir(comercio: string): MerchantShare {
-    const parte = this.#partes.get(comercio) ?? new MerchantShare(comercio)
-    this.#partes.set(comercio, parte)
+  open(comercio: string): MerchantShare {
+    const parte = this.#shares.get(comercio) ?? new MerchantShare(comercio)
+    this.#shares.set(comercio, parte)
     parte.lineas++
     return parte
   }
 
   /** Removes a line and the deliveries that wait in it. */
-  cerrar(linea: L): void {
+  close(linea: L): void {
     const { share } = linea
     linea.closed = true
-    this.sacar(linea)
-    share.detenidas.delete(linea)
-    if (--share.lineas === 0) this.#partes.delete(share.comercio)
+    this.remove(linea)
+    share.stalledLines.delete(linea)
+    if (--share.lineas === 0) this.#shares.delete(share.comercio)
   }
 
   /**
@@ -136,120 +136,120 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
    * delivery gets as many places as one endpoint can send at once, even if the memory is full. Slow receivers of other
    * merchants therefore exclude no merchant.
    */
-  cabida({ waiting, inFlight, limit, share }: L): number {
+  roomFor({ waiting, inFlight, limit, share }: L): number {
     if (limit === 1) return waiting.length + inFlight === 0 ? 1 : 0
-    const suyas = share.enEspera + share.reservados
-    const quedan = MAX_WAITING - this.#enEspera - this.#reservados
-    const tocan = Math.min(WAITING_PER_MERCHANT, Math.floor(quedan / 8))
-    return Math.max(0, Math.min(READ_WINDOW - waiting.length, Math.max(IN_FLIGHT_PER_WEBHOOK, tocan) - suyas))
+    const used = share.waitingCount + share.reserved
+    const remaining = MAX_WAITING - this.#waitingCount - this.#reserved
+    const fairShare = Math.min(WAITING_PER_MERCHANT, Math.floor(remaining / 8))
+    return Math.max(0, Math.min(READ_WINDOW - waiting.length, Math.max(IN_FLIGHT_PER_WEBHOOK, fairShare) - used))
   }
 
   /**
    * Reserves places for deliveries of a line while they are being read.
-   * @returns the number of places, `cuantosQuiere` at most
+   * @returns the number of places, `wanted` at most
    */
-  reservar(linea: L, cuantosQuiere: number): number {
-    const cuantos = Math.min(cuantosQuiere, this.cabida(linea))
-    linea.share.reservados += cuantos
-    this.#reservados += cuantos
-    return cuantos
+  reserve(linea: L, wanted: number): number {
+    const count = Math.min(wanted, this.roomFor(linea))
+    linea.share.reserved += count
+    this.#reserved += count
+    return count
   }
 
-  /** Releases the places that {@link reservar} reserved. */
-  liberar({ share }: L, cuantos: number): void {
-    share.reservados -= cuantos
-    this.#reservados -= cuantos
+  /** Releases the places that {@link reserve} reserved. */
+  unreserve({ share }: L, count: number): void {
+    share.reserved -= count
+    this.#reserved -= count
   }
 
   /** Adds a delivery at the end of its line, but before later events of the same guide. */
-  poner(linea: L, entrega: T): void {
-    const { guia_id, secuencia } = entrega
-    const posterior = linea.waiting.findIndex((otra) => otra.guia_id === guia_id && otra.secuencia > secuencia)
-    linea.waiting.splice(posterior === -1 ? linea.waiting.length : posterior, 0, entrega)
-    linea.share.enEspera++
-    this.#enEspera++
-    this.citar(linea)
+  add(linea: L, aviso: T): void {
+    const { guia_id, secuencia } = aviso
+    const posterior = linea.waiting.findIndex((other) => other.guia_id === guia_id && other.secuencia > secuencia)
+    linea.waiting.splice(posterior === -1 ? linea.waiting.length : posterior, 0, aviso)
+    linea.share.waitingCount++
+    this.#waitingCount++
+    this.queueLine(linea)
   }
 
-  /** Removes waiting deliveries from a line, all of them or those that `cuales` selects, and returns them. */
-  sacar(linea: L, cuales: (entrega: T) => boolean = () => true): T[] {
-    const fuera = linea.waiting.filter(cuales)
-    if (fuera.length === 0) return fuera
-    const salen = new Set(fuera)
-    linea.waiting.splice(0, linea.waiting.length, ...linea.waiting.filter((entrega) => !salen.has(entrega)))
-    linea.share.enEspera -= fuera.length
-    this.#enEspera -= fuera.length
-    return fuera
+  /** Removes waiting deliveries from a line, all of them or those that `isSelected` selects, and returns them. */
+  remove(linea: L, isSelected: (aviso: T) => boolean = () => true): T[] {
+    const removed = linea.waiting.filter(isSelected)
+    if (removed.length === 0) return removed
+    const removedSet = new Set(removed)
+    linea.waiting.splice(0, linea.waiting.length, ...linea.waiting.filter((aviso) => !removedSet.has(aviso)))
+    linea.share.waitingCount -= removed.length
+    this.#waitingCount -= removed.length
+    return removed
   }
 
   /** Gives a line a place among the lines that take turns, if one of its deliveries could be sent. */
-  citar(linea: L): void {
-    if (linea.closed || linea.enTurno || linea.inFlight >= linea.limit || linea.primeraLibre() === -1) return
-    linea.enTurno = true
-    this.#turnos.push(linea)
+  queueLine(linea: L): void {
+    if (linea.closed || linea.isQueued || linea.inFlight >= linea.limit || linea.findFirstFree() === -1) return
+    linea.isQueued = true
+    this.#queuedLines.push(linea)
   }
 
   /**
    * Returns the next exchange that may begin now; undefined if no exchange may begin.
-   * @param puede returns true if the line may be sent to now; other lines lose their place until the next {@link citar}
+   * @param maySend returns true if the line may be sent to now; other lines lose their place until the next {@link queueLine}
    */
-  tomar(ahora: number, puede: (linea: L) => boolean): AdmissionTurn<T, L> | undefined {
-    if (this.#turnos.length === 0 || !this.#hayCupo(ahora)) return undefined
-    const tope = this.#topeDeComercio()
-    for (let linea = this.#turnos.shift(); linea; linea = this.#turnos.shift()) {
-      linea.enTurno = false
-      const cual = linea.inFlight < linea.limit ? linea.primeraLibre() : -1
-      if (cual === -1 || !puede(linea)) continue
-      if (linea.share.enVuelo >= tope) linea.share.detenidas.add(linea)
-      else return this.#empezar(linea, cual, ahora)
+  take(ahora: number, maySend: (linea: L) => boolean): AdmissionTurn<T, L> | undefined {
+    if (this.#queuedLines.length === 0 || !this.#hasRoom(ahora)) return undefined
+    const tope = this.#comercioLimit()
+    for (let linea = this.#queuedLines.shift(); linea; linea = this.#queuedLines.shift()) {
+      linea.isQueued = false
+      const index = linea.inFlight < linea.limit ? linea.findFirstFree() : -1
+      if (index === -1 || !maySend(linea)) continue
+      if (linea.share.inFlightCount >= tope) linea.share.stalledLines.add(linea)
+      else return this.#begin(linea, index, ahora)
     }
     return undefined
   }
 
-  #empezar(linea: L, cual: number, ahora: number): AdmissionTurn<T, L> {
-    const [entrega] = linea.waiting.splice(cual, 1)
-    const turno = { linea, entrega: entrega!, inicio: ahora }
-    linea.share.enEspera--
-    this.#enEspera--
-    this.#enVuelo.add(turno)
-    linea.guiasEnVuelo.add(turno.entrega.guia_id)
-    if (linea.inFlight++ === 0) linea.movida = ahora
-    linea.share.enVuelo++
-    this.citar(linea)
+  #begin(linea: L, index: number, ahora: number): AdmissionTurn<T, L> {
+    const [aviso] = linea.waiting.splice(index, 1)
+    const turno = { linea, aviso: aviso!, startedAt: ahora }
+    linea.share.waitingCount--
+    this.#waitingCount--
+    this.#inFlight.add(turno)
+    linea.guiasInFlight.add(turno.aviso.guia_id)
+    if (linea.inFlight++ === 0) linea.lastProgress = ahora
+    linea.share.inFlightCount++
+    this.queueLine(linea)
     return turno
   }
 
   /** Ends an exchange. Its place is free again, and so is its guide. */
-  terminar(turno: AdmissionTurn<T, L>, ahora: number): void {
-    const { linea, entrega } = turno
-    if (!this.#enVuelo.delete(turno)) return
-    linea.guiasEnVuelo.delete(entrega.guia_id)
+  finish(turno: AdmissionTurn<T, L>, ahora: number): void {
+    const { linea, aviso } = turno
+    if (!this.#inFlight.delete(turno)) return
+    linea.guiasInFlight.delete(aviso.guia_id)
     linea.inFlight--
-    linea.movida = ahora
-    linea.share.enVuelo--
-    const [detenida] = linea.share.detenidas
-    if (detenida) {
-      linea.share.detenidas.delete(detenida)
-      this.citar(detenida as L)
+    linea.lastProgress = ahora
+    linea.share.inFlightCount--
+    const [stalledLine] = linea.share.stalledLines
+    if (stalledLine) {
+      linea.share.stalledLines.delete(stalledLine)
+      this.queueLine(stalledLine as L)
     }
-    this.citar(linea)
+    this.queueLine(linea)
   }
 
-  #hayCupo(ahora: number): boolean {
-    if (this.#enVuelo.size < IN_FLIGHT) return true
-    if (this.#enVuelo.size >= MAX_IN_FLIGHT) return false
+  #hasRoom(ahora: number): boolean {
+    if (this.#inFlight.size < IN_FLIGHT) return true
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
     let lentos = 0
-    for (const { inicio } of this.#enVuelo) {
-      if (inicio > ahora - SLOW_AFTER) break
+    for (const { startedAt } of this.#inFlight) {
+      if (startedAt > ahora - SLOW_AFTER) break
       lentos++
     }
-    return this.#enVuelo.size - lentos < IN_FLIGHT
+    return this.#inFlight.size - lentos < IN_FLIGHT
   }
 
-  #topeDeComercio(): number {
+  #comercioLimit(): number {
     return Math.max(
       IN_FLIGHT_PER_WEBHOOK,
-      Math.min(IN_FLIGHT_PER_MERCHANT, Math.floor((MAX_IN_FLIGHT - this.#enVuelo.size) / 8)),
+      Math.min(IN_FLIGHT_PER_MERCHANT, Math.floor((MAX_IN_FLIGHT - this.#inFlight.size) / 8)),
     )
   }
 }

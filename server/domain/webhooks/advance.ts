@@ -1,17 +1,17 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
+import type { JobDeps } from '../deps.ts'
 
 /** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
-const PUESTAS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
+const WAITING_AVISOS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
      from webhook_aviso d left join lateral (
        select iniciado_en from webhook_intento i where i.comercio_id = d.comercio_id and i.modo = d.modo
          and i.webhook = d.webhook and i.guia_id = d.guia_id and i.secuencia = d.secuencia order by i.numero desc limit 1) i on true
      where d.estado = 'pendiente' and d.proximo_en > :ahora`
 
-const HAY_ADELANTADAS = statement<{ ahora: Date }>(
+const HAS_DATED_AHEAD = statement<{ ahora: Date }>(
   'webhookEntregas.hayAdelantadas',
-  `select from (${PUESTAS}) p where p.puesta_en > :ahora limit 1`,
+  `select from (${WAITING_AVISOS}) p where p.puesta_en > :ahora limit 1`,
   { alcance: 'parte' },
 )
 
@@ -20,11 +20,11 @@ const HAY_ADELANTADAS = statement<{ ahora: Date }>(
  * first attempt, its creation) is dated in the future. The delivery then waits from now for as long as it had to wait
  * from that date. Deliveries that were postponed before the clock went ahead keep their due time.
  */
-const ADELANTAR = statement<{ ahora: Date }>(
+const BRING_FORWARD = statement<{ ahora: Date }>(
   'webhookEntregas.adelantar',
   `update webhook_aviso e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (
-     ${PUESTAS}
+     ${WAITING_AVISOS}
    ) p
    where p.puesta_en > :ahora and e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook
      and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`,
@@ -32,10 +32,10 @@ const ADELANTAR = statement<{ ahora: Date }>(
 )
 
 /** Brings forward the deliveries that were postponed while the clock was ahead. */
-export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
-  inEach(db, async ({ consultar }) => {
+export const bringAvisosForward = ({ db, clock }: Pick<JobDeps, 'db' | 'clock'>) =>
+  inEach(db, async ({ query }) => {
     // An attempt made while the first statement waits for a connection also looks dated in the future. Only dates of a
     // clock that was ahead are later than the second reading of the clock, after that statement.
-    const vistas = await consultar(HAY_ADELANTADAS, { ahora: reloj() })
-    if (vistas.length > 0) await consultar(ADELANTAR, { ahora: reloj() })
+    const vistas = await query(HAS_DATED_AHEAD, { ahora: clock() })
+    if (vistas.length > 0) await query(BRING_FORWARD, { ahora: clock() })
   })

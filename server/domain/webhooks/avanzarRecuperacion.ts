@@ -7,11 +7,11 @@ import { askThoseThere } from '../../data/spread.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 import type { Deps } from '../deps.ts'
 import {
-  eventosPorRecuperar,
-  type FilaRecuperacion,
-  type PorRecuperar,
-  porEnviar,
+  eventosToRecover,
+  isToSend,
+  type RecoveryParameters,
   type RecoveryPosition,
+  type RecoveryRow,
 } from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
 
@@ -24,9 +24,9 @@ interface Paso {
   comercio_id: string
 }
 
-const PENDIENTES = statement<{ cuantas: number }, Paso>(
+const PENDING_STEPS = statement<{ count: number }, Paso>(
   'recuperacion.pendientes',
-  `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
+  `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :count`,
   { alcance: 'parte' },
 )
 
@@ -34,15 +34,15 @@ const PENDIENTES = statement<{ cuantas: number }, Paso>(
  * Returns the jobs of the next steps of recoveries. Each step has its own job, so that a finished step never blocks the
  * next.
  */
-export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
-  return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(toJob)
+export async function readPendingRecoveries({ db }: { db: Db }, count: number): Promise<JobInsert[]> {
+  return (await askThoseThere(db, ({ query }) => query(PENDING_STEPS, { count }))).map(toJob)
 }
 
-type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
+type TakenRecovery = RecoveryRow & Pick<FilaWebhook, 'tipos'> & { webhook_estado: webhook['estado'] }
 
-const TOMAR = statement<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
+const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenRecovery>(
   'recuperacion.tomar',
-  `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
+  `select r.*, w.tipos, w.estado as webhook_estado from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
    where r.paso = :paso and r.estado = 'en_curso' and r.comercio_id = :comercio_id for update of r`,
 )
@@ -52,21 +52,21 @@ const TOMAR = statement<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
  * `todas`, also restarts deliveries that succeeded. The delivery of the oldest event is due first, because the due time
  * of each delivery is the time of its event. Returns the counts and the last position of the batch.
  */
-const AVANZAR = statement<PorRecuperar & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, Avance>(
+const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosPorRecuperar(LOTE, VISIBLE_TO_FEED)}), d as (
+  `with v as materialized (${eventosToRecover(LOTE, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
      from v left join webhook_aviso e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
-     where v.suyo and ${porEnviar('e')}
+     where v.own and ${isToSend('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = webhook_aviso.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
      where webhook_aviso.estado = 'fallido' or (:todas and webhook_aviso.estado = 'entregado')
      returning 1
    )
-   select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
+   select count(*)::int as scanned, count(*) filter (where own)::int as eventos,
      (select count(*) from d)::int as avisos,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
@@ -75,56 +75,56 @@ const AVANZAR = statement<PorRecuperar & Pick<RecoveryPosition, 'fin'> & { ahora
 )
 
 /** Adds the results of a batch to its recovery, and stores the position at which the next batch begins. */
-const ANOTAR = statement<
-  Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'avisos' | 'estado'> & {
-    siguiente: string
+const RECORD_STEP = statement<
+  Pick<RecoveryRow, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'avisos' | 'estado'> & {
+    next: string
     ahora: Date
   }
 >(
   'recuperacion.anotar',
-  `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
+  `update recuperacion set paso = :next, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      avisos = avisos + :avisos, estado = :estado,
      terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
 )
 
-interface Avance {
-  mirados: number
+interface BatchProgress {
+  scanned: number
   eventos: number
   avisos: number
   ultimo: Omit<RecoveryPosition, 'fin'> | null
   todo_visible: boolean
 }
 
-type DepsDeRecuperacion = Pick<Deps, 'db' | 'log' | 'reloj' | 'avisarTrabajo'>
+type RecoveryDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'notifyJobs'>
 
 /** Processes one batch of each recovery. The results of a batch and its position commit together. */
-export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly Paso[]): Promise<void> {
+export async function advanceRecoveries(deps: RecoveryDeps, steps: readonly Paso[]): Promise<void> {
   const fallas: unknown[] = []
-  for (const paso of pasos) await avanzar(deps, paso).catch((err: unknown) => fallas.push(err))
+  for (const paso of steps) await advanceRecovery(deps, paso).catch((err: unknown) => fallas.push(err))
   // A recovery that fails must not stop the others.
   if (fallas.length > 0) throw new AggregateError(fallas, 'webhook recoveries failed')
 }
 
-async function avanzar(
-  { db, log, reloj, avisarTrabajo }: DepsDeRecuperacion,
+async function advanceRecovery(
+  { db, log, clock, notifyJobs }: RecoveryDeps,
   { id: paso, comercio_id }: Paso,
 ): Promise<void> {
-  const hizo = await inTransaction(db.de(comercio_id), async (consultar) => {
-    const [fila] = await consultar(TOMAR, { paso, comercio_id })
+  const hasAdvanced = await inTransaction(db.de(comercio_id), async (query) => {
+    const [fila] = await query(TAKE_STEP, { paso, comercio_id })
     if (!fila) return false
-    const ahora = reloj()
+    const ahora = clock()
     const { posicion } = fila
-    const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
-    const [avance] = cancelada ? [] : await consultar(AVANZAR, { ...fila, ...posicion, ahora })
-    const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
-    const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
-    const { eventos = 0, avisos = 0, ultimo } = avance ?? {}
-    const siguiente = randomUUID()
-    const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
-    await consultar(ANOTAR, { paso, comercio_id, siguiente, ...avanzada, ahora })
+    const cancelada = !['activo', 'pausado'].includes(fila.webhook_estado)
+    const [progress] = cancelada ? [] : await query(ADVANCE, { ...fila, ...posicion, ahora })
+    const isUnfinished = progress && (progress.scanned === LOTE || !progress.todo_visible)
+    const estado = cancelada ? 'cancelada' : isUnfinished ? 'en_curso' : 'terminada'
+    const { eventos = 0, avisos = 0, ultimo } = progress ?? {}
+    const next = randomUUID()
+    const newState = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
+    await query(RECORD_STEP, { paso, comercio_id, next, ...newState, ahora })
     if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'webhook recovery ended')
-    return avisos > 0 || avance?.mirados === LOTE
+    return avisos > 0 || progress?.scanned === LOTE
   })
   // A recovery that only waits for another transaction to end continues in the next round.
-  if (hizo) avisarTrabajo()
+  if (hasAdvanced) notifyJobs()
 }

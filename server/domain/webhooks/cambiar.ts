@@ -1,33 +1,33 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import type { DecididoDeWebhook } from './campos.ts'
-import { nombrarPorUrl } from './crear.ts'
-import { enviarPrueba } from './probar.ts'
+import type { DecidedWebhookColumn } from './campos.ts'
+import { nameByUrl } from './crear.ts'
+import { sendTest } from './probar.ts'
 import {
   type ClaveDeWebhook,
-  cambiosDeWebhook,
-  exigirDestinoDeWebhook,
-  exigirWebhook,
-  explicarRepetido,
+  explainRepeated,
   type FilaWebhook,
-  politicaAlPedir,
-  presentarWebhook,
-  seComprueba,
+  needsVerification,
+  policyOnRequest,
+  presentWebhook,
+  requireWebhook,
+  requireWebhookDestination,
+  webhookChanges,
 } from './webhook.ts'
 
 /** Columns of an endpoint that a merchant may change; null leaves a column unchanged. */
-type Cambio = { [Columna in DecididoDeWebhook]: FilaWebhook[Columna] | null }
+type WebhookChange = { [Column in DecidedWebhookColumn]: FilaWebhook[Column] | null }
 
 /**
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
  * they no longer describe it.
  */
-const CAMBIAR = statement<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba: boolean }>(
+const CHANGE_WEBHOOK = statement<ClaveDeWebhook & WebhookChange & { ahora: Date; needs_verification: boolean }>(
   'webhooks.cambiar',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),
      estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :ahora::timestamptz else estado_en end,
-     comprobado_en = case when :url = url or not :se_comprueba::boolean or :url is null then comprobado_en end,
+     comprobado_en = case when :url = url or not :needs_verification::boolean or :url is null then comprobado_en end,
      motivo = case when :estado is null then motivo end,
      fallas = case when :estado = 'activo' or :url <> url then 0 else fallas end,
      aviso = case when :estado = 'activo' or :url <> url then 0 else aviso end,
@@ -38,16 +38,16 @@ const CAMBIAR = statement<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba:
 )
 
 export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
-  { path, body, identidad, idSolicitud, red, reenviada },
-  { db, reloj, destinos, avisarTrabajo, bitacora },
+  { path, body, identity, requestId, red, isForwarded },
+  { db, clock, destinations, notifyJobs, bitacora },
 ) => {
-  const { comercioId, modo } = identidad
-  const ahora = reloj()
+  const { comercioId, modo } = identity
+  const ahora = clock()
   // An unknown endpoint returns 404, even if the body has faults.
-  const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const politica = politicaAlPedir(destinos, modo, reenviada())
-  const url = body.url === undefined ? null : await exigirDestinoDeWebhook(body.url, politica)
-  const cambio = {
+  const antes = await requireWebhook(db, identity, path.webhook, ahora)
+  const politica = policyOnRequest(destinations, modo, isForwarded())
+  const url = body.url === undefined ? null : await requireWebhookDestination(body.url, politica)
+  const change = {
     comercio_id: comercioId,
     modo,
     webhook: path.webhook,
@@ -55,23 +55,23 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     tipos: body.tipos ?? null,
     descripcion: body.descripcion ?? null,
     estado: body.estado ?? null,
-    se_comprueba: seComprueba(modo),
+    needs_verification: needsVerification(modo),
     ahora,
   }
-  const fila = await explicarRepetido(
+  const fila = await explainRepeated(
     () =>
-      inTransaction(db, async (consultar) => {
-        await consultar(CAMBIAR, cambio)
-        const despues = await exigirWebhook({ consultar }, identidad, path.webhook, ahora)
+      inTransaction(db, async (query) => {
+        await query(CHANGE_WEBHOOK, change)
+        const despues = await requireWebhook({ query }, identity, path.webhook, ahora)
         // A new address counts as verified only after it answers a test, so a test is sent.
-        if (antes.comprobado_en && !despues.comprobado_en) await enviarPrueba(consultar, despues, ahora)
+        if (antes.comprobado_en && !despues.comprobado_en) await sendTest(query, despues, ahora)
         const linea = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
-        const quien = { identidad, idSolicitud, red }
-        await bitacora.anotar(consultar, quien, { ...linea, ...cambiosDeWebhook(antes, despues) })
+        const quien = { identity, requestId, red }
+        await bitacora.record(query, quien, { ...linea, ...webhookChanges(antes, despues) })
         return despues
       }),
-    () => nombrarPorUrl(db, identidad, url ?? ''),
+    () => nameByUrl(db, identity, url ?? ''),
   )
-  avisarTrabajo()
-  return { status: 200, body: presentarWebhook(fila) }
+  notifyJobs()
+  return { status: 200, body: presentWebhook(fila) }
 }

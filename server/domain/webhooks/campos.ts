@@ -4,41 +4,41 @@ import type { webhook } from '../../generado/contrato/prisma/client.ts'
 /** Properties of one column of `webhook`, on which lists of columns depend. */
 interface CampoDeWebhook {
   /** True if the merchant sets the column. The audit record then names the column when its value changes. */
-  readonly decidido?: true
+  readonly decided?: true
   /** True if the audit record contains the column's old and new values, not only its name. */
-  readonly decible?: true
+  readonly loggable?: true
   /** True if API responses contain the column. */
-  readonly mostrado?: true
+  readonly shown?: true
 }
 
 /** Columns of `webhook`. The audit record names changed columns in this order. */
 export const CAMPOS_DE_WEBHOOK = {
   comercio_id: {},
-  modo: { mostrado: true },
-  webhook: { mostrado: true },
+  modo: { shown: true },
+  webhook: { shown: true },
   // The path of an address may contain a secret. The audit record contains the host instead.
-  url: { mostrado: true, decidido: true },
-  tipos: { mostrado: true, decidido: true, decible: true },
-  estado: { mostrado: true, decidido: true, decible: true },
-  descripcion: { mostrado: true, decidido: true },
-  motivo: { mostrado: true },
-  estado_en: { mostrado: true },
-  comprobado_en: { mostrado: true },
-  fallas: { mostrado: true },
-  primera_falla_en: { mostrado: true },
-  aviso: { mostrado: true },
+  url: { shown: true, decided: true },
+  tipos: { shown: true, decided: true, loggable: true },
+  estado: { shown: true, decided: true, loggable: true },
+  descripcion: { shown: true, decided: true },
+  motivo: { shown: true },
+  estado_en: { shown: true },
+  comprobado_en: { shown: true },
+  fallas: { shown: true },
+  primera_falla_en: { shown: true },
+  aviso: { shown: true },
   freno_vence_en: {},
-  creado_en: { mostrado: true },
-  actualizado_en: { mostrado: true },
+  creado_en: { shown: true },
+  actualizado_en: { shown: true },
 } as const satisfies Readonly<Record<keyof webhook, CampoDeWebhook>>
 
 type Campos = typeof CAMPOS_DE_WEBHOOK
 
 /** Column that the merchant sets. */
-export type DecididoDeWebhook = ColumnWith<Campos, { decidido: true }>
+export type DecidedWebhookColumn = ColumnWith<Campos, { decided: true }>
 /** Columns that the merchant sets. */
-export const DECIDIDOS_DE_WEBHOOK = columnsWith(CAMPOS_DE_WEBHOOK, { decidido: true })
+export const DECIDED_WEBHOOK_COLUMNS = columnsWith(CAMPOS_DE_WEBHOOK, { decided: true })
 /** Columns whose values the audit record contains. */
-export const DECIBLES_DE_WEBHOOK = columnsWith(CAMPOS_DE_WEBHOOK, { decible: true })
+export const LOGGABLE_WEBHOOK_COLUMNS = columnsWith(CAMPOS_DE_WEBHOOK, { loggable: true })
 /** Column that answers contain. */
-export type MostradoDeWebhook = ColumnWith<Campos, { mostrado: true }>
+export type ShownWebhookColumn = ColumnWith<Campos, { shown: true }>

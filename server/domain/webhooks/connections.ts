@@ -21,17 +21,17 @@ export interface ConnectionOwner {
 export interface ReceiverConnection {
   /** Key of the endpoint and the origin that the connection serves. */
   clave: string
-  cliente: Client
+  client: Client
   socket: net.Socket | null
   /** Answers before the final one on `socket`. */
   interim: InterimAnswers | null
   /** Ends the exchange in progress; null while the connection is idle. */
-  interrumpir: EndExchange | null
+  interrupt: EndExchange | null
   /** True if the connection has served an exchange before the present one. */
-  reutilizada: boolean
-  desechada: boolean
+  reused: boolean
+  discarded: boolean
   /** Phase of the connection while it is opened; `lista` when it is ready. */
-  fase: 'dns' | 'tcp' | 'tls' | 'lista'
+  phase: 'dns' | 'tcp' | 'tls' | 'lista'
   ip: string | null
   dns: number | null
   tcp: number | null
@@ -40,26 +40,26 @@ export interface ReceiverConnection {
 
 /** Ends an exchange with an error, or with null when the response is complete. */
 export type EndExchange = (causa: unknown) => void
-type AbrirSocket = (conexion: ReceiverConnection, url: URL, loopback: boolean) => Promise<net.Socket>
+type ConnectSocket = (conexion: ReceiverConnection, url: URL, loopback: boolean) => Promise<net.Socket>
 
 export interface ConnectionPool {
   /** Takes an idle connection of the endpoint, or else opens a new one. */
-  tomar(titular: ConnectionOwner, url: URL, interrumpir: EndExchange): ReceiverConnection
+  take(titular: ConnectionOwner, url: URL, interrupt: EndExchange): ReceiverConnection
   /** Opens a new connection. */
-  abrir(titular: ConnectionOwner, url: URL, interrumpir: EndExchange): ReceiverConnection
+  open(titular: ConnectionOwner, url: URL, interrupt: EndExchange): ReceiverConnection
   /** Makes a connection idle after a complete exchange, so that another exchange can use it. */
-  soltar(conexion: ReceiverConnection): void
+  release(conexion: ReceiverConnection): void
   /** Closes a connection and removes it. */
-  desechar(conexion: ReceiverConnection): void
+  discard(conexion: ReceiverConnection): void
   /** Closes all connections. Exchanges in progress end with {@link INTERRUPTED}. */
-  cerrar(): Promise<void>
+  close(): Promise<void>
 }
 
-const SIN_ABRIR = {
+const UNOPENED = {
   socket: null,
   interim: null,
-  reutilizada: false,
-  fase: 'dns',
+  reused: false,
+  phase: 'dns',
   ip: null,
   dns: null,
   tcp: null,
@@ -70,7 +70,7 @@ const SIN_ABRIR = {
  * connection closes after 8 s, or sooner if the receiver announces so. A connection that is never idle is replaced
  * after 1,000 requests, because its name may have moved to another address.
  */
-const OPCIONES = {
+const CLIENT_OPTIONS = {
   allowH2: false,
   pipelining: 1,
   headersTimeout: 0,
@@ -85,96 +85,96 @@ const OPCIONES = {
 const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
 
 /** Removes a connection from the idle ones of its endpoint. */
-function quitarDe(libres: Map<string, ReceiverConnection[]>, conexion: ReceiverConnection): void {
-  const iguales = libres.get(conexion.clave) ?? []
-  const i = iguales.indexOf(conexion)
-  if (i >= 0) iguales.splice(i, 1)
-  if (iguales.length === 0) libres.delete(conexion.clave)
+function removeIdle(freeByKey: Map<string, ReceiverConnection[]>, conexion: ReceiverConnection): void {
+  const sameKey = freeByKey.get(conexion.clave) ?? []
+  const i = sameKey.indexOf(conexion)
+  if (i >= 0) sameKey.splice(i, 1)
+  if (sameKey.length === 0) freeByKey.delete(conexion.clave)
 }
 
 /**
  * Creates a pool of connections in use and of idle connections that are still open. Endpoints that were silent for long
  * use no resources.
- * @param maximas maximum idle connections over all endpoints; each one is a file descriptor
+ * @param maxIdle maximum idle connections over all endpoints; each one is a file descriptor
  */
-export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number): ConnectionPool {
-  const abiertas = new Set<ReceiverConnection>()
-  const libres = new Map<string, ReceiverConnection[]>()
+export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: number): ConnectionPool {
+  const openConnections = new Set<ReceiverConnection>()
+  const freeByKey = new Map<string, ReceiverConnection[]>()
   // Idle connections are in order of idle time, the longest first.
-  const ociosas = new Set<ReceiverConnection>()
-  let cerrada = false
+  const idleConnections = new Set<ReceiverConnection>()
+  let closed = false
 
-  const abrir: ConnectionPool['abrir'] = (titular, url, interrumpir) => {
-    if (cerrada) throw INTERRUPTED
+  const open: ConnectionPool['open'] = (titular, url, interrupt) => {
+    if (closed) throw INTERRUPTED
     // The closure must not hold all of `titular`. Its other members, such as a body, would live as long as the
     // connection.
     const { loopback } = titular
-    const cliente = new Client(url.origin, {
-      ...OPCIONES,
-      connect: (_opciones, avisar) => {
-        abrirSocket(conexion, url, loopback).then(
-          (socket) => avisar(null, socket),
-          (error) => avisar(error, null),
+    const client = new Client(url.origin, {
+      ...CLIENT_OPTIONS,
+      connect: (_options, callback) => {
+        connectSocket(conexion, url, loopback).then(
+          (socket) => callback(null, socket),
+          (error) => callback(error, null),
         )
       },
     })
     const clave = claveDe(titular, url)
-    const conexion: ReceiverConnection = { ...SIN_ABRIR, clave, cliente, interrumpir, desechada: false }
-    cliente.on('disconnect', (_origen, _clientes, error) => {
-      if (!conexion.interrumpir) desechar(conexion)
+    const conexion: ReceiverConnection = { ...UNOPENED, clave, client, interrupt, discarded: false }
+    client.on('disconnect', (_origen, _clients, error) => {
+      if (!conexion.interrupt) discard(conexion)
       // If a receiver sends or closes before a request, the client would reconnect for as long as the receiver does so.
       // The client may reconnect once, if an idle socket turns out to be closed.
-      else if (!conexion.reutilizada) conexion.interrumpir(error)
+      else if (!conexion.reused) conexion.interrupt(error)
     })
-    abiertas.add(conexion)
+    openConnections.add(conexion)
     return conexion
   }
 
-  const tomar: ConnectionPool['tomar'] = (titular, url, interrumpir) => {
-    const disponibles = libres.get(claveDe(titular, url))
+  const take: ConnectionPool['take'] = (titular, url, interrupt) => {
+    const available = freeByKey.get(claveDe(titular, url))
     // The last connection is taken first, so that connections in excess stay idle. A destroyed socket is removed by its
     // 'disconnect' event.
-    for (let conexion = disponibles?.pop(); conexion; conexion = disponibles?.pop()) {
-      ociosas.delete(conexion)
+    for (let conexion = available?.pop(); conexion; conexion = available?.pop()) {
+      idleConnections.delete(conexion)
       if (conexion.socket?.destroyed) continue
-      conexion.interrumpir = interrumpir
+      conexion.interrupt = interrupt
       return conexion
     }
-    return abrir(titular, url, interrumpir)
+    return open(titular, url, interrupt)
   }
 
-  const soltar: ConnectionPool['soltar'] = (conexion) => {
-    conexion.interrumpir = null
-    conexion.reutilizada = true
-    const iguales = libres.get(conexion.clave)
-    if (iguales) iguales.push(conexion)
-    else libres.set(conexion.clave, [conexion])
-    const [masAntigua] = ociosas.add(conexion)
-    if (masAntigua && ociosas.size > maximas) desechar(masAntigua)
+  const release: ConnectionPool['release'] = (conexion) => {
+    conexion.interrupt = null
+    conexion.reused = true
+    const sameKey = freeByKey.get(conexion.clave)
+    if (sameKey) sameKey.push(conexion)
+    else freeByKey.set(conexion.clave, [conexion])
+    const [masAntigua] = idleConnections.add(conexion)
+    if (masAntigua && idleConnections.size > maxIdle) discard(masAntigua)
   }
 
-  const desechar: ConnectionPool['desechar'] = (conexion) => {
-    if (!abiertas.delete(conexion)) return
-    conexion.desechada = true
-    ociosas.delete(conexion)
-    quitarDe(libres, conexion)
-    conexion.cliente.destroy(() => {})
+  const discard: ConnectionPool['discard'] = (conexion) => {
+    if (!openConnections.delete(conexion)) return
+    conexion.discarded = true
+    idleConnections.delete(conexion)
+    removeIdle(freeByKey, conexion)
+    conexion.client.destroy(() => {})
     // The HTTP client does not know the socket until it is connected. Until then, the pool itself must destroy it.
     conexion.socket?.destroy()
   }
 
-  const cerrar = async () => {
-    cerrada = true
-    const cierres = [...abiertas].map((conexion) => {
+  const close = async () => {
+    closed = true
+    const closings = [...openConnections].map((conexion) => {
       const { socket } = conexion
-      conexion.interrumpir?.(INTERRUPTED)
-      desechar(conexion)
+      conexion.interrupt?.(INTERRUPTED)
+      discard(conexion)
       return socket && !socket.closed && new Promise((resolve) => socket.once('close', resolve))
     })
-    await Promise.all(cierres)
+    await Promise.all(closings)
   }
 
-  return { abrir, tomar, soltar, desechar, cerrar }
+  return { open, take, release, discard, close }
 }
 
 /**
@@ -188,32 +188,32 @@ export async function openSocket(
   politica: OutboundPolicy,
   secureContext: tls.SecureContext,
 ): Promise<net.Socket> {
-  Object.assign(conexion, SIN_ABRIR)
+  Object.assign(conexion, UNOPENED)
   let hasta = performance.now()
-  const medir = () => {
+  const measure = () => {
     const desde = hasta
     hasta = performance.now()
     return hasta - desde
   }
-  const direcciones = await resolveDestination(url, politica)
-  conexion.dns = medir()
-  if (conexion.desechada) throw INTERRUPTED
-  conexion.fase = 'tcp'
-  const segura = url.protocol === 'https:'
+  const addresses = await resolveDestination(url, politica)
+  conexion.dns = measure()
+  if (conexion.discarded) throw INTERRUPTED
+  conexion.phase = 'tcp'
+  const isSecure = url.protocol === 'https:'
   const nombre = hostOf(url)
   // The socket connects only to the checked addresses. Node does not call `lookup` for a literal IP address, which was
   // checked as it stands.
-  const lookup: net.LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
+  const lookup: net.LookupFunction = (_name, _options, responder) => responder(null, [...addresses])
   const opciones = {
     host: nombre,
-    port: Number(url.port || (segura ? 443 : 80)),
+    port: Number(url.port || (isSecure ? 443 : 80)),
     lookup,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 2000,
     noDelay: true,
   }
   const servername = net.isIP(nombre) ? '' : nombre
-  const socket = segura
+  const socket = isSecure
     ? tls.connect({ ...opciones, servername, secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
     : net.connect(opciones)
   conexion.socket = socket
@@ -222,14 +222,14 @@ export async function openSocket(
   // The error listener stays, because an error before the client adds its own listener would be uncaught.
   socket.on('error', reject).once('close', () => reject(INTERRUPTED))
   socket.once('connect', () => {
-    conexion.tcp = medir()
+    conexion.tcp = measure()
     conexion.ip = socket.remoteAddress ?? null
-    conexion.fase = segura ? 'tls' : 'lista'
-    if (!segura) resolve(socket)
+    conexion.phase = isSecure ? 'tls' : 'lista'
+    if (!isSecure) resolve(socket)
   })
   socket.once('secureConnect', () => {
-    conexion.tls = medir()
-    conexion.fase = 'lista'
+    conexion.tls = measure()
+    conexion.phase = 'lista'
     resolve(socket)
   })
   return promise

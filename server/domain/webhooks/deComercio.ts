@@ -1,8 +1,8 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { exigirComercio } from '../comercios/comercio.ts'
-import type { AmbitoDeWebhooks } from './webhook.ts'
+import { requireComercio } from '../comercios/comercio.ts'
+import type { WebhookScope } from './webhook.ts'
 
 const MODO = statement<{ comercio_id: string; webhook: string }, { modo: Modo }>(
   'webhooks.modo',
@@ -13,12 +13,12 @@ const MODO = statement<{ comercio_id: string; webhook: string }, { modo: Modo }>
  * Returns the merchant and the mode of an endpoint that an operator names. The code of an endpoint tells its mode.
  * @throws Problema 404 if the merchant is unknown, or has no such endpoint
  */
-export async function ambitoDeWebhook(
+export async function readWebhookScope(
   db: Db,
   { comercio, webhook }: { comercio: string; webhook: string },
-): Promise<AmbitoDeWebhooks> {
-  const { id: comercioId } = await exigirComercio(db, comercio)
-  const [fila] = await db.consultar(MODO, { comercio_id: comercioId, webhook })
+): Promise<WebhookScope> {
+  const { id: comercioId } = await requireComercio(db, comercio)
+  const [fila] = await db.query(MODO, { comercio_id: comercioId, webhook })
   if (!fila) throw new Problema('webhook_desconocido', 'Ese comercio no tiene ningún webhook con ese identificador.')
   return { comercioId, modo: fila.modo }
 }

@@ -2,40 +2,46 @@ import { createOwnerTurns, createTurns } from '../../api/http/turns.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { EnsayoDeRecuperacion } from '../../generado/contrato/tipos/index.ts'
 import { unavailable } from '../../platform/errors.ts'
-import { eventosPorRecuperar, findRange, type PorRecuperar, porEnviar, type RecoveryPosition } from './recuperacion.ts'
+import {
+  eventosToRecover,
+  findRange,
+  isToSend,
+  type RecoveryParameters,
+  type RecoveryPosition,
+} from './recuperacion.ts'
 
 /** Maximum number of events that one statement of a dry run reads: some ten milliseconds of the database. */
 const PASO = 1_000
 /** Maximum number of events that a dry run reads. */
-const MAXIMO = 50_000
+const MAX_EVENTOS = 50_000
 /** Maximum duration of a dry run, in milliseconds, because a client waits for the response. */
-const PLAZO = 2_000
+const TIMEOUT_MS = 2_000
 /** Maximum concurrent statements of dry runs, over all merchants: a quarter of the process's connections. */
-const A_LA_VEZ = 2
+const MAX_AT_ONCE = 2
 
 interface Paso {
   eventos: number
-  mirados: number
+  scanned: number
   entregas: number
   ultimo: Omit<RecoveryPosition, 'fin' | 'tope'> | null
 }
 
-const ENSAYAR = statement<PorRecuperar, Paso>(
+const DRY_RUN = statement<RecoveryParameters, Paso>(
   'recuperacion.ensayar',
-  `with v as materialized (${eventosPorRecuperar(PASO)})
-   select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
-     count(*) filter (where suyo and ${porEnviar('e')})::int as entregas,
+  `with v as materialized (${eventosToRecover(PASO)})
+   select count(*) filter (where own)::int as eventos, count(*)::int as scanned,
+     count(*) filter (where own and ${isToSend('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
-   from v left join webhook_aviso e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo
+   from v left join webhook_aviso e on v.own and e.comercio_id = v.comercio_id and e.modo = v.modo
      and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
 /** Parameters of a dry run. */
-export type DryRunInput = Omit<PorRecuperar, keyof RecoveryPosition>
+export type DryRunInput = Omit<RecoveryParameters, keyof RecoveryPosition>
 
 /** Counts the deliveries that a recovery would send. Stops early if the count takes too long. */
-export type DryRun = (pedida: DryRunInput, senal: AbortSignal) => Promise<EnsayoDeRecuperacion>
+export type DryRun = (input: DryRunInput, signal: AbortSignal) => Promise<EnsayoDeRecuperacion>
 
 /**
  * Creates the function for dry runs. Each merchant has one dry run at a time, in steps that take turns with the steps
@@ -43,23 +49,23 @@ export type DryRun = (pedida: DryRunInput, senal: AbortSignal) => Promise<Ensayo
  * @param ms clock in milliseconds, of which only differences matter
  */
 export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
-  const porComercio = createOwnerTurns(1)
-  const turno = createTurns(A_LA_VEZ)
-  return (pedida, senal) =>
-    porComercio(pedida.comercio_id, async () => {
-      if (senal.aborted) throw unavailable('La solicitud se abandonó.')
-      const fin = ms() + PLAZO
-      const { comercio_id: comercioId, modo, desde, hasta } = pedida
-      const suya = db.como('guias_api', [comercioId])
-      let posicion = await turno(() => findRange(suya, { comercioId, modo }, desde, hasta))
-      const suma = { eventos: 0, avisos: 0 }
-      for (let mirados = 0; mirados < MAXIMO && ms() < fin && !senal.aborted; mirados += PASO) {
-        const [paso] = await turno(() => suya.consultar(ENSAYAR, { ...pedida, ...posicion }))
-        suma.eventos += paso!.eventos
-        suma.avisos += paso!.entregas
-        if (paso!.mirados < PASO) return { ...suma, exacto: true }
+  const comercioTurns = createOwnerTurns(1)
+  const turno = createTurns(MAX_AT_ONCE)
+  return (input, signal) =>
+    comercioTurns(input.comercio_id, async () => {
+      if (signal.aborted) throw unavailable('La solicitud se abandonó.')
+      const deadline = ms() + TIMEOUT_MS
+      const { comercio_id: comercioId, modo, desde, hasta } = input
+      const shardDb = db.como('guias_api', [comercioId])
+      let posicion = await turno(() => findRange(shardDb, { comercioId, modo }, desde, hasta))
+      const totals = { eventos: 0, avisos: 0 }
+      for (let scanned = 0; scanned < MAX_EVENTOS && ms() < deadline && !signal.aborted; scanned += PASO) {
+        const [paso] = await turno(() => shardDb.query(DRY_RUN, { ...input, ...posicion }))
+        totals.eventos += paso!.eventos
+        totals.avisos += paso!.entregas
+        if (paso!.scanned < PASO) return { ...totals, exacto: true }
         posicion = { ...posicion, ...paso!.ultimo }
       }
-      return { ...suma, exacto: false }
+      return { ...totals, exacto: false }
     })
 }

@@ -2,11 +2,11 @@ import { type Db, statement } from '../../data/db.ts'
 import { askAll, askByMerchant } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
 import {
-  type ContenidoDeEntrega,
-  contenidoDe,
-  DE_CONTENIDO,
+  type AvisoContent,
+  avisoContentOf,
+  CONTENT_COLUMNS,
+  type ContentRow,
   type FilaAvisoDeWebhook,
-  type FilaDeContenido,
 } from './entrega.ts'
 import { LEASE_QUEUE } from './pumps.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
@@ -25,7 +25,7 @@ const HASTA = `case
 /** SQL condition that the delivery `e` belongs to the endpoint of `a`. */
 const DE = (a: string) => `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
 
-const DE_ENTREGA = [
+const AVISO_COLUMNS = [
   'guia_id',
   'secuencia',
   'evento',
@@ -39,26 +39,26 @@ const DE_ENTREGA = [
 ] as const
 
 /** Due delivery of the `n`th requested endpoint, with the data of its body. */
-type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
-  [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaAvisoDeWebhook[C]
+type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
+  [C in (typeof AVISO_COLUMNS)[number] as `x_${C}`]: FilaAvisoDeWebhook[C]
 }
 
 /**
  * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
  * one delivery, as its probe.
  */
-const LEER = statement<{ pedidos: string; ahora: Date }, Leida>(
+const LEER = statement<{ requests: string; ahora: Date }, DueRow>(
   'webhookEntregas.leer',
-  `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
-     ${DE_CONTENIDO}
-   from json_to_recordset(:pedidos::json) as x(n int, comercio_id uuid, modo text, webhook text, cuantas int, salvo text[])
+  `select x.n, ${AVISO_COLUMNS.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
+     ${CONTENT_COLUMNS}
+   from json_to_recordset(:requests::json) as x(n int, comercio_id uuid, modo text, webhook text, count int, salvo text[])
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
      and w.estado <> 'eliminado'
    cross join lateral (
      select * from webhook_aviso e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
        and e.evento <> all (x.salvo)
      order by e.proximo_en, e.guia_id, e.secuencia
-     limit case when w.fallas >= ${FAILURES_TO_BRAKE} then 1 else x.cuantas end) e
+     limit case when w.fallas >= ${FAILURES_TO_BRAKE} then 1 else x.count end) e
    left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
    left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
      and v.secuencia = e.secuencia
@@ -69,35 +69,35 @@ const LEER = statement<{ pedidos: string; ahora: Date }, Leida>(
 /** Request for the due deliveries of one endpoint. */
 export interface DueRequest extends ClaveDeWebhook {
   /** Maximum number of deliveries. */
-  cuantas: number
+  count: number
   /** Ids of the events that are already in memory: evt_… */
   salvo: readonly string[]
 }
 
-/** Reads the due deliveries of each endpoint, in the order of `pedidos`. */
+/** Reads the due deliveries of each endpoint, in the order of `requests`. */
 export async function readDue(
   { db, ...deps }: Pick<Deps, 'db' | 'secretos' | 'log'>,
-  pedidos: readonly DueRequest[],
+  requests: readonly DueRequest[],
   ahora: Date,
-): Promise<ContenidoDeEntrega[][]> {
-  const leidas: ContenidoDeEntrega[][] = pedidos.map(() => [])
-  const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
-  const filas = await askByMerchant(db, numerados, ({ consultar }, suyos) =>
-    consultar(LEER, { pedidos: JSON.stringify(suyos), ahora }),
+): Promise<AvisoContent[][]> {
+  const contents: AvisoContent[][] = requests.map(() => [])
+  const numbered = requests.map((request, n) => ({ n, ...request }))
+  const rows = await askByMerchant(db, numbered, ({ query }, shardRequests) =>
+    query(LEER, { requests: JSON.stringify(shardRequests), ahora }),
   )
-  for (const fila of filas) {
-    const contenido = aContenido(deps, pedidos[fila.n]!, fila)
-    if (contenido) leidas[fila.n]!.push(contenido)
+  for (const fila of rows) {
+    const contenido = toContent(deps, requests[fila.n]!, fila)
+    if (contenido) contents[fila.n]!.push(contenido)
   }
-  return leidas
+  return contents
 }
 
-function aContenido(
+function toContent(
   deps: Pick<Deps, 'secretos' | 'log'>,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
-  fila: Leida,
-): ContenidoDeEntrega | undefined {
-  const entrega: FilaAvisoDeWebhook = {
+  fila: DueRow,
+): AvisoContent | undefined {
+  const aviso: FilaAvisoDeWebhook = {
     comercio_id,
     modo,
     webhook,
@@ -118,19 +118,19 @@ function aContenido(
     creado_en: fila.x_creado_en,
     terminado_en: null,
   }
-  return contenidoDe(deps, entrega, fila)
+  return avisoContentOf(deps, aviso, fila)
 }
 
 /** Maximum number of endpoints that one step of a search visits. */
-const POR_PASO = 500
+const ENDPOINTS_PER_STEP = 500
 
 /**
  * SQL of the endpoints with pending deliveries, from one endpoint to the next along the partial index. The cost depends
  * on the number of endpoints, not on the number of their deliveries.
  * @param desde SQL condition: the endpoint after which to begin
- * @param cuantos SQL condition: true if another endpoint may follow
+ * @param mayContinue SQL condition: true if another endpoint may follow
  */
-const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
+const withPending = (desde: string, mayContinue: string) => `with recursive p as (
     (select comercio_id, modo, webhook, 1 as n from webhook_aviso where estado = 'pendiente' ${desde}
      order by comercio_id, modo, webhook limit 1)
     union all
@@ -138,23 +138,23 @@ const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
       select e.comercio_id, e.modo, e.webhook from webhook_aviso e
       where e.estado = 'pendiente' and (e.comercio_id, e.modo, e.webhook) > (p.comercio_id, p.modo, p.webhook)
       order by e.comercio_id, e.modo, e.webhook limit 1) s
-    where ${cuantos}
+    where ${mayContinue}
   )`
 
-type Hallado = ClaveDeWebhook & { n: number; vencidas: boolean }
+type FoundEndpoint = ClaveDeWebhook & { n: number; due: boolean }
 
-const HALLAR = statement<Record<'desde_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, Hallado>(
+const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
   'webhookEntregas.hallar',
-  `${conPendientes('and (comercio_id, modo, webhook) > (:desde_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
+  `${withPending('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
    select p.*, exists (
      select from webhook w join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
-   ) as vencidas
+   ) as due
    from p order by p.n`,
   { alcance: 'parte' },
 )
 
-const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
+const SEARCH_START: Record<keyof ClaveDeWebhook, string> = {
   comercio_id: '00000000-0000-0000-0000-000000000000',
   modo: '',
   webhook: '',
@@ -166,29 +166,29 @@ const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
  * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
  */
 export async function findDue(
-  db: Pick<Db, 'consultar'>,
+  db: Pick<Db, 'query'>,
   ahora: Date,
   despues: ClaveDeWebhook | undefined,
 ): Promise<{ claves: ClaveDeWebhook[]; ultimo: ClaveDeWebhook | undefined }> {
-  const { comercio_id, modo, webhook } = despues ?? COMIENZO
-  const filas = await db.consultar(HALLAR, { desde_comercio: comercio_id, modo, webhook, ahora })
+  const { comercio_id, modo, webhook } = despues ?? SEARCH_START
+  const rows = await db.query(FIND_DUE, { from_comercio: comercio_id, modo, webhook, ahora })
   return {
-    claves: filas.filter(({ vencidas }) => vencidas),
-    ultimo: filas.length === POR_PASO ? filas.at(-1) : undefined,
+    claves: rows.filter(({ due }) => due),
+    ultimo: rows.length === ENDPOINTS_PER_STEP ? rows.at(-1) : undefined,
   }
 }
 
 /** Maximum number of deliveries that are counted. */
-const MUCHAS = 20_000
+const MAX_COUNTED = 20_000
 
-const VENCIDAS = statement<{ ahora: Date }, { webhook: string; cuantas: number }>(
+const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>(
   'webhookEntregas.vencidas',
-  `${conPendientes('', 'true')}
-   select webhook, count(*)::int as cuantas from (
+  `${withPending('', 'true')}
+   select webhook, count(*)::int as count from (
      select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado <> 'eliminado'
      join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
-     limit ${MUCHAS}) v
+     limit ${MAX_COUNTED}) v
    group by webhook`,
   { alcance: 'parte' },
 )
@@ -197,7 +197,7 @@ const VENCIDAS = statement<{ ahora: Date }, { webhook: string; cuantas: number }
  * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `data/queue/rescue.ts` does. No statement
  * of this service writes that table.
  */
-const CON_ARRIENDO = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
+const WITH_LEASE = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
   'webhookEntregas.conArriendo',
   `select singleton_key as webhook from pgboss.job where name = '${LEASE_QUEUE}' and singleton_key = any(:webhooks::text[])
      and state < 'completed'`,
@@ -208,32 +208,32 @@ const CON_ARRIENDO = statement<{ webhooks: readonly string[] }, { webhook: strin
  * their time or for their endpoint do not count. The count is 0 at any quiet moment. For an instant after a commit, it
  * includes deliveries that the next announcement or search takes.
  */
-export async function unleasedDeliveries({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
-  const vencidas = await askAll(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj() }))
-  const conArriendo = await db.consultar(CON_ARRIENDO, { webhooks: vencidas.map(({ webhook }) => webhook) })
-  const tomados = new Set<string | null>(conArriendo.map(({ webhook }) => webhook))
-  const cuantas = vencidas.filter(({ webhook }) => !tomados.has(webhook)).map((una) => una.cuantas)
+export async function unleasedDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
+  const due = await askAll(db, ({ query }) => query(COUNT_DUE, { ahora: clock() }))
+  const leased = await db.query(WITH_LEASE, { webhooks: due.map(({ webhook }) => webhook) })
+  const leasedWebhooks = new Set<string | null>(leased.map(({ webhook }) => webhook))
+  const count = due.filter(({ webhook }) => !leasedWebhooks.has(webhook)).map((left) => left.count)
   return Math.min(
-    cuantas.reduce((una, otra) => una + otra, 0),
-    MUCHAS,
+    count.reduce((left, right) => left + right, 0),
+    MAX_COUNTED,
   )
 }
 
 /** Time after which a due delivery counts as overdue, in milliseconds. */
-const ATRASADA_TRAS = 10 * 60_000
+const OVERDUE_AFTER_MS = 10 * 60_000
 
 // A probe either ends the pause of a failing endpoint or starts another pause. If a pause ended long ago, no probe was
 // sent since.
-const ATRASADAS = statement<{ ahora: Date; antes_de: Date }, { cuantas: number }>(
+const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number }>(
   'webhookEntregas.atrasadas',
-  `${conPendientes('', 'true')}
-   select count(*)::int as cuantas from (
+  `${withPending('', 'true')}
+   select count(*)::int as count from (
      select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado = 'activo' and w.estado_en <= :antes_de and w.comprobado_en <= :antes_de
        and (w.freno_vence_en is null or w.freno_vence_en <= :antes_de
          or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms')
      join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
-     limit ${MUCHAS}) v`,
+     limit ${MAX_COUNTED}) v`,
   { alcance: 'parte' },
 )
 
@@ -241,17 +241,17 @@ const ATRASADAS = statement<{ ahora: Date; antes_de: Date }, { cuantas: number }
  * Counts deliveries that have been due for ten minutes and whose endpoint could have received them, leased or not; some
  * 20,000 at most. Deliveries of paused or failing endpoints, and those sent on request, do not count.
  */
-export async function overdueDeliveries({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
-  const ahora = reloj()
-  const antes_de = new Date(ahora.getTime() - ATRASADA_TRAS)
-  const filas = await askAll(db, ({ consultar }) => consultar(ATRASADAS, { ahora, antes_de }))
+export async function overdueDeliveries({ db, clock }: { db: Db; clock: () => Date }): Promise<number> {
+  const ahora = clock()
+  const antes_de = new Date(ahora.getTime() - OVERDUE_AFTER_MS)
+  const rows = await askAll(db, ({ query }) => query(COUNT_OVERDUE, { ahora, antes_de }))
   return Math.min(
-    filas.reduce((suma, { cuantas }) => suma + cuantas, 0),
-    MUCHAS,
+    rows.reduce((sum, { count }) => sum + count, 0),
+    MAX_COUNTED,
   )
 }
 
-const PROXIMAS = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
+const NEXT_DUE = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
   'webhookEntregas.proximas',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
@@ -264,4 +264,4 @@ const PROXIMAS = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
 export const nextDueOf = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
-  askByMerchant(db, claves, ({ consultar }, suyas) => consultar(PROXIMAS, { claves: JSON.stringify(suyas), ahora }))
+  askByMerchant(db, claves, ({ query }, shardKeys) => query(NEXT_DUE, { claves: JSON.stringify(shardKeys), ahora }))

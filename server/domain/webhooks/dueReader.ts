@@ -1,14 +1,14 @@
 import { byPart } from '../../data/spread.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
+import type { JobDeps } from '../deps.ts'
 import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
-import type { ContenidoDeEntrega } from './entrega.ts'
+import type { AvisoContent } from './entrega.ts'
 
 /** Maximum number of endpoints of one read. */
 export const PER_READ = 200
 /** Maximum number of endpoints that are considered for one read. */
-const MIRADOS = 500
+const MAX_CONSIDERED = 500
 /** Maximum number of concurrent reads. */
 export const READS_AT_ONCE = 2
 /**
@@ -17,40 +17,40 @@ export const READS_AT_ONCE = 2
  */
 export const READ_THRESHOLD = 16
 
-interface Pedida {
+interface EndpointRead {
   endpoint: Endpoint
-  cuantas: number
+  count: number
 }
 
 interface ParaLeer {
   /** Reads the rows of endpoints. */
-  conocer: (endpoints: readonly Endpoint[]) => Promise<void>
+  refresh: (endpoints: readonly Endpoint[]) => Promise<void>
   /** Called when a delivery may be ready to send. */
   alLeer: () => void
-  alFallar: (error: unknown) => void
+  onError: (error: unknown) => void
 }
 
 /** Reads due deliveries into memory: many endpoints in one read, each within its share. */
 export class DueReader {
-  readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'secretos' | 'log'>
-  readonly #cupos: Admission<ReadyDelivery, Endpoint>
-  readonly #alFallar: (error: unknown) => void
+  readonly #deps: Pick<JobDeps, 'db' | 'clock' | 'timers' | 'secretos' | 'log'>
+  readonly #admission: Admission<ReadyDelivery, Endpoint>
+  readonly #onError: (error: unknown) => void
   readonly #alLeer: () => void
-  readonly #conocer: (endpoints: readonly Endpoint[]) => Promise<void>
-  readonly #porLeer = new Set<Endpoint>()
-  #leyendo = 0
-  #cerrado = false
+  readonly #refresh: (endpoints: readonly Endpoint[]) => Promise<void>
+  readonly #toRead = new Set<Endpoint>()
+  #readsInProgress = 0
+  #closed = false
 
   constructor(
-    deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'secretos' | 'log'>,
-    cupos: Admission<ReadyDelivery, Endpoint>,
-    { conocer, alLeer, alFallar }: ParaLeer,
+    deps: Pick<JobDeps, 'db' | 'clock' | 'timers' | 'secretos' | 'log'>,
+    admission: Admission<ReadyDelivery, Endpoint>,
+    { refresh, alLeer, onError }: ParaLeer,
   ) {
     this.#deps = deps
-    this.#cupos = cupos
-    this.#conocer = conocer
+    this.#admission = admission
+    this.#refresh = refresh
     this.#alLeer = alLeer
-    this.#alFallar = alFallar
+    this.#onError = onError
   }
 
   /** Announces that an endpoint may have deliveries that are not in memory. They are read as soon as there is room. */
@@ -64,32 +64,32 @@ export class DueReader {
    * delivery of the endpoint has ended.
    */
   consider(endpoint: Endpoint): void {
-    if (this.#porLeer.size > 0) this.#empezar()
+    if (this.#toRead.size > 0) this.#begin()
     const { readMode, waiting } = endpoint
-    if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#cerrado) return
+    if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#closed) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
-    if (endpoint.estaColgada(this.#deps.timers.now(), SLOW_AFTER)) return
-    this.#porLeer.add(endpoint)
-    this.#empezar()
+    if (endpoint.isHung(this.#deps.timers.now(), SLOW_AFTER)) return
+    this.#toRead.add(endpoint)
+    this.#begin()
   }
 
   forget(endpoint: Endpoint): void {
-    this.#porLeer.delete(endpoint)
+    this.#toRead.delete(endpoint)
   }
 
   close(): void {
-    this.#cerrado = true
-    this.#porLeer.clear()
+    this.#closed = true
+    this.#toRead.clear()
   }
 
   /** Starts a read in a microtask, so that one read serves all requests of one turn of the event loop. */
-  #empezar(): void {
-    if (this.#leyendo >= READS_AT_ONCE) return
-    this.#leyendo++
+  #begin(): void {
+    if (this.#readsInProgress >= READS_AT_ONCE) return
+    this.#readsInProgress++
     queueMicrotask(async () => {
-      const leyo = await this.#leer()
-      this.#leyendo--
-      if (leyo && this.#porLeer.size > 0 && !this.#cerrado) this.#empezar()
+      const mayContinue = await this.#leer()
+      this.#readsInProgress--
+      if (mayContinue && this.#toRead.size > 0 && !this.#closed) this.#begin()
     })
   }
 
@@ -98,82 +98,82 @@ export class DueReader {
    * @returns true if there was something to read and room for it, and no read failed
    */
   async #leer(): Promise<boolean> {
-    const pedidas = this.#tomar()
-    if (pedidas.length === 0) return false
-    const partes = await byPart(this.#deps.db, pedidas, ({ endpoint }) => endpoint.arriendo.key.comercio_id)
-    const hechas = await Promise.all(
-      partes.map(([, parte]) =>
+    const endpointReads = this.#chooseEndpoints()
+    if (endpointReads.length === 0) return false
+    const shards = await byPart(this.#deps.db, endpointReads, ({ endpoint }) => endpoint.lease.key.comercio_id)
+    const successes = await Promise.all(
+      shards.map(([, parte]) =>
         this.#leerParte(parte).then(
           () => true,
           (error: unknown) => {
-            this.#alFallar(error)
+            this.#onError(error)
             return false
           },
         ),
       ),
     )
     this.#alLeer()
-    return !hechas.includes(false)
+    return !successes.includes(false)
   }
 
-  async #leerParte(pedidas: readonly Pedida[]): Promise<void> {
-    let leidas: ContenidoDeEntrega[][] = []
+  async #leerParte(endpointReads: readonly EndpointRead[]): Promise<void> {
+    let contentsByRead: AvisoContent[][] = []
     try {
-      const pedidos = pedidas.map(({ endpoint: { arriendo, enMemoria }, cuantas }) => ({
-        ...arriendo.key,
-        cuantas,
-        salvo: [...enMemoria],
+      const dueRequests = endpointReads.map(({ endpoint: { lease, inMemory }, count }) => ({
+        ...lease.key,
+        count,
+        salvo: [...inMemory],
       }))
       // An address or a state may have changed since a delivery became due, so the rows of the endpoints are read, too.
-      ;[leidas] = await Promise.all([
-        readDue(this.#deps, pedidos, this.#deps.reloj()),
-        this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
+      ;[contentsByRead] = await Promise.all([
+        readDue(this.#deps, dueRequests, this.#deps.clock()),
+        this.#refresh(endpointReads.map(({ endpoint }) => endpoint)),
       ])
       const ahora = this.#deps.timers.now()
-      for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
-        const suyas = leidas[i]!
-        for (const contenido of suyas) this.#take(endpoint, toReady(contenido, ahora))
+      for (const [i, { endpoint, count }] of endpointReads.entries()) {
+        const contents = contentsByRead[i]!
+        for (const contenido of contents) this.#take(endpoint, toReady(contenido, ahora))
         // If the read returned as many deliveries as requested, more may be due.
-        if (suyas.length >= cuantas) endpoint.announce()
+        if (contents.length >= count) endpoint.announce()
       }
     } catch (error) {
-      for (const { endpoint } of pedidas) endpoint.announce()
+      for (const { endpoint } of endpointReads) endpoint.announce()
       throw error
     } finally {
       const ahora = this.#deps.timers.now()
-      for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
-        this.#cupos.liberar(endpoint, cuantas)
-        const traidas = leidas[i]?.map(({ entrega }) => entrega.evento) ?? []
-        endpoint.endRead(traidas, ahora)
+      for (const [i, { endpoint, count }] of endpointReads.entries()) {
+        this.#admission.unreserve(endpoint, count)
+        const readIds = contentsByRead[i]?.map(({ aviso }) => aviso.evento) ?? []
+        endpoint.endRead(readIds, ahora)
       }
     }
-    for (const { endpoint } of pedidas) if (endpoint.sendMode === 'open') this.consider(endpoint)
+    for (const { endpoint } of endpointReads) if (endpoint.sendMode === 'open') this.consider(endpoint)
   }
 
   /**
    * Chooses the endpoints of the next read in turn, as long as memory has room for their deliveries. The more endpoints
    * wait, the fewer deliveries each one gets.
    */
-  #tomar(): Pedida[] {
-    const pedidas: Pedida[] = []
-    const porEndpoint = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#porLeer.size))
-    let mirar = Math.min(MIRADOS, this.#porLeer.size)
-    for (const endpoint of this.#porLeer) {
-      if (pedidas.length === PER_READ || mirar-- === 0) break
-      this.#porLeer.delete(endpoint)
+  #chooseEndpoints(): EndpointRead[] {
+    const endpointReads: EndpointRead[] = []
+    const perEndpoint = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
+    let toConsider = Math.min(MAX_CONSIDERED, this.#toRead.size)
+    for (const endpoint of this.#toRead) {
+      if (endpointReads.length === PER_READ || toConsider-- === 0) break
+      this.#toRead.delete(endpoint)
       if (endpoint.isReading) continue
-      const cuantas = this.#cupos.reservar(endpoint, porEndpoint)
-      if (cuantas > 0) {
+      const count = this.#admission.reserve(endpoint, perEndpoint)
+      if (count > 0) {
         endpoint.startRead()
-        pedidas.push({ endpoint, cuantas })
-      } else if (endpoint.sendMode === 'open') this.#porLeer.add(endpoint)
+        endpointReads.push({ endpoint, count })
+      } else if (endpoint.sendMode === 'open') this.#toRead.add(endpoint)
     }
-    return pedidas
+    return endpointReads
   }
 
-  #take(endpoint: Endpoint, lista: ReadyDelivery): void {
-    if (endpoint.enMemoria.has(lista.evento) || !endpoint.mayTake(lista.guia_id)) return
-    endpoint.enMemoria.add(lista.evento)
-    this.#cupos.poner(endpoint, lista)
+  #take(endpoint: Endpoint, delivery: ReadyDelivery): void {
+    if (endpoint.inMemory.has(delivery.evento) || !endpoint.mayTake(delivery.guia_id)) return
+    endpoint.inMemory.add(delivery.evento)
+    this.#admission.add(endpoint, delivery)
   }
 }

@@ -6,7 +6,7 @@ import { type ClaveDeWebhook, desconocido } from './webhook.ts'
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
  * be millions.
  */
-const ELIMINAR = statement<ClaveDeWebhook & { ahora: Date }>(
+const DELETE_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }>(
   'webhooks.eliminar',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
@@ -16,22 +16,22 @@ const ELIMINAR = statement<ClaveDeWebhook & { ahora: Date }>(
  * Deletes the secrets of an endpoint, after its row is locked. A rotation in progress has then ended, and the secret
  * that it wrote is visible.
  */
-const ELIMINAR_SECRETOS = statement<ClaveDeWebhook>(
+const DELETE_SECRETOS = statement<ClaveDeWebhook>(
   'webhooks.eliminarSecretos',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',
 )
 
 export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
-  { path, identidad, idSolicitud, red },
-  { db, reloj, bitacora },
+  { path, identity, requestId, red },
+  { db, clock, bitacora },
 ) => {
-  const { comercioId, modo } = identidad
-  const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
-  await inTransaction(db, async (consultar) => {
-    if ((await consultar(ELIMINAR, { ...suyo, ahora: reloj() })).length === 0) desconocido()
-    await consultar(ELIMINAR_SECRETOS, suyo)
+  const { comercioId, modo } = identity
+  const webhookKey = { comercio_id: comercioId, modo, webhook: path.webhook }
+  await inTransaction(db, async (query) => {
+    if ((await query(DELETE_WEBHOOK, { ...webhookKey, ahora: clock() })).length === 0) desconocido()
+    await query(DELETE_SECRETOS, webhookKey)
     const linea = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
-    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+    await bitacora.record(query, { identity, requestId, red }, linea)
   })
   return { status: 204, body: undefined }
 }

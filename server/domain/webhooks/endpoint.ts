@@ -1,20 +1,20 @@
 import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
-import { type ContenidoDeEntrega, YA } from './entrega.ts'
+import { type AvisoContent, YA } from './entrega.ts'
 import type { Lease } from './leases.ts'
 import type { Receptor } from './receptor.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 
 /** Delivery in memory, with the data of its body. */
 export interface ReadyDelivery extends Waiting {
-  contenido: ContenidoDeEntrega
+  contenido: AvisoContent
 }
 
 /**
  * Converts a delivery to its form in memory.
  * @param desde time since which the delivery waits, in milliseconds of the process's clock
  */
-export const toReady = (contenido: ContenidoDeEntrega, desde: number): ReadyDelivery => {
-  const { evento, guia_id, secuencia } = contenido.entrega
+export const toReady = (contenido: AvisoContent, desde: number): ReadyDelivery => {
+  const { evento, guia_id, secuencia } = contenido.aviso
   return { evento, guia_id, secuencia, desde, contenido }
 }
 
@@ -22,7 +22,7 @@ export const toReady = (contenido: ContenidoDeEntrega, desde: number): ReadyDeli
  * Returns true if a pause has not ended yet. A pause that ends more than twice {@link MAX_BRAKE} from now comes from
  * a wrong clock and does not count.
  */
-const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <= cuando.getTime() + 2 * MAX_BRAKE
+const frena = (hasta: Date, instant: Date) => hasta > instant && hasta.getTime() <= instant.getTime() + 2 * MAX_BRAKE
 
 /** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
 const FRESCO = 1_500
@@ -49,45 +49,45 @@ const AFTER_READ = { read: 'read', unread: 'unread', reading: 'read', outdated: 
  * - {@link sendMode}: `open` sends several deliveries at a time, `probing` one. {@link FAILURES_TO_BRAKE} failures in a
  *   row lead to `probing`. A success, or a row without these failures, leads back to `open`.
  *
- * Neither mode says if due deliveries are accepted. {@link estaActivo} reads that from the endpoint's row and the clock.
+ * Neither mode says if due deliveries are accepted. {@link isActive} reads that from the endpoint's row and the clock.
  */
 export class Endpoint extends DeliveryLine<ReadyDelivery> {
-  readonly arriendo: Lease
+  readonly lease: Lease
   receptor: Receptor | undefined
   /** Time when the receiver was last read, in milliseconds of the process's clock. */
-  #leidoEn = Number.NEGATIVE_INFINITY
+  #readAt = Number.NEGATIVE_INFINITY
   /** Deliveries that wait, are being sent or are not settled yet, by the id of their event. */
-  readonly enMemoria: Set<string>
+  readonly inMemory: Set<string>
   #readMode: ReadMode = 'unread'
   #sendMode: 'open' | 'probing' = 'open'
   /** Guides whose unsent deliveries left memory during a read. */
   readonly #dropped = new Set<string>()
   /** Failures in a row that this process saw since it last knew that the endpoint was healthy. */
-  #fallas = 0
+  #failures = 0
   /** Failures that are not settled yet. */
-  #fallasSinAsentar = 0
+  #unsettledFailures = 0
   /** True if the endpoint's data may lack a failure that this process saw. */
-  #turbio = false
+  #isUncertain = false
   /**
    * Time when the read before the last one ended, in milliseconds. Until the first read, the time when the endpoint was
    * taken.
    */
   #antes: number
   /** Time when the last read ended, in milliseconds. Until the first read, the time when the endpoint was taken. */
-  #leida: number
+  #lastReadAt: number
   /** Ids of the events that the last read returned. */
-  #traidas = new Set<string>()
+  #lastReadIds = new Set<string>()
   /** Time of the endpoint's latest activity, in milliseconds of the process's clock. */
-  actividad: number
+  lastActivity: number
 
   /** @param before earlier hold of this process on the endpoint, with deliveries that it is still sending */
-  constructor(arriendo: Lease, parte: MerchantShare, ahora: number, before?: Endpoint) {
-    super(parte, before?.guiasEnVuelo)
-    this.arriendo = arriendo
-    this.enMemoria = before?.enMemoria ?? new Set()
-    this.actividad = ahora
+  constructor(lease: Lease, parte: MerchantShare, ahora: number, before?: Endpoint) {
+    super(parte, before?.guiasInFlight)
+    this.lease = lease
+    this.inMemory = before?.inMemory ?? new Set()
+    this.lastActivity = ahora
     this.#antes = ahora
-    this.#leida = ahora
+    this.#lastReadAt = ahora
   }
 
   get readMode(): ReadMode {
@@ -119,58 +119,58 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   }
 
   /** Stores the present row of the endpoint. @param receptor undefined if the endpoint no longer exists */
-  conocer(receptor: Receptor | undefined, ahora: number): void {
+  refresh(receptor: Receptor | undefined, ahora: number): void {
     this.receptor = receptor
-    this.#leidoEn = ahora
-    this.#turbio = this.#fallasSinAsentar > 0
-    if (receptor?.fallas === 0) this.#fallas = 0
-    this.#setSendMode(Math.max(this.#fallas, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
+    this.#readAt = ahora
+    this.#isUncertain = this.#unsettledFailures > 0
+    if (receptor?.fallas === 0) this.#failures = 0
+    this.#setSendMode(Math.max(this.#failures, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
   }
 
   esFresco(ahora: number): boolean {
-    return ahora - this.#leidoEn < FRESCO
+    return ahora - this.#readAt < FRESCO
   }
 
   /** Returns true if the endpoint accepts all due deliveries, and not only deliveries sent on request. */
-  estaActivo(cuando: Date): boolean {
+  isActive(instant: Date): boolean {
     const { estado, comprobado_en = null, freno_vence_en = null } = this.receptor ?? {}
-    return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || !frena(freno_vence_en, cuando))
+    return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || !frena(freno_vence_en, instant))
   }
 
   /** Returns true if a delivery may be sent to the endpoint in its present state. */
-  admite({ contenido: { entrega } }: ReadyDelivery, cuando: Date): boolean {
-    return entrega.proximo_en.getTime() === YA.getTime() || this.estaActivo(cuando)
+  accepts({ contenido: { aviso } }: ReadyDelivery, instant: Date): boolean {
+    return aviso.proximo_en.getTime() === YA.getTime() || this.isActive(instant)
   }
 
   /** True if the endpoint is known to be healthy. A success then changes nothing about it. */
-  get estaSano(): boolean {
+  get isHealthy(): boolean {
     const { receptor } = this
-    if (this.#turbio || !receptor || receptor.comprobado_en === null) return false
+    if (this.#isUncertain || !receptor || receptor.comprobado_en === null) return false
     return receptor.fallas === 0 && receptor.freno_vence_en === null
   }
 
   /** Records the end of an attempt. @returns true if the endpoint now gets one delivery at a time, as a probe */
-  anotar(bueno: boolean): boolean {
+  record(bueno: boolean): boolean {
     if (!bueno) {
-      this.#turbio = true
-      this.#fallasSinAsentar++
+      this.#isUncertain = true
+      this.#unsettledFailures++
     }
-    this.#fallas = bueno ? 0 : this.#fallas + 1
-    const brake = this.#fallas >= FAILURES_TO_BRAKE
+    this.#failures = bueno ? 0 : this.#failures + 1
+    const brake = this.#failures >= FAILURES_TO_BRAKE
     if (brake) this.#setSendMode('probing')
     else if (bueno) this.#setSendMode('open')
     return brake
   }
 
   /** Records that an attempt is settled. */
-  asentar(evento: string, bueno: boolean): void {
-    if (!bueno && this.#fallasSinAsentar > 0) this.#fallasSinAsentar--
-    this.enMemoria.delete(evento)
+  settle(evento: string, bueno: boolean): void {
+    if (!bueno && this.#unsettledFailures > 0) this.#unsettledFailures--
+    this.inMemory.delete(evento)
   }
 
   /** Removes an unsent delivery from memory. It is read again. */
   drop({ evento, guia_id }: Waiting): void {
-    this.enMemoria.delete(evento)
+    this.inMemory.delete(evento)
     if (this.isReading) this.#dropped.add(guia_id)
     this.announce()
   }
@@ -184,12 +184,12 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
     return !this.closed && !this.#dropped.has(guia_id)
   }
 
-  /** Records the end of a read. @param traidas ids of the events that the read returned */
-  endRead(traidas: readonly string[], ahora: number): void {
+  /** Records the end of a read. @param readIds ids of the events that the read returned */
+  endRead(readIds: readonly string[], ahora: number): void {
     this.#readMode = AFTER_READ[this.#readMode]
-    this.#antes = this.#leida
-    this.#leida = ahora
-    this.#traidas = new Set(traidas)
+    this.#antes = this.#lastReadAt
+    this.#lastReadAt = ahora
+    this.#lastReadIds = new Set(readIds)
     this.#dropped.clear()
   }
 
@@ -198,7 +198,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
    * it.
    * @param desde time when the write of the event began, in milliseconds
    */
-  esNuevo(evento: string, desde: number): boolean {
-    return desde > this.#antes && !this.#traidas.has(evento)
+  isNew(evento: string, desde: number): boolean {
+    return desde > this.#antes && !this.#lastReadIds.has(evento)
   }
 }

@@ -14,18 +14,18 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import {
-  type EventoRecien,
   type FilaEvento,
-  MOSTRADAS_DE_EVENTO,
-  presentarEvento,
-  trasEvento,
+  guiaAfterEvento,
+  presentEvento,
+  type RecentEvento,
+  SHOWN_EVENTO_COLUMNS,
 } from '../eventos/evento.ts'
-import { quitarNuevos } from '../eventos/forma.ts'
-import { DE_CUERPO, type FilaGuia } from '../guias/campos.ts'
-import { antesDe, type CorreccionLeida, correccionesTras } from '../guias/correcciones.ts'
-import { presentarGuardada } from '../guias/guia.ts'
+import { removeNewMembers } from '../eventos/forma.ts'
+import { BODY_COLUMNS, type FilaGuia } from '../guias/campos.ts'
+import { antesDe, correccionesAfter, type ReadCorreccion } from '../guias/correcciones.ts'
+import { presentStored } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
-import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
+import type { ClaveDeWebhook, WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_aviso`. */
 export type FilaAvisoDeWebhook = RowOf<
@@ -36,13 +36,13 @@ export type FilaAvisoDeWebhook = RowOf<
     estado: EstadoDeAvisoDeWebhook
     causa: CausaDeAvisoDeWebhook
     ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
-    exito: Exito | null
+    exito: StoredSuccess | null
     datos: { webhook: Webhook } | null
   }
 >
 
 /** Successful first attempt of a delivery, as stored in the row of the delivery. */
-export interface Exito extends Omit<ExchangeResult, 'error' | 'detalle' | 'retry_after'> {
+export interface StoredSuccess extends Omit<ExchangeResult, 'error' | 'detalle' | 'retry_after'> {
   /** Id of the attempt; ids sort by start time. */
   id: string
   causa: CausaDeAvisoDeWebhook
@@ -62,16 +62,16 @@ export type Clave = ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'guia_id' | 'secue
  */
 export const YA = new Date(0)
 
-const PREFIJO = 'evt_'
+const EVENTO_PREFIX = 'evt_'
 
 /**
  * Returns the public id of a delivery: avi_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
  * delivery, so they form its public id.
  */
-export const codigoDeEntrega = ({ webhook, evento }: Pick<FilaAvisoDeWebhook, 'webhook' | 'evento'>) =>
-  `avi_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
+export const avisoCodeOf = ({ webhook, evento }: Pick<FilaAvisoDeWebhook, 'webhook' | 'evento'>) =>
+  `avi_${webhook.slice('wh_'.length)}_${evento.slice(EVENTO_PREFIX.length)}`
 
-const MOSTRADAS = [
+const SHOWN_COLUMNS = [
   ...([
     'webhook',
     'evento',
@@ -86,17 +86,17 @@ const MOSTRADAS = [
   ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
 ] as const
 
-type EntregaMostrada = Pick<FilaAvisoDeWebhook, (typeof MOSTRADAS)[number]>
+type ShownAviso = Pick<FilaAvisoDeWebhook, (typeof SHOWN_COLUMNS)[number]>
 
 /** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
-export type EntregaLeida = InJson<EntregaMostrada>
+export type AvisoInJson = InJson<ShownAviso>
 
-/** SQL select list for {@link EntregaLeida}, of `e`. Excludes the bodies of the endpoints' responses. */
-export const COLUMNAS_DE_ENTREGA = withTexts(MOSTRADAS, 'e.')
+/** SQL select list for {@link AvisoInJson}, of `e`. Excludes the bodies of the endpoints' responses. */
+export const AVISO_COLUMNS = withTexts(SHOWN_COLUMNS, 'e.')
 
 /** Returns a row of `webhook_aviso` in the contract's form. */
-export const presentarAvisoDeWebhook = (fila: EntregaMostrada | EntregaLeida): AvisoDeWebhook => ({
-  aviso: codigoDeEntrega(fila),
+export const presentWebhookAviso = (fila: ShownAviso | AvisoInJson): AvisoDeWebhook => ({
+  aviso: avisoCodeOf(fila),
   webhook: fila.webhook,
   evento: fila.evento,
   tipo: fila.tipo,
@@ -121,7 +121,7 @@ const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
  * id.
  */
-const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaAvisoDeWebhook>(
+const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaAvisoDeWebhook>(
   'webhookEntregas.buscar',
   `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
@@ -130,19 +130,19 @@ const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, F
 )
 
 /** Returns the delivery with this public id. @throws Problema 404 */
-export async function exigirAvisoDeWebhook(...cual: Parameters<typeof leerAvisoDeWebhook>) {
-  const fila = await leerAvisoDeWebhook(...cual)
+export async function requireWebhookAviso(...args: Parameters<typeof leerAvisoDeWebhook>) {
+  const fila = await leerAvisoDeWebhook(...args)
   if (!fila) throw new Problema('aviso_desconocido', 'Ese webhook no tiene ningún aviso con ese identificador.')
   return fila
 }
 
 /** Returns the delivery with this public id; undefined if it does not exist. */
-export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: AmbitoDeWebhooks, webhook: string, id: string) {
+export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookScope, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
     guia === undefined || webhook !== `wh_${codigo}`
       ? []
-      : await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
+      : await db.query(FIND_AVISO, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
   return fila
 }
 
@@ -150,20 +150,20 @@ export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: AmbitoDeW
  * Data of a body: the event of a guide, with the guide as it was before later corrections, or the data stored with an
  * event of the endpoint itself.
  */
-export type ContenidoDeEntrega =
-  | { entrega: FilaAvisoDeWebhook; guia: FilaGuia; evento: FilaEvento }
-  | { entrega: FilaAvisoDeWebhook & { datos: { webhook: Webhook } } }
+export type AvisoContent =
+  | { aviso: FilaAvisoDeWebhook; guia: FilaGuia; evento: FilaEvento }
+  | { aviso: FilaAvisoDeWebhook & { datos: { webhook: Webhook } } }
 
 /** Returns the deliveries of an event that was just committed, with the data of their bodies. */
-export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): ContenidoDeEntrega[] =>
+export const avisosOf = ({ guia, evento, webhooks }: RecentEvento): AvisoContent[] =>
   webhooks.map((webhook) => ({
-    entrega: {
+    aviso: {
       comercio_id: evento.comercio_id,
       modo: evento.modo,
       webhook,
       guia_id: evento.guia_id,
       secuencia: evento.secuencia,
-      evento: `${PREFIJO}${evento.guia}_${evento.secuencia}`,
+      evento: `${EVENTO_PREFIX}${evento.guia}_${evento.secuencia}`,
       tipo: evento.tipo,
       estado: 'pendiente',
       causa: 'automatica',
@@ -186,58 +186,64 @@ export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): ContenidoD
  * Returns the body exactly as it is signed. The body is the same at every attempt: it has the values that the guide had
  * right after the event, and the members of the event's version (eventos/forma.ts).
  */
-export function cuerpoDeWebhook(contenido: ContenidoDeEntrega): string {
-  const { entrega } = contenido
-  const datos = 'guia' in contenido ? datosDe(contenido) : contenido.entrega.datos
+export function buildWebhookBody(contenido: AvisoContent): string {
+  const { aviso } = contenido
+  const datos = 'guia' in contenido ? buildBodyData(contenido) : contenido.aviso.datos
   return JSON.stringify({
-    id: entrega.evento,
-    tipo: entrega.tipo,
-    creado_en: ('guia' in contenido ? contenido.evento.registrado_en : entrega.creado_en).toISOString(),
+    id: aviso.evento,
+    tipo: aviso.tipo,
+    creado_en: ('guia' in contenido ? contenido.evento.registrado_en : aviso.creado_en).toISOString(),
     datos,
   })
 }
 
-function datosDe({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
-  const datos = { guia: presentarGuardada(trasEvento(guia, evento)), evento: presentarEvento(evento) }
-  quitarNuevos(datos, evento.forma)
+function buildBodyData({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
+  const datos = { guia: presentStored(guiaAfterEvento(guia, evento)), evento: presentEvento(evento) }
+  removeNewMembers(datos, evento.forma)
   return datos
 }
 
-const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto', 'forma', 'traza'] as const
+const EVENTO_BODY_COLUMNS = [...SHOWN_EVENTO_COLUMNS, 'foto', 'forma', 'traza'] as const
 
 /**
- * Row that {@link DE_CONTENIDO} selects: the columns of the guide and of the event from which the body of a webhook is
+ * Row that {@link CONTENT_COLUMNS} selects: the columns of the guide and of the event from which the body of a webhook is
  * built. All are null if guide and event no longer exist, or if the event is about the endpoint itself, such as a test
  * event.
  */
-export type FilaDeContenido = {
-  [C in (typeof DE_CUERPO)[number]]: FilaGuia[C] | null
-} & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null } & { correcciones: CorreccionLeida[] | null }
+export type ContentRow = {
+  [C in (typeof BODY_COLUMNS)[number]]: FilaGuia[C] | null
+} & { [C in (typeof EVENTO_BODY_COLUMNS)[number] as `e_${C}`]: FilaEvento[C] | null } & {
+  correcciones: ReadCorreccion[] | null
+}
 
 /** SQL select list for the data of a body, of a guide `g` and its event `v`. */
-export const DE_CONTENIDO = [
-  ...DE_CUERPO.map((c) => `g.${c}`),
-  ...DE_EVENTO.map((c) => `v.${c} as e_${c}`),
-  `${correccionesTras('g', 'v')} as correcciones`,
+export const CONTENT_COLUMNS = [
+  ...BODY_COLUMNS.map((c) => `g.${c}`),
+  ...EVENTO_BODY_COLUMNS.map((c) => `v.${c} as e_${c}`),
+  `${correccionesAfter('g', 'v')} as correcciones`,
 ].join(', ')
 
-type DepsDeContenido = Pick<Deps, 'secretos' | 'log'>
+type ContentDeps = Pick<Deps, 'secretos' | 'log'>
 
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export function contenidoDe(
-  deps: DepsDeContenido,
-  entrega: FilaAvisoDeWebhook,
-  fila: FilaDeContenido,
-): ContenidoDeEntrega | undefined {
-  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
+export function avisoContentOf(
+  deps: ContentDeps,
+  aviso: FilaAvisoDeWebhook,
+  fila: ContentRow,
+): AvisoContent | undefined {
+  if (aviso.datos !== null) return { aviso: { ...aviso, datos: aviso.datos } }
   if (fila.e_registrado_en === null) return undefined
   const evento: Record<string, unknown> = {}
-  for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
-  return { entrega, guia: guiaDe(deps, entrega, fila), evento: evento as FilaEvento }
+  for (const column of EVENTO_BODY_COLUMNS) evento[column] = fila[`e_${column}`]
+  return { aviso, guia: guiaBeforeCorrecciones(deps, aviso, fila), evento: evento as FilaEvento }
 }
 
 /** Returns the guide as it was before later corrections. */
-function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaAvisoDeWebhook, fila: FilaDeContenido) {
+function guiaBeforeCorrecciones(
+  { secretos, log }: ContentDeps,
+  { guia_id, evento }: FilaAvisoDeWebhook,
+  fila: ContentRow,
+) {
   const guia = fila as unknown as FilaGuia
   if (!fila.correcciones) return guia
   try {
@@ -250,20 +256,20 @@ function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaAvi
   }
 }
 
-const CARGAR = statement<Omit<Clave, 'webhook'>, FilaDeContenido>(
+const LOAD_CONTENT = statement<Omit<Clave, 'webhook'>, ContentRow>(
   'webhookEntregas.cargar',
-  `select ${DE_CONTENIDO} from evento v
+  `select ${CONTENT_COLUMNS} from evento v
    join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id
    where v.comercio_id = :comercio_id and v.modo = :modo and v.guia_id = :guia_id and v.secuencia = :secuencia`,
 )
 
 /** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export async function cargarContenido(
-  { db, ...deps }: Pick<Deps, 'db'> & DepsDeContenido,
-  entrega: FilaAvisoDeWebhook,
-): Promise<ContenidoDeEntrega | undefined> {
-  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
-  const { comercio_id, modo, guia_id, secuencia } = entrega
-  const [fila] = await db.consultar(CARGAR, { comercio_id, modo, guia_id, secuencia })
-  return fila && contenidoDe(deps, entrega, fila)
+export async function loadContent(
+  { db, ...deps }: Pick<Deps, 'db'> & ContentDeps,
+  aviso: FilaAvisoDeWebhook,
+): Promise<AvisoContent | undefined> {
+  if (aviso.datos !== null) return { aviso: { ...aviso, datos: aviso.datos } }
+  const { comercio_id, modo, guia_id, secuencia } = aviso
+  const [fila] = await db.query(LOAD_CONTENT, { comercio_id, modo, guia_id, secuencia })
+  return fila && avisoContentOf(deps, aviso, fila)
 }

@@ -1,27 +1,27 @@
 import { inSpan } from '../../platform/tracing.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
-import { type ContenidoDeEntrega, cuerpoDeWebhook } from './entrega.ts'
+import type { JobDeps } from '../deps.ts'
+import { type AvisoContent, buildWebhookBody } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
 import { type Receptor, validSecrets } from './receptor.ts'
 import type { ExchangeResult } from './response.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 import { signWebhook } from './signature.ts'
-import { politicaDe } from './webhook.ts'
+import { policyOf } from './webhook.ts'
 
 /** Makes one attempt at a delivery: signs its body, sends the request and returns the result. */
 export async function exchange(
-  { reloj, nuevoId, enviador, destinos }: Pick<DepsDeTrabajo, 'reloj' | 'nuevoId' | 'enviador' | 'destinos'>,
+  { clock, newId, sender, destinations }: Pick<JobDeps, 'clock' | 'newId' | 'sender' | 'destinations'>,
   receptor: Receptor,
-  contenido: ContenidoDeEntrega,
+  contenido: AvisoContent,
 ): Promise<AttemptResult> {
-  const { entrega } = contenido
+  const { aviso } = contenido
   const { webhook, modo, url, direccion } = receptor
-  const iniciado_en = reloj()
+  const iniciado_en = clock()
   const { secretos, claves } = validSecrets(receptor, iniciado_en)
-  const cuerpo = cuerpoDeWebhook(contenido)
-  const firmas = signWebhook(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)
-  const { loopback } = politicaDe(destinos, modo)
-  const { evento, tipo, intentos } = entrega
+  const cuerpo = buildWebhookBody(contenido)
+  const firmas = signWebhook(aviso.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)
+  const { loopback } = policyOf(destinations, modo)
+  const { evento, tipo, intentos } = aviso
   const attributes = {
     'guias.webhook': webhook,
     'guias.evento': evento,
@@ -30,11 +30,11 @@ export async function exchange(
   }
   const respuesta = await inSpan('webhook attempt', { kind: 'client', attributes }, async (span) => {
     const cabeceras = webhookHeaders(firmas, span?.traceparent)
-    const hecha = await enviador.enviar({ canal: webhook, url, direccion, cabeceras, cuerpo, loopback })
-    span?.set({ 'http.response.status_code': hecha.status ?? undefined, 'error.type': hecha.error ?? undefined })
-    return hecha
+    const result = await sender.send({ canal: webhook, url, direccion, cabeceras, cuerpo, loopback })
+    span?.set({ 'http.response.status_code': result.status ?? undefined, 'error.type': result.error ?? undefined })
+    return result
   })
-  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta: visible(url, respuesta) }
+  return { id: newId().id, aviso, url, secretos, iniciado_en, respuesta: visible(url, respuesta) }
 }
 
 /**

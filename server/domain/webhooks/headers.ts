@@ -1,5 +1,5 @@
 /** Name of the sender, as receivers see it in their logs. */
-const AGENTE = 'Guias-Webhooks/1'
+const USER_AGENT = 'Guias-Webhooks/1'
 
 /**
  * Headers of an attempt, in the order in which they are sent.
@@ -7,7 +7,7 @@ const AGENTE = 'Guias-Webhooks/1'
  */
 export const webhookHeaders = (firma: Readonly<Record<string, string>>, traceparent?: string) => ({
   'content-type': 'application/json',
-  'user-agent': AGENTE,
+  'user-agent': USER_AGENT,
   ...firma,
   ...(traceparent === undefined ? {} : { traceparent }),
 })

@@ -6,31 +6,31 @@ import { findOrphans, heartbeat, LEASE_QUEUE, type LeaseRecord, recordLeases } f
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Interval between two heartbeats of the process, in milliseconds. */
-const LATIDO = 4_000
+const HEARTBEAT_INTERVAL_MS = 4_000
 /**
  * Maximum age of the last heartbeat, in milliseconds, at which an exchange may begin. An exchange takes 15 s at most,
  * so it ends before the lease does. An old holder and a new holder therefore never overlap.
  */
-const CONFIANZA = 10_000
+const MAX_HEARTBEAT_AGE_MS = 10_000
 /** Time for which this process assumes that another process holds an endpoint, in milliseconds. */
-const RECUERDO = 2_000
+const FOREIGN_HOLD_MS = 2_000
 /** Maximum number of leases of a process. */
-const MAXIMO = 40_000
+const MAX_LEASES = 40_000
 /**
- * Number of leases that a process claims without pauses. Above this number, the process claims {@link TOMA} leases and
+ * Number of leases that a process claims without pauses. Above this number, the process claims {@link LEASES_PER_CLAIM} leases and
  * then waits for {@link ENTRE_TOMAS}. Processes with fewer leases are therefore quicker to claim.
  */
-const SIN_PAUSA = 4_000
+const LEASES_WITHOUT_PAUSE = 4_000
 /** Pause between two claims, in milliseconds. */
 const ENTRE_TOMAS = 100
 /** Maximum number of leases in one claim. */
-const TOMA = 200
+const LEASES_PER_CLAIM = 200
 /**
  * Maximum number of leases in one statement that records leases, renews the heartbeats of pg-boss or releases leases.
  */
-const POR_SENTENCIA = 2_000
+const LEASES_PER_STATEMENT = 2_000
 /** Fraction of the heartbeat period of pg-boss after which the heartbeat is renewed. */
-const PARTE_DEL_PLAZO = 1 / 3
+const RENEWAL_FRACTION = 1 / 3
 
 const claimOf = ({ id, retryCount }: LeaseRecord) => `${id} ${retryCount}`
 
@@ -40,38 +40,38 @@ export class Lease {
   /** Claim on the job of the lease. A later claim belongs to another process. */
   readonly jobId: LeaseRecord
   /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
-  latido: number
+  heartbeatAt: number
   /**
    * True once the lease is recorded and lives by the heartbeat of the process. Before that, the lease lives by its
    * claim alone.
    */
-  anotado = false
+  recorded = false
   /** Milliseconds after the last renewal at which pg-boss gives up the job. */
   readonly deadline: number
   /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
   renewed: number
 
-  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, latido: number, plazo = Number.POSITIVE_INFINITY) {
+  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, heartbeatAt: number, deadline = Number.POSITIVE_INFINITY) {
     this.key = clave
     this.jobId = trabajo
-    this.latido = latido
-    this.deadline = plazo
-    this.renewed = latido
+    this.heartbeatAt = heartbeatAt
+    this.deadline = deadline
+    this.renewed = heartbeatAt
   }
 
   /** Returns true if an exchange that begins now ends within the lease. */
   isValid(ahora: number): boolean {
-    return ahora - this.latido < CONFIANZA
+    return ahora - this.heartbeatAt < MAX_HEARTBEAT_AGE_MS
   }
 }
 
-interface Oyente {
+interface LeaseListener {
   /** Called with endpoints of which this process has just got the leases. */
-  alTomar: (arriendos: readonly Lease[]) => void
+  onTaken: (leases: readonly Lease[]) => void
   /** Called with a lease that another process may hold by now. */
-  alPerder: (arriendo: Lease) => void
+  onLost: (lease: Lease) => void
   /** Called with endpoints that this process asked for and that another process holds. */
-  alNoTomar: (claves: readonly ClaveDeWebhook[]) => void
+  onNotTaken: (claves: readonly ClaveDeWebhook[]) => void
 }
 
 /**
@@ -83,47 +83,47 @@ interface Oyente {
  */
 export class Leases {
   readonly #boss: PgBoss
-  readonly #db: Pick<Db, 'consultar'>
+  readonly #db: Pick<Db, 'query'>
   readonly #timers: Timers
-  readonly #oyente: Oyente
+  readonly #listener: LeaseListener
   /** Id of this process in `webhook_bomba`. A heartbeat creates a new id if the process holds no recorded lease. */
-  #bomba = ''
-  readonly #suyos = new Map<string, Lease>()
-  readonly #pedidos = new Map<string, { clave: ClaveDeWebhook; deOtro: boolean }>()
+  #pumpId = ''
+  readonly #held = new Map<string, Lease>()
+  readonly #requested = new Map<string, { clave: ClaveDeWebhook; fromOther: boolean }>()
   /** Endpoints that another process held at the latest request, with the time until which this process assumes so. */
-  readonly #ajenos = new Map<string, number>()
-  #tomando: Promise<void> | undefined
-  #otra = false
-  #soltando: Promise<void> = Promise.resolve()
+  readonly #foreignUntil = new Map<string, number>()
+  #taking: Promise<void> | undefined
+  #takeAgain = false
+  #releasing: Promise<void> = Promise.resolve()
   /** Claims that were given up and whose jobs may still exist. */
-  readonly #porBorrar = new Set<LeaseRecord>()
-  #cerrado = false
-  #ultimoLatido = Number.NEGATIVE_INFINITY
-  #latiendo = false
+  readonly #toDelete = new Set<LeaseRecord>()
+  #closed = false
+  #lastBeatAt = Number.NEGATIVE_INFINITY
+  #beating = false
 
   /** @param db database sessions whose commits do not wait for the disk */
-  constructor(boss: PgBoss, db: Pick<Db, 'consultar'>, timers: Timers, oyente: Oyente) {
+  constructor(boss: PgBoss, db: Pick<Db, 'query'>, timers: Timers, listener: LeaseListener) {
     this.#boss = boss
     this.#db = db
     this.#timers = timers
-    this.#oyente = oyente
+    this.#listener = listener
   }
 
   /** Returns the leases in the order in which they were claimed. */
   all(): Lease[] {
-    return [...this.#suyos.values()]
+    return [...this.#held.values()]
   }
 
   /**
    * Requests an endpoint for the next {@link take}.
-   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  request(clave: ClaveDeWebhook, deOtro: boolean): void {
+  request(clave: ClaveDeWebhook, fromOther: boolean): void {
     const { webhook } = clave
-    if (this.#suyos.has(webhook)) return
-    if (deOtro && (this.#ajenos.get(webhook) ?? 0) > this.#timers.now()) return
-    this.#pedidos.set(webhook, { clave, deOtro: deOtro && (this.#pedidos.get(webhook)?.deOtro ?? true) })
+    if (this.#held.has(webhook)) return
+    if (fromOther && (this.#foreignUntil.get(webhook) ?? 0) > this.#timers.now()) return
+    this.#requested.set(webhook, { clave, fromOther: fromOther && (this.#requested.get(webhook)?.fromOther ?? true) })
   }
 
   /**
@@ -131,38 +131,38 @@ export class Leases {
    * after it.
    */
   take(): Promise<void> {
-    if (this.#tomando) this.#otra = true
-    this.#tomando ??= this.#tomarTodo().finally(() => {
-      this.#tomando = undefined
+    if (this.#taking) this.#takeAgain = true
+    this.#taking ??= this.#takeAll().finally(() => {
+      this.#taking = undefined
     })
-    return this.#tomando
+    return this.#taking
   }
 
-  async #tomarTodo(): Promise<void> {
+  async #takeAll(): Promise<void> {
     do {
-      this.#otra = false
-      const pedidos = [...this.#pedidos.values()].filter(({ clave }) => !this.#suyos.has(clave.webhook))
-      this.#pedidos.clear()
+      this.#takeAgain = false
+      const requested = [...this.#requested.values()].filter(({ clave }) => !this.#held.has(clave.webhook))
+      this.#requested.clear()
       // The job of an endpoint that is being given up still exists and would prevent a new job.
-      await this.#soltando
-      await this.#encolar(pedidos.map(({ clave }) => clave))
-      while (!this.#cerrado && this.#suyos.size < MAXIMO && (await this.#reclamar()) === TOMA)
-        if (this.#suyos.size >= SIN_PAUSA) await sleep(this.#timers, ENTRE_TOMAS)
-      this.#recordarAjenos(pedidos.filter(({ clave }) => !this.#suyos.has(clave.webhook)))
-    } while (this.#otra && !this.#cerrado)
+      await this.#releasing
+      await this.#enqueue(requested.map(({ clave }) => clave))
+      while (!this.#closed && this.#held.size < MAX_LEASES && (await this.#claim()) === LEASES_PER_CLAIM)
+        if (this.#held.size >= LEASES_WITHOUT_PAUSE) await sleep(this.#timers, ENTRE_TOMAS)
+      this.#rememberForeign(requested.filter(({ clave }) => !this.#held.has(clave.webhook)))
+    } while (this.#takeAgain && !this.#closed)
   }
 
-  #recordarAjenos(ajenos: readonly { clave: ClaveDeWebhook; deOtro: boolean }[]): void {
+  #rememberForeign(foreign: readonly { clave: ClaveDeWebhook; fromOther: boolean }[]): void {
     const ahora = this.#timers.now()
-    for (const [webhook, hasta] of this.#ajenos) if (hasta < ahora) this.#ajenos.delete(webhook)
-    for (const { clave } of ajenos) this.#ajenos.set(clave.webhook, ahora + RECUERDO)
-    const propios = ajenos.filter(({ deOtro }) => !deOtro).map(({ clave }) => clave)
-    if (propios.length > 0) this.#oyente.alNoTomar(propios)
+    for (const [webhook, hasta] of this.#foreignUntil) if (hasta < ahora) this.#foreignUntil.delete(webhook)
+    for (const { clave } of foreign) this.#foreignUntil.set(clave.webhook, ahora + FOREIGN_HOLD_MS)
+    const ownKeys = foreign.filter(({ fromOther }) => !fromOther).map(({ clave }) => clave)
+    if (ownKeys.length > 0) this.#listener.onNotTaken(ownKeys)
   }
 
   /** Creates the jobs of endpoints. The queue allows no second job for an endpoint, waiting or held. */
-  async #encolar(claves: readonly ClaveDeWebhook[]): Promise<void> {
-    if (claves.length === 0 || this.#cerrado) return
+  async #enqueue(claves: readonly ClaveDeWebhook[]): Promise<void> {
+    if (claves.length === 0 || this.#closed) return
     const trabajos = claves.map(({ comercio_id, modo, webhook }) => ({
       data: { comercio_id, modo, webhook },
       singletonKey: webhook,
@@ -170,91 +170,91 @@ export class Leases {
     await this.#boss.insert(LEASE_QUEUE, trabajos, { returnId: false })
   }
 
-  async #reclamar(): Promise<number> {
-    const latido = this.#timers.now()
-    const trabajos = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: TOMA })
-    const nuevos = trabajos.map(
+  async #claim(): Promise<number> {
+    const heartbeatAt = this.#timers.now()
+    const trabajos = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: LEASES_PER_CLAIM })
+    const newLeases = trabajos.map(
       ({ id, retryCount, data, heartbeatSeconds }) =>
-        new Lease(data, { id, retryCount }, latido, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
+        new Lease(data, { id, retryCount }, heartbeatAt, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
     )
     // A process that was declared dead may claim its own endpoint again before a heartbeat tells that it lost it.
-    this.#perder(nuevos.flatMap(({ key }) => this.#suyos.get(key.webhook) ?? []))
-    for (const arriendo of nuevos) this.#suyos.set(arriendo.key.webhook, arriendo)
-    if (nuevos.length > 0) this.#oyente.alTomar(nuevos)
+    this.#lose(newLeases.flatMap(({ key }) => this.#held.get(key.webhook) ?? []))
+    for (const lease of newLeases) this.#held.set(lease.key.webhook, lease)
+    if (newLeases.length > 0) this.#listener.onTaken(newLeases)
     return trabajos.length
   }
 
   /** Sends the heartbeat of the process if it is due. A lease that the heartbeat does not confirm is lost. */
   async beat(ahora: number): Promise<void> {
-    if (this.#latiendo || this.#suyos.size === 0 || ahora - this.#ultimoLatido < LATIDO) return
-    this.#latiendo = true
-    this.#ultimoLatido = ahora
+    if (this.#beating || this.#held.size === 0 || ahora - this.#lastBeatAt < HEARTBEAT_INTERVAL_MS) return
+    this.#beating = true
+    this.#lastBeatAt = ahora
     try {
-      await this.#confirmar(ahora)
+      await this.#confirm(ahora)
     } finally {
-      this.#latiendo = false
+      this.#beating = false
     }
   }
 
-  async #confirmar(ahora: number): Promise<void> {
-    const anotados = this.all().filter(({ anotado }) => anotado)
-    const nueva = anotados.length === 0
-    if (nueva) this.#bomba = randomUUID()
-    const perdidos = await heartbeat(this.#db, this.#bomba, nueva)
+  async #confirm(ahora: number): Promise<void> {
+    const recordedLeases = this.all().filter(({ recorded }) => recorded)
+    const isNewPump = recordedLeases.length === 0
+    if (isNewPump) this.#pumpId = randomUUID()
+    const lostRecords = await heartbeat(this.#db, this.#pumpId, isNewPump)
     // Another process has declared this process dead. Leases that live by their claim are recorded at the next
     // heartbeat.
-    if (!perdidos) return this.#perder(anotados)
-    const idos = new Set(perdidos.map(claimOf))
-    const seFue = ({ jobId }: Lease) => idos.size > 0 && idos.has(claimOf(jobId))
-    for (const arriendo of anotados) if (!seFue(arriendo)) arriendo.latido = ahora
-    this.#perder(anotados.filter(seFue))
-    await this.#anotar(ahora)
-    await this.#renovar(ahora)
-    if (this.#porBorrar.size > 0) await this.#borrar([])
+    if (!lostRecords) return this.#lose(recordedLeases)
+    const lostClaims = new Set(lostRecords.map(claimOf))
+    const isLost = ({ jobId }: Lease) => lostClaims.size > 0 && lostClaims.has(claimOf(jobId))
+    for (const lease of recordedLeases) if (!isLost(lease)) lease.heartbeatAt = ahora
+    this.#lose(recordedLeases.filter(isLost))
+    await this.#record(ahora)
+    await this.#renew(ahora)
+    if (this.#toDelete.size > 0) await this.#delete([])
   }
 
   /** Records the leases that are not yet recorded for this process. Until then, a lease expires with its claim. */
-  async #anotar(ahora: number): Promise<void> {
-    const nuevos = this.all().filter(({ anotado }) => !anotado)
-    for (let desde = 0; desde < nuevos.length; desde += POR_SENTENCIA) {
-      const unos = nuevos.slice(desde, desde + POR_SENTENCIA)
-      const tomas = unos.map(({ jobId }) => jobId)
-      const hechas = new Set(await recordLeases(this.#db, this.#bomba, tomas))
+  async #record(ahora: number): Promise<void> {
+    const newLeases = this.all().filter(({ recorded }) => !recorded)
+    for (let desde = 0; desde < newLeases.length; desde += LEASES_PER_STATEMENT) {
+      const batch = newLeases.slice(desde, desde + LEASES_PER_STATEMENT)
+      const tomas = batch.map(({ jobId }) => jobId)
+      const recordedIds = new Set(await recordLeases(this.#db, this.#pumpId, tomas))
       // While a lease close to its end was recorded, another process may have taken it.
-      const aTiempo = unos.filter((uno) => hechas.has(uno.jobId.id) && uno.isValid(this.#timers.now()))
-      for (const arriendo of aTiempo) {
-        arriendo.anotado = true
-        arriendo.latido = ahora
+      const inTime = batch.filter((lease) => recordedIds.has(lease.jobId.id) && lease.isValid(this.#timers.now()))
+      for (const lease of inTime) {
+        lease.recorded = true
+        lease.heartbeatAt = ahora
       }
-      const demas = unos.filter(({ anotado }) => !anotado)
-      this.#perder(demas)
-      await this.#borrar(demas)
+      const unrecorded = batch.filter(({ recorded }) => !recorded)
+      this.#lose(unrecorded)
+      await this.#delete(unrecorded)
     }
   }
 
   /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
-  async #renovar(ahora: number): Promise<void> {
-    const unos = this.all()
-      .filter(({ renewed, deadline }) => ahora - renewed > PARTE_DEL_PLAZO * deadline)
+  async #renew(ahora: number): Promise<void> {
+    const batch = this.all()
+      .filter(({ renewed, deadline }) => ahora - renewed > RENEWAL_FRACTION * deadline)
       .sort((a, b) => a.renewed + a.deadline - (b.renewed + b.deadline))
-      .slice(0, POR_SENTENCIA)
-    if (unos.length === 0) return
+      .slice(0, LEASES_PER_STATEMENT)
+    if (batch.length === 0) return
     // pg-boss returns the renewed jobs, although its types do not say so.
     const { settled } = (await this.#boss.touch(
       LEASE_QUEUE,
-      unos.map(({ jobId }) => jobId),
+      batch.map(({ jobId }) => jobId),
     )) as { settled?: string[] }
     if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
-    const vivos = new Set(settled)
-    for (const arriendo of unos) if (vivos.has(arriendo.jobId.id)) arriendo.renewed = ahora
-    this.#perder(unos.filter(({ jobId }) => !vivos.has(jobId.id)))
+    const aliveIds = new Set(settled)
+    for (const lease of batch) if (aliveIds.has(lease.jobId.id)) lease.renewed = ahora
+    this.#lose(batch.filter(({ jobId }) => !aliveIds.has(jobId.id)))
   }
 
-  #perder(arriendos: readonly Lease[]): void {
-    for (const arriendo of arriendos) {
-      if (this.#suyos.get(arriendo.key.webhook) !== arriendo) continue
-      this.#suyos.delete(arriendo.key.webhook)
-      this.#oyente.alPerder(arriendo)
+  #lose(leases: readonly Lease[]): void {
+    for (const lease of leases) {
+      if (this.#held.get(lease.key.webhook) !== lease) continue
+      this.#held.delete(lease.key.webhook)
+      this.#listener.onLost(lease)
     }
   }
 
@@ -263,44 +263,44 @@ export class Leases {
    * @returns the number of leases
    */
   async rescue(): Promise<number> {
-    const huerfanas = await findOrphans(this.#db)
-    for (let desde = 0; desde < huerfanas.length; desde += POR_SENTENCIA)
-      await this.#boss.fail(LEASE_QUEUE, huerfanas.slice(desde, desde + POR_SENTENCIA), {
+    const orphans = await findOrphans(this.#db)
+    for (let desde = 0; desde < orphans.length; desde += LEASES_PER_STATEMENT)
+      await this.#boss.fail(LEASE_QUEUE, orphans.slice(desde, desde + LEASES_PER_STATEMENT), {
         message: 'process lost',
       })
-    return huerfanas.length
+    return orphans.length
   }
 
   /** Gives up leases. */
-  async release(arriendos: readonly Lease[]): Promise<void> {
-    if (arriendos.length === 0) return
-    for (const { key } of arriendos) this.#suyos.delete(key.webhook)
-    await this.#borrar(arriendos)
+  async release(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return
+    for (const { key } of leases) this.#held.delete(key.webhook)
+    await this.#delete(leases)
   }
 
   /**
    * Deletes jobs, including the jobs that could not be deleted before. A job that stays recorded for this process would
    * never be free for another process.
    */
-  async #borrar(arriendos: readonly Lease[]): Promise<void> {
-    for (const { jobId } of arriendos) this.#porBorrar.add(jobId)
-    const soltando = this.#soltando.then(async () => {
-      while (this.#porBorrar.size > 0) {
-        const unas = [...this.#porBorrar].slice(0, POR_SENTENCIA)
-        await this.#boss.deleteJob(LEASE_QUEUE, unas)
-        for (const una of unas) this.#porBorrar.delete(una)
+  async #delete(leases: readonly Lease[]): Promise<void> {
+    for (const { jobId } of leases) this.#toDelete.add(jobId)
+    const deletion = this.#releasing.then(async () => {
+      while (this.#toDelete.size > 0) {
+        const claims = [...this.#toDelete].slice(0, LEASES_PER_STATEMENT)
+        await this.#boss.deleteJob(LEASE_QUEUE, claims)
+        for (const claim of claims) this.#toDelete.delete(claim)
       }
     })
-    this.#soltando = soltando.then(
+    this.#releasing = deletion.then(
       () => {},
       () => {},
     )
-    await soltando
+    await deletion
   }
 
   /** Stops claiming endpoints, and waits until a claim in progress ends. */
   async close(): Promise<void> {
-    this.#cerrado = true
-    await this.#tomando?.catch(() => {})
+    this.#closed = true
+    await this.#taking?.catch(() => {})
   }
 }

@@ -7,48 +7,48 @@ import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { COLUMNAS_DE_ENTREGA, type EntregaLeida, type FilaAvisoDeWebhook, presentarAvisoDeWebhook } from './entrega.ts'
-import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
+import { AVISO_COLUMNS, type AvisoInJson, type FilaAvisoDeWebhook, presentWebhookAviso } from './entrega.ts'
+import { type ClaveDeWebhook, requireWebhook, type WebhookScope } from './webhook.ts'
 
-export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identidad }, deps) => ({
+export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identity }, deps) => ({
   status: 200,
-  body: await paginaDeEntregas(deps, 'listarAvisosDeWebhook', identidad, path.webhook, query),
+  body: await readAvisoPage(deps, 'listarAvisosDeWebhook', identity, path.webhook, query),
 })
 
 /**
  * Returns a page of an endpoint's deliveries, for its merchant or for operators.
  * @throws Problema 404
  */
-export function paginaDeEntregas(
-  { db, cursores, reloj }: Pick<Deps, 'db' | 'cursores' | 'reloj'>,
+export function readAvisoPage(
+  { db, cursors, clock }: Pick<Deps, 'db' | 'cursors' | 'clock'>,
   operacion: OperationId,
-  { comercioId, modo }: AmbitoDeWebhooks,
+  { comercioId, modo }: WebhookScope,
   webhook: string,
-  query: (Filtros & Pagination) | undefined,
+  query: (AvisoFilters & Pagination) | undefined,
 ) {
-  const { limite: _limite, cursor: _cursor, ...filtros } = query ?? {}
-  const ambito = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filtros }
-  return paginate(cursores, ambito, query ?? {}, {
-    async leer(despues, cuantas) {
-      const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
+  const { limite: _limit, cursor: _cursor, ...filters } = query ?? {}
+  const ambito = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filters }
+  return paginate(cursors, ambito, query ?? {}, {
+    async leer(despues, count) {
+      const rows = await leer(db, { comercio_id: comercioId, modo, webhook }, filters, despues, count)
       // An empty page may mean that the webhook does not exist, which must return 404.
-      if (filas.length === 0) await exigirWebhook(db, { comercioId, modo }, webhook, reloj())
-      return filas
+      if (rows.length === 0) await requireWebhook(db, { comercioId, modo }, webhook, clock())
+      return rows
     },
     posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
-    presentar: presentarAvisoDeWebhook,
+    present: presentWebhookAviso,
   })
 }
 
-type FilaDeLista = EntregaLeida & Pick<FilaAvisoDeWebhook, 'guia_id'>
+type AvisoListRow = AvisoInJson & Pick<FilaAvisoDeWebhook, 'guia_id'>
 
-type Filtros = Omit<NonNullable<ListarAvisosDeWebhookData['query']>, 'limite' | 'cursor'>
+type AvisoFilters = Omit<NonNullable<ListarAvisosDeWebhookData['query']>, 'limite' | 'cursor'>
 
 /**
  * Maximum number of filters for which a list is a prepared statement. With more filters PostgreSQL plans the list for
  * each request, because all combinations would need 128 prepared statements.
  */
-const FILTROS_COMUNES = 1
+const MAX_PREPARED_FILTERS = 1
 
 /** SQL condition of each state. The states are literals, so that the planner can use the partial indexes for them. */
 const OF_STATE: Readonly<Record<EstadoDeAvisoDeWebhook, string>> = {
@@ -60,11 +60,11 @@ const OF_STATE: Readonly<Record<EstadoDeAvisoDeWebhook, string>> = {
 function leer(
   db: Db,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
-  { estado, tipo, guia, creado_desde, creado_hasta }: Filtros,
+  { estado, tipo, guia, creado_desde, creado_hasta }: AvisoFilters,
   despues: CursorPosition | undefined,
   limite: number,
-): Promise<FilaDeLista[]> {
-  const posibles: [dado: unknown, condicion: string][] = [
+): Promise<AvisoListRow[]> {
+  const candidates: [dado: unknown, condicion: string][] = [
     [estado, estado ? OF_STATE[estado] : ''],
     [tipo, 'e.tipo = :tipo'],
     [
@@ -75,8 +75,8 @@ function leer(
     [creado_hasta, 'e.creado_en < :hasta'],
     [despues, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
   ]
-  const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
-  const valores = {
+  const conditions = candidates.flatMap(([dado, condition]) => (dado === undefined ? [] : [`and ${condition}`]))
+  const values = {
     comercio_id,
     modo,
     webhook,
@@ -89,14 +89,15 @@ function leer(
     guia_id: despues?.[1],
     secuencia: despues?.[2],
   }
-  const lista = dynamicStatement<typeof valores, FilaDeLista>(
-    `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_aviso e
-     where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
+  const listStatement = dynamicStatement<typeof values, AvisoListRow>(
+    `select ${AVISO_COLUMNS}, e.guia_id from webhook_aviso e
+     where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${conditions.join(' ')}
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
          and w.estado <> 'eliminado')
      order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
-    [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
+    [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <=
+      MAX_PREPARED_FILTERS,
     { plan: 'generic' },
   )
-  return db.consultar(lista, valores)
+  return db.query(listStatement, values)
 }

@@ -6,13 +6,13 @@ import type { FilaAvisoDeWebhook } from './entrega.ts'
 import type { FilaWebhook } from './webhook.ts'
 
 /** Maximum endpoints listed. */
-const MAX_CON_FALLAS = 200
+const MAX_FAILING = 200
 /** Maximum pending deliveries counted for each endpoint. */
-const MAX_PENDIENTES = 1_000
+const MAX_PENDING = 1_000
 /** Maximum failed deliveries read, newest first, for the last fault of an endpoint. */
-const MAX_FALLIDAS = 100
+const MAX_FAILED = 100
 
-type FilaConFallas = Pick<
+type FailingRow = Pick<
   FilaWebhook,
   'webhook' | 'url' | 'modo' | 'estado' | 'motivo' | 'estado_en' | 'fallas' | 'primera_falla_en'
 > & {
@@ -27,7 +27,7 @@ type FilaConFallas = Pick<
  * Reads endpoints that fail or were disabled, those that fail longest first. The last fault is taken from a pending
  * delivery, or else from a failed one. A delivery that was never tried has no fault.
  */
-const CON_FALLAS = statement<{ modo: Modo; deshabilitado: boolean | null }, FilaConFallas>(
+const FAILING_WEBHOOKS = statement<{ modo: Modo; deshabilitado: boolean | null }, FailingRow>(
   'webhooks.conFallas',
   `select c.comercio, c.nombre, w.webhook, w.url, w.modo, w.estado, w.motivo, w.estado_en, w.fallas, w.primera_falla_en,
      p.pendientes, coalesce(p.error, f.error) as error, case when p.error is null then f.status else p.status end as status
@@ -35,7 +35,7 @@ const CON_FALLAS = statement<{ modo: Modo; deshabilitado: boolean | null }, Fila
      select * from webhook where modo = :modo and estado <> 'eliminado'
        and (primera_falla_en is not null or estado = 'deshabilitado')
        and (:deshabilitado::boolean is null or (estado = 'deshabilitado') = :deshabilitado)
-     order by primera_falla_en limit ${MAX_CON_FALLAS + 1}) w
+     order by primera_falla_en limit ${MAX_FAILING + 1}) w
    join comercio c on c.id = w.comercio_id
    cross join lateral (
      select count(*)::int as pendientes, (array_agg(ultimo_error) filter (where ultimo_error is not null))[1] as error,
@@ -43,12 +43,12 @@ const CON_FALLAS = statement<{ modo: Modo; deshabilitado: boolean | null }, Fila
      from (
        select ultimo_error, ultimo_status from webhook_aviso
        where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'pendiente'
-       limit ${MAX_PENDIENTES}) s) p
+       limit ${MAX_PENDING}) s) p
    left join lateral (
      select ultimo_error as error, ultimo_status as status from (
        select ultimo_error, ultimo_status from webhook_aviso
        where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'fallido'
-       order by creado_en desc, guia_id desc, secuencia desc limit ${MAX_FALLIDAS}) s
+       order by creado_en desc, guia_id desc, secuencia desc limit ${MAX_FAILED}) s
      where ultimo_error <> 'webhook_deshabilitado' limit 1) f on true`,
   { alcance: 'parte', plan: 'indexed' },
 )
@@ -59,13 +59,13 @@ export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async
 ) => {
   const { modo = 'live', estado } = query ?? {}
   const deshabilitado = estado === undefined ? null : estado === 'deshabilitado'
-  const filas = await askAll(db, ({ consultar }) => consultar(CON_FALLAS, { modo, deshabilitado }))
-  const datos = filas.map(presentar).toSorted((uno, otro) => Date.parse(uno.desde) - Date.parse(otro.desde))
-  await bitacora.consultada(quien, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
-  return { status: 200, body: { datos: datos.slice(0, MAX_CON_FALLAS), hay_mas: datos.length > MAX_CON_FALLAS } }
+  const rows = await askAll(db, ({ query }) => query(FAILING_WEBHOOKS, { modo, deshabilitado }))
+  const datos = rows.map(present).toSorted((left, otro) => Date.parse(left.desde) - Date.parse(otro.desde))
+  await bitacora.recordRead(quien, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
+  return { status: 200, body: { datos: datos.slice(0, MAX_FAILING), hay_mas: datos.length > MAX_FAILING } }
 }
 
-const presentar = (fila: FilaConFallas): WebhookConFallas => ({
+const present = (fila: FailingRow): WebhookConFallas => ({
   comercio: fila.comercio,
   nombre_comercio: fila.nombre,
   webhook: fila.webhook,

@@ -1,7 +1,7 @@
 import type { Handler } from '../operation.ts'
-import { exigirWebhook, presentarWebhook } from './webhook.ts'
+import { presentWebhook, requireWebhook } from './webhook.ts'
 
-export const obtenerWebhook: Handler<'obtenerWebhook'> = async ({ path, identidad }, { db, reloj }) => ({
+export const obtenerWebhook: Handler<'obtenerWebhook'> = async ({ path, identity }, { db, clock }) => ({
   status: 200,
-  body: presentarWebhook(await exigirWebhook(db, identidad, path.webhook, reloj())),
+  body: presentWebhook(await requireWebhook(db, identity, path.webhook, clock())),
 })

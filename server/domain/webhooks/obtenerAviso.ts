@@ -4,23 +4,23 @@ import type { AvisoDeWebhookConIntentos, IntentoDeWebhook } from '../../generado
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
+  buildWebhookBody,
   type Clave,
-  cargarContenido,
-  cuerpoDeWebhook,
-  type Exito,
-  exigirAvisoDeWebhook,
   type FilaAvisoDeWebhook,
-  presentarAvisoDeWebhook,
+  loadContent,
+  presentWebhookAviso,
+  requireWebhookAviso,
+  type StoredSuccess,
 } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
-import type { AmbitoDeWebhooks } from './webhook.ts'
+import type { WebhookScope } from './webhook.ts'
 
 /** Maximum number of attempts that are shown of a delivery. */
 const INTENTOS = 100
 
 type FilaIntento = Omit<webhook_intento, keyof Clave>
 
-const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
+const presentWebhookIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
   numero: fila.numero,
   causa: fila.causa as IntentoDeWebhook['causa'],
   tardio: fila.tardio,
@@ -39,11 +39,11 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
   error: fila.error as IntentoDeWebhook['error'],
   detalle: fila.detalle,
   latencia: {
-    dns_ms: redondear(fila.dns_ms),
-    conexion_ms: redondear(fila.conexion_ms),
-    tls_ms: redondear(fila.tls_ms),
-    primer_byte_ms: redondear(fila.primer_byte_ms),
-    total_ms: redondear(fila.total_ms)!,
+    dns_ms: roundMs(fila.dns_ms),
+    conexion_ms: roundMs(fila.conexion_ms),
+    tls_ms: roundMs(fila.tls_ms),
+    primer_byte_ms: roundMs(fila.primer_byte_ms),
+    total_ms: roundMs(fila.total_ms)!,
   },
   respuesta:
     fila.cuerpo === null
@@ -56,24 +56,24 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
 })
 
 /** Rounds a duration to a tenth of a millisecond, because a `float4` column returns digits that were never measured. */
-const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
+const roundMs = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
 
 /**
  * Returns the attempts of a delivery, newest first. A first attempt that succeeded is stored in the row of the
  * delivery.
  */
-async function leerIntentos(db: Db, entrega: FilaAvisoDeWebhook): Promise<FilaIntento[]> {
-  const { comercio_id, modo, webhook, guia_id, secuencia, exito } = entrega
-  const filas = await db.prisma.webhook_intento.findMany({
+async function leerIntentos(db: Db, aviso: FilaAvisoDeWebhook): Promise<FilaIntento[]> {
+  const { comercio_id, modo, webhook, guia_id, secuencia, exito } = aviso
+  const rows = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
     orderBy: { id: 'desc' },
     take: INTENTOS,
   })
-  if (!exito || filas.length === INTENTOS) return filas
-  return [...filas, deExito(exito)].sort((a, b) => (a.id < b.id ? 1 : -1))
+  if (!exito || rows.length === INTENTOS) return rows
+  return [...rows, toIntentoRow(exito)].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
+const toIntentoRow = ({ iniciado_en, ...exito }: StoredSuccess): FilaIntento => ({
   ...exito,
   iniciado_en: new Date(iniciado_en),
   numero: 1,
@@ -82,29 +82,29 @@ const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
   detalle: null,
 })
 
-export const obtenerAvisoDeWebhook: Handler<'obtenerAvisoDeWebhook'> = async ({ path, identidad }, deps) => ({
+export const obtenerAvisoDeWebhook: Handler<'obtenerAvisoDeWebhook'> = async ({ path, identity }, deps) => ({
   status: 200,
-  body: await leerConIntentos(deps, identidad, path.webhook, path.aviso),
+  body: await readWithIntentos(deps, identity, path.webhook, path.aviso),
 })
 
 /**
  * Returns a delivery with its body and its attempts, for its merchant or for operators.
  * @throws Problema 404
  */
-export async function leerConIntentos(
+export async function readWithIntentos(
   { db, secretos, log }: Pick<Deps, 'db' | 'secretos' | 'log'>,
-  ambito: AmbitoDeWebhooks,
+  ambito: WebhookScope,
   webhook: string,
   codigo: string,
 ): Promise<AvisoDeWebhookConIntentos> {
-  const entrega = await exigirAvisoDeWebhook(db, ambito, webhook, codigo)
+  const aviso = await requireWebhookAviso(db, ambito, webhook, codigo)
   const [intentos, contenido] = await Promise.all([
-    leerIntentos(db.de(ambito.comercioId), entrega),
-    cargarContenido({ db: db.de(ambito.comercioId), secretos, log }, entrega),
+    leerIntentos(db.de(ambito.comercioId), aviso),
+    loadContent({ db: db.de(ambito.comercioId), secretos, log }, aviso),
   ])
   return {
-    ...presentarAvisoDeWebhook(entrega),
-    cuerpo: contenido ? cuerpoDeWebhook(contenido) : '',
-    historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
+    ...presentWebhookAviso(aviso),
+    cuerpo: contenido ? buildWebhookBody(contenido) : '',
+    historial: intentos.map((fila) => presentWebhookIntento(aviso.evento, fila)),
   }
 }

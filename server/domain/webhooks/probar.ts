@@ -1,16 +1,16 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { codigoDeEntrega, type FilaAvisoDeWebhook, leerAvisoDeWebhook, presentarAvisoDeWebhook, YA } from './entrega.ts'
+import { avisoCodeOf, type FilaAvisoDeWebhook, leerAvisoDeWebhook, presentWebhookAviso, YA } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
-import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, type FilaWebhook, presentWebhook, requireWebhook } from './webhook.ts'
 
 /**
  * Inserts an event of the endpoint itself. The event belongs to no guide, so `guia_id` is the MD5 of the event's id,
  * and the row stores the data of the body.
  */
-const ENVIAR = statement<
+const INSERT_OWN_EVENTO = statement<
   ClaveDeWebhook &
     Pick<FilaAvisoDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
       datos: { webhook: Webhook }
@@ -24,47 +24,47 @@ const ENVIAR = statement<
 )
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
-const PENDIENTE = statement<ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
+const PENDING_TEST = statement<ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_aviso where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
 /** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
-export async function enviarPrueba(consultar: Query, fila: FilaWebhook, ahora: Date): Promise<FilaAvisoDeWebhook> {
+export async function sendTest(query: Query, fila: FilaWebhook, ahora: Date): Promise<FilaAvisoDeWebhook> {
   const { comercio_id, modo, webhook } = fila
-  const suyo = { comercio_id, modo, webhook, proximo_en: YA }
-  const [pendiente] = await consultar(PENDIENTE, suyo)
+  const testKey = { comercio_id, modo, webhook, proximo_en: YA }
+  const [pendiente] = await query(PENDING_TEST, testKey)
   if (pendiente) return pendiente
-  const [entrega] = await consultar(ENVIAR, {
-    ...suyo,
+  const [aviso] = await query(INSERT_OWN_EVENTO, {
+    ...testKey,
     evento: newOwnEventId(),
     tipo: 'webhook.prueba',
     causa: 'prueba',
-    datos: { webhook: presentarWebhook(fila) },
+    datos: { webhook: presentWebhook(fila) },
     creado_en: ahora,
   })
-  return entrega!
+  return aviso!
 }
 
-export const probarWebhook: Handler<'probarWebhook'> = async (entrada, deps) => {
-  const { path, identidad, idSolicitud, red } = entrada
-  const { db, reloj, avisarTrabajo, bitacora } = deps
-  const { hecho, headers } = await unaVez(deps, 'probarWebhook', entrada, {
-    async hacer(recordar) {
-      const ahora = reloj()
-      const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
-      const entrega = await inTransaction(db, async (consultar) => {
+export const probarWebhook: Handler<'probarWebhook'> = async (input, deps) => {
+  const { path, identity, requestId, red } = input
+  const { db, clock, notifyJobs, bitacora } = deps
+  const { result, headers } = await doOnce(deps, 'probarWebhook', input, {
+    async perform(remember) {
+      const ahora = clock()
+      const fila = await requireWebhook(db, identity, path.webhook, ahora)
+      const aviso = await inTransaction(db, async (query) => {
         const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
-        await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-        const entrega = await enviarPrueba(consultar, fila, ahora)
-        await recordar(consultar, codigoDeEntrega(entrega))
-        return entrega
+        await bitacora.record(query, { identity, requestId, red }, linea)
+        const aviso = await sendTest(query, fila, ahora)
+        await remember(query, avisoCodeOf(aviso))
+        return aviso
       })
-      avisarTrabajo()
-      return entrega
+      notifyJobs()
+      return aviso
     },
-    releer: (entrega) => leerAvisoDeWebhook(db, identidad, path.webhook, entrega),
+    reread: (aviso) => leerAvisoDeWebhook(db, identity, path.webhook, aviso),
   })
-  return { status: 202, headers, body: presentarAvisoDeWebhook(hecho) }
+  return { status: 202, headers, body: presentWebhookAviso(result) }
 }

@@ -3,13 +3,13 @@ import { byPart } from '../../data/spread.ts'
 import { translateError } from '../../platform/errors.ts'
 import { sleep } from '../../platform/time/timers.ts'
 import { inSpan } from '../../platform/tracing.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
-import type { EventoRecien } from '../eventos/evento.ts'
+import type { JobDeps } from '../deps.ts'
+import type { RecentEvento } from '../eventos/evento.ts'
 import { Admission, type AdmissionTurn, SLOW_AFTER } from './admission.ts'
 import { DueReader } from './dueReader.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 import { Endpoints } from './endpoints.ts'
-import { type ContenidoDeEntrega, entregasDe } from './entrega.ts'
+import { type AvisoContent, avisosOf } from './entrega.ts'
 import { exchange } from './exchange.ts'
 import { Hosts, hostSendOf } from './hosts.ts'
 import { Retries } from './retries.ts'
@@ -21,59 +21,61 @@ import type { ClaveDeWebhook } from './webhook.ts'
 /** Interval between two rounds over the endpoints, in milliseconds. */
 const RONDA = 500
 /** Maximum time that a delivery waits in memory, in milliseconds. Other deliveries may need its place. */
-const ESPERA_MAXIMA = 5_000
+const MAX_MEMORY_WAIT_MS = 5_000
 /** Time that a stop waits for exchanges in progress, in milliseconds; longer than an exchange may take. */
-const PLAZO = 17_000
+const STOP_TIMEOUT_MS = 17_000
 
-type DepsDeBomba = Pick<
-  DepsDeTrabajo,
-  | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'timers' | 'nuevoId' | 'azar')
-  | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar' | 'despertar' | 'hayTrabajo')
+type PumpDeps = Pick<
+  JobDeps,
+  | ('db' | 'noWaitDb' | 'log' | 'clock' | 'timers' | 'newId' | 'random')
+  | ('secretos' | 'sender' | 'destinations' | 'metrics' | 'signalWebhooks' | 'wake' | 'announceWork')
 >
 
 /** Returns the `traceparent` of the delivery's event; null if the event is not traced. */
-const traceparentOf = (contenido: ContenidoDeEntrega) => ('evento' in contenido ? contenido.evento.traza : null)
+const traceparentOf = (contenido: AvisoContent) => ('evento' in contenido ? contenido.evento.traza : null)
 /** Returns the id of the trace of the delivery's event. */
-const traceOf = (contenido: ContenidoDeEntrega) => traceparentOf(contenido)?.split('-')[1]
+const traceOf = (contenido: AvisoContent) => traceparentOf(contenido)?.split('-')[1]
 
 /**
  * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
  * each merchant's share, and settles the results. A separate class does each of these tasks; this class connects them.
  */
 export class Pump {
-  readonly #deps: DepsDeBomba
-  readonly #cupos = new Admission<ReadyDelivery, Endpoint>()
-  readonly #anfitriones = new Hosts<Endpoint>()
+  readonly #deps: PumpDeps
+  readonly #admission = new Admission<ReadyDelivery, Endpoint>()
+  readonly #hosts = new Hosts<Endpoint>()
   readonly #endpoints: Endpoints
   readonly #lector: DueReader
-  readonly #asiento: Settlement
+  readonly #settlement: Settlement
   readonly #busqueda: DueSearch
-  readonly #reintentos: Retries
+  readonly #retries: Retries
   #cancelRonda = () => {}
-  #detenida = false
-  #abandonada = false
+  #stopped = false
+  #abandoned = false
 
-  constructor(boss: PgBoss, deps: DepsDeBomba) {
+  constructor(boss: PgBoss, deps: PumpDeps) {
     this.#deps = deps
-    this.#endpoints = new Endpoints(boss, deps, this.#cupos, {
-      alTomar: (endpoint) => this.#lector.request(endpoint),
-      alConocer: (endpoint) => this.#alConocer(endpoint),
-      alDejar: (endpoint) => {
+    this.#endpoints = new Endpoints(boss, deps, this.#admission, {
+      onTaken: (endpoint) => this.#lector.request(endpoint),
+      onRefreshed: (endpoint) => this.#onRefreshed(endpoint),
+      onReleased: (endpoint) => {
         this.#lector.forget(endpoint)
-        this.#anfitriones.forget(endpoint)
+        this.#hosts.forget(endpoint)
       },
-      alFallar: this.#fallo('webhook endpoint upkeep failed'),
+      onError: this.#logFailure('webhook endpoint upkeep failed'),
     })
-    this.#lector = new DueReader(deps, this.#cupos, {
-      conocer: (endpoints) => this.#endpoints.conocerTodos(endpoints),
-      alLeer: () => this.#enviar(),
-      alFallar: this.#fallo('reading due webhook deliveries failed'),
+    this.#lector = new DueReader(deps, this.#admission, {
+      refresh: (endpoints) => this.#endpoints.refreshAll(endpoints),
+      alLeer: () => this.#send(),
+      onError: this.#logFailure('reading due webhook deliveries failed'),
     })
-    const deAsiento = { ...deps, alAvisar: deps.metricas.aviso }
-    this.#asiento = new Settlement(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
-    this.#reintentos = new Retries(boss, deps)
-    this.#busqueda = new DueSearch(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
-    this.#girarLuego()
+    const settlementDeps = { ...deps, onNotice: deps.metrics.aviso }
+    this.#settlement = new Settlement(settlementDeps, (group, healthMayDiffer) =>
+      this.#onSettled(group, healthMayDiffer),
+    )
+    this.#retries = new Retries(boss, deps)
+    this.#busqueda = new DueSearch(deps, (claves) => this.#onFound(claves), this.#logFailure('webhook search failed'))
+    this.#scheduleRound()
     this.#busqueda.request()
   }
 
@@ -84,92 +86,92 @@ export class Pump {
 
   /**
    * Reads the due deliveries of these endpoints. Requests the leases of endpoints that this process does not hold.
-   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * @param fromOther true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  look(claves: readonly ClaveDeWebhook[], deOtro = false): void {
-    const ajenas: ClaveDeWebhook[] = []
+  look(claves: readonly ClaveDeWebhook[], fromOther = false): void {
+    const notHeld: ClaveDeWebhook[] = []
     for (const clave of claves) {
       const endpoint = this.#endpoints.de(clave.webhook)
-      if (!endpoint) ajenas.push(clave)
+      if (!endpoint) notHeld.push(clave)
       else {
-        endpoint.actividad = this.#deps.timers.now()
+        endpoint.lastActivity = this.#deps.timers.now()
         this.#lector.request(endpoint)
       }
     }
-    this.#endpoints.pedir(ajenas, deOtro)
+    this.#endpoints.request(notHeld, fromOther)
   }
 
   /**
    * Receives events that this process has just committed. Their deliveries to endpoints that this process holds are not
    * read again.
    */
-  receive(recientes: readonly EventoRecien[]): void {
+  receive(recentEventos: readonly RecentEvento[]): void {
     const ahora = this.#deps.timers.now()
-    const porMirar: ClaveDeWebhook[] = []
-    for (const reciente of recientes)
-      for (const contenido of entregasDe(reciente)) {
-        const { entrega } = contenido
-        const endpoint = this.#endpoints.de(entrega.webhook)
-        if (endpoint?.esNuevo(entrega.evento, reciente.desde) && this.#cabe(endpoint, entrega.secuencia)) {
-          endpoint.actividad = ahora
-          endpoint.enMemoria.add(entrega.evento)
-          this.#cupos.poner(endpoint, toReady(contenido, ahora))
-        } else porMirar.push(entrega)
+    const keysToLook: ClaveDeWebhook[] = []
+    for (const recentEvento of recentEventos)
+      for (const contenido of avisosOf(recentEvento)) {
+        const { aviso } = contenido
+        const endpoint = this.#endpoints.de(aviso.webhook)
+        if (endpoint?.isNew(aviso.evento, recentEvento.desde) && this.#fits(endpoint, aviso.secuencia)) {
+          endpoint.lastActivity = ahora
+          endpoint.inMemory.add(aviso.evento)
+          this.#admission.add(endpoint, toReady(contenido, ahora))
+        } else keysToLook.push(aviso)
       }
-    this.#enviar()
-    this.look(porMirar)
+    this.#send()
+    this.look(keysToLook)
   }
 
   /**
    * Returns true if a new delivery may go directly into memory. The delivery must belong to the first event of its
    * guide, and no older delivery may wait to be read. This keeps each guide's deliveries in order.
    */
-  #cabe(endpoint: Endpoint, secuencia: number): boolean {
+  #fits(endpoint: Endpoint, secuencia: number): boolean {
     const { readMode, sendMode } = endpoint
-    if (secuencia !== 1 || readMode !== 'read' || sendMode === 'probing' || this.#detenida) return false
-    return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
+    if (secuencia !== 1 || readMode !== 'read' || sendMode === 'probing' || this.#stopped) return false
+    return endpoint.isActive(this.#deps.clock()) && this.#admission.roomFor(endpoint) > 0
   }
 
   /** Returns the endpoints of dead processes to the queue. */
   async rescue(): Promise<void> {
-    const endpoints = await this.#endpoints.rescatar()
+    const endpoints = await this.#endpoints.rescue()
     if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
   }
 
   /** Claims the endpoints that no process holds. */
   take(): void {
-    this.#endpoints.tomar()
+    this.#endpoints.take()
   }
 
   async stop(): Promise<void> {
-    this.#detenida = true
+    this.#stopped = true
     this.#cancelRonda()
-    this.#reintentos.close()
+    this.#retries.close()
     this.#lector.close()
-    await Promise.all([this.#busqueda.close(), this.#endpoints.cerrar()])
-    for (const endpoint of this.#endpoints.todos()) this.#cupos.sacar(endpoint)
-    const fin = this.#deps.timers.now() + PLAZO
-    while (this.#deps.timers.now() < fin && this.#cupos.enVuelo + this.#asiento.pending > 0) {
-      this.#asiento.flush()
+    await Promise.all([this.#busqueda.close(), this.#endpoints.close()])
+    for (const endpoint of this.#endpoints.todos()) this.#admission.remove(endpoint)
+    const deadline = this.#deps.timers.now() + STOP_TIMEOUT_MS
+    while (this.#deps.timers.now() < deadline && this.#admission.inFlightCount + this.#settlement.pending > 0) {
+      this.#settlement.flush()
       await sleep(this.#deps.timers, 10)
     }
-    this.#abandonada = true
-    this.#asiento.abandon()
-    await this.#endpoints.soltar().catch(this.#fallo('releasing webhook leases failed'))
-    await this.#deps.enviador.cerrar()
+    this.#abandoned = true
+    this.#settlement.abandon()
+    await this.#endpoints.release().catch(this.#logFailure('releasing webhook leases failed'))
+    await this.#deps.sender.close()
   }
 
   // --- Sending deliveries ---
 
   /** Begins all exchanges for which there is room. */
-  #enviar(): void {
+  #send(): void {
     const ahora = this.#deps.timers.now()
-    const puede = (endpoint: Endpoint) => this.#puede(endpoint, ahora)
-    while (!this.#detenida && this.#asiento.hasRoom) {
-      const turno = this.#cupos.tomar(ahora, puede)
+    const maySend = (endpoint: Endpoint) => this.#maySend(endpoint, ahora)
+    while (!this.#stopped && this.#settlement.hasRoom) {
+      const turno = this.#admission.take(ahora, maySend)
       if (!turno) return
-      void this.#intentar(turno)
+      void this.#attempt(turno)
     }
   }
 
@@ -177,117 +179,117 @@ export class Pump {
    * Returns true if the endpoint may be sent to now. If its data is too old, starts a read; the endpoint has its turn
    * after the read.
    */
-  #puede(endpoint: Endpoint, ahora: number): boolean {
-    if (!endpoint.esFresco(ahora)) this.#endpoints.conocer(endpoint)
-    else
-      return (
-        endpoint.arriendo.isValid(ahora) && endpoint.receptor?.claves !== undefined && this.#cabeEnSuAnfitrion(endpoint)
-      )
+  #maySend(endpoint: Endpoint, ahora: number): boolean {
+    if (!endpoint.esFresco(ahora)) this.#endpoints.refresh(endpoint)
+    else return endpoint.lease.isValid(ahora) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
     return false
   }
 
-  #cabeEnSuAnfitrion(endpoint: Endpoint): boolean {
-    const { contenido } = endpoint.waiting[endpoint.primeraLibre()]!
-    const envio = hostSendOf(endpoint.receptor!, contenido.entrega)
-    return !envio || this.#anfitriones.maySend(envio, endpoint)
+  #fitsItsHost(endpoint: Endpoint): boolean {
+    const { contenido } = endpoint.waiting[endpoint.findFirstFree()]!
+    const hostSend = hostSendOf(endpoint.receptor!, contenido.aviso)
+    return !hostSend || this.#hosts.maySend(hostSend, endpoint)
   }
 
-  async #intentar(turno: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
-    const { linea: endpoint, entrega } = turno
-    const envio = hostSendOf(endpoint.receptor!, entrega.contenido.entrega)
-    if (envio) this.#anfitriones.start(envio)
-    const resultado = await this.#intercambiar(endpoint, entrega.contenido).catch((err: unknown) => {
-      this.#deps.log.error({ err, webhook: endpoint.arriendo.key.webhook }, 'webhook exchange failed')
+  async #attempt(turno: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
+    const { linea: endpoint, aviso } = turno
+    const hostSend = hostSendOf(endpoint.receptor!, aviso.contenido.aviso)
+    if (hostSend) this.#hosts.start(hostSend)
+    const resultado = await this.#exchange(endpoint, aviso.contenido).catch((err: unknown) => {
+      this.#deps.log.error({ err, webhook: endpoint.lease.key.webhook }, 'webhook exchange failed')
       return undefined
     })
     const ahora = this.#deps.timers.now()
-    this.#cupos.terminar(turno, ahora)
-    if (envio)
-      for (const otro of this.#anfitriones.finish(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
-    endpoint.actividad = ahora
+    this.#admission.finish(turno, ahora)
+    if (hostSend)
+      for (const otro of this.#hosts.finish(hostSend, resultado?.respuesta.error === null))
+        this.#admission.queueLine(otro)
+    endpoint.lastActivity = ahora
     // The process may have lost the endpoint during the exchange, and taken it again. The guide is now free in both.
-    const present = this.#endpoints.de(endpoint.arriendo.key.webhook) ?? endpoint
-    this.#cupos.citar(present)
+    const present = this.#endpoints.de(endpoint.lease.key.webhook) ?? endpoint
+    this.#admission.queueLine(present)
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
-    if (resultado && !this.#abandonada) this.#anotar(present, resultado, traceOf(entrega.contenido))
-    else this.#devolver(present, entrega)
-    this.#enviar()
+    if (resultado && !this.#abandoned) this.#record(present, resultado, traceOf(aviso.contenido))
+    else this.#giveBack(present, aviso)
+    this.#send()
     this.#lector.consider(present)
   }
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
-  #intercambiar(endpoint: Endpoint, contenido: ContenidoDeEntrega): Promise<AttemptResult> {
-    const { jobId, key } = endpoint.arriendo
+  #exchange(endpoint: Endpoint, contenido: AvisoContent): Promise<AttemptResult> {
+    const { jobId, key } = endpoint.lease
     const parent = traceparentOf(contenido)
     const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': jobId.id }
     return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, contenido))
   }
 
-  #anotar(endpoint: Endpoint, resultado: AttemptResult, traza: string | undefined): void {
+  #record(endpoint: Endpoint, resultado: AttemptResult, traza: string | undefined): void {
     const { error, total_ms } = resultado.respuesta
-    this.#deps.metricas.intento(error, total_ms / 1_000, traza)
-    const falla = endpoint.anotar(error === null)
-    this.#asiento.add(resultado, endpoint.estaSano)
+    this.#deps.metrics.intento(error, total_ms / 1_000, traza)
+    const falla = endpoint.record(error === null)
+    this.#settlement.add(resultado, endpoint.isHealthy)
     // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
-    if (falla) this.#soltarListas(endpoint)
+    if (falla) this.#dropReady(endpoint)
   }
 
   // --- Settling results, and reading deliveries that a search has found ---
 
-  #alAsentar(grupo: readonly AttemptResult[], conSalud: boolean): void {
-    const tocados = new Set<Endpoint>()
-    for (const { entrega, respuesta } of grupo) {
-      const endpoint = this.#endpoints.de(entrega.webhook)
-      if (endpoint) tocados.add(endpoint)
-      endpoint?.asentar(entrega.evento, respuesta.error === null)
-      this.#endpoints.olvidar(entrega.webhook, entrega.evento)
+  #onSettled(group: readonly AttemptResult[], healthMayDiffer: boolean): void {
+    const touched = new Set<Endpoint>()
+    for (const { aviso, respuesta } of group) {
+      const endpoint = this.#endpoints.de(aviso.webhook)
+      if (endpoint) touched.add(endpoint)
+      endpoint?.settle(aviso.evento, respuesta.error === null)
+      this.#endpoints.forget(aviso.webhook, aviso.evento)
     }
-    if (conSalud) this.#alCambiarSalud([...tocados])
-    for (const endpoint of tocados) this.#lector.consider(endpoint)
-    this.#enviar()
+    if (healthMayDiffer) this.#onHealthChanged([...touched])
+    for (const endpoint of touched) this.#lector.consider(endpoint)
+    this.#send()
   }
 
   /**
    * Reads the endpoints again and schedules their retries. The pause, state and failure count of the endpoints have
    * changed, and so have the due times of failed deliveries.
    */
-  #alCambiarSalud(endpoints: readonly Endpoint[]): void {
-    for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
-    const claves = endpoints.map(({ arriendo }) => arriendo.key)
-    byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((partes) => {
-      for (const [, suyas] of partes)
-        this.#reintentos.schedule(suyas).then((ya) => this.look(ya), this.#fallo('scheduling webhook retries failed'))
-    }, this.#fallo('scheduling webhook retries failed'))
+  #onHealthChanged(endpoints: readonly Endpoint[]): void {
+    for (const endpoint of endpoints) this.#endpoints.refresh(endpoint)
+    const claves = endpoints.map(({ lease }) => lease.key)
+    byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((shards) => {
+      for (const [, shardKeys] of shards)
+        this.#retries
+          .schedule(shardKeys)
+          .then((ya) => this.look(ya), this.#logFailure('scheduling webhook retries failed'))
+    }, this.#logFailure('scheduling webhook retries failed'))
   }
 
-  #alConocer(endpoint: Endpoint): void {
-    const ahora = this.#deps.reloj()
-    this.#soltarListas(endpoint, (lista) => !endpoint.admite(lista, ahora))
-    this.#cupos.citar(endpoint)
-    this.#enviar()
+  #onRefreshed(endpoint: Endpoint): void {
+    const ahora = this.#deps.clock()
+    this.#dropReady(endpoint, (delivery) => !endpoint.accepts(delivery, ahora))
+    this.#admission.queueLine(endpoint)
+    this.#send()
   }
 
   /**
    * Reads the due deliveries of endpoints that a search found.
    * @returns true if one of them is new to this process: not held, or held with no delivery in memory
    */
-  #alHallar(claves: readonly ClaveDeWebhook[]): boolean {
-    const nuevas = claves.filter(({ webhook }) => {
+  #onFound(claves: readonly ClaveDeWebhook[]): boolean {
+    const newKeys = claves.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
       // An endpoint with deliveries in memory is read again when one of these deliveries ends.
       endpoint?.announce()
-      return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.isReading)
+      return !endpoint || (endpoint.inMemory.size === 0 && !endpoint.isReading)
     })
-    this.look(nuevas)
-    if (nuevas.length > 0) this.#deps.hayTrabajo()
-    return nuevas.length > 0
+    this.look(newKeys)
+    if (newKeys.length > 0) this.#deps.announceWork()
+    return newKeys.length > 0
   }
 
   /** Removes a delivery whose exchange gave no result, and the waiting deliveries of its guide. */
-  #devolver(endpoint: Endpoint, entrega: ReadyDelivery): void {
-    this.#soltarListas(endpoint, ({ guia_id }) => guia_id === entrega.guia_id)
-    endpoint.drop(entrega)
-    this.#endpoints.olvidar(endpoint.arriendo.key.webhook, entrega.evento)
+  #giveBack(endpoint: Endpoint, aviso: ReadyDelivery): void {
+    this.#dropReady(endpoint, ({ guia_id }) => guia_id === aviso.guia_id)
+    endpoint.drop(aviso)
+    this.#endpoints.forget(endpoint.lease.key.webhook, aviso.evento)
   }
 
   /**
@@ -295,32 +297,33 @@ export class Pump {
    * that stayed would be sent before it. They are read again from the database when the memory has room, or when the
    * endpoint may be sent requests again.
    */
-  #soltarListas(endpoint: Endpoint, cuales: (lista: ReadyDelivery) => boolean = () => true): void {
-    const guias = new Set(endpoint.waiting.filter(cuales).map(({ guia_id }) => guia_id))
+  #dropReady(endpoint: Endpoint, isSelected: (delivery: ReadyDelivery) => boolean = () => true): void {
+    const guias = new Set(endpoint.waiting.filter(isSelected).map(({ guia_id }) => guia_id))
     if (guias.size === 0) return
-    for (const lista of this.#cupos.sacar(endpoint, ({ guia_id }) => guias.has(guia_id))) endpoint.drop(lista)
+    for (const delivery of this.#admission.remove(endpoint, ({ guia_id }) => guias.has(guia_id)))
+      endpoint.drop(delivery)
   }
 
-  #girarLuego(): void {
+  #scheduleRound(): void {
     this.#cancelRonda = this.#deps.timers.after(RONDA, () => {
-      this.#girarLuego()
-      this.#girar()
+      this.#scheduleRound()
+      this.#runRound()
     })
   }
 
-  #girar(): void {
+  #runRound(): void {
     const ahora = this.#deps.timers.now()
     for (const endpoint of this.#endpoints.todos()) {
-      const colgado = endpoint.estaColgada(ahora, SLOW_AFTER)
-      this.#soltarListas(endpoint, ({ desde }) => colgado || desde < ahora - ESPERA_MAXIMA)
-      if (!colgado) this.#lector.consider(endpoint)
-      this.#cupos.citar(endpoint)
+      const isHung = endpoint.isHung(ahora, SLOW_AFTER)
+      this.#dropReady(endpoint, ({ desde }) => isHung || desde < ahora - MAX_MEMORY_WAIT_MS)
+      if (!isHung) this.#lector.consider(endpoint)
+      this.#admission.queueLine(endpoint)
     }
-    this.#endpoints.cuidar(ahora)
-    this.#enviar()
+    this.#endpoints.maintain(ahora)
+    this.#send()
   }
 
-  #fallo(que: string) {
+  #logFailure(que: string) {
     return (err: unknown) =>
       this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, que)
   }

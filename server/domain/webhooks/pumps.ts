@@ -21,43 +21,43 @@ export interface LeaseRecord {
  * SQL condition that the claim in `a` is still held. Looks up each job by its key. A join that PostgreSQL planned while
  * the tables were small would compare every row with every row.
  */
-const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
+const IS_HELD = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
      where j.name = '${LEASE_QUEUE}' and j.id = a.trabajo) is true`
 
 /**
  * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
  * whose job no longer exists or has another holder.
  */
-const LATIR = statement<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: LeaseRecord[] | null }>(
+const BEAT = statement<{ bomba: string; fresh: boolean }, { viva: boolean; lost: LeaseRecord[] | null }>(
   'bombas.latir',
   `with alta as (
-     insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :nueva::boolean returning id
+     insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :fresh::boolean returning id
    ), suya as (
-     update webhook_bomba set latido_en = now() where id = :bomba::uuid and not :nueva::boolean returning id
+     update webhook_bomba set latido_en = now() where id = :bomba::uuid and not :fresh::boolean returning id
    ), p as (
-     delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${SE_TIENE} returning a.trabajo, a.intento
+     delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${IS_HELD} returning a.trabajo, a.intento
    )
    select exists (select 1 from alta union all select 1 from suya) as viva,
-     (select json_agg(json_build_object('id', trabajo, 'retryCount', intento)) from p) as perdidos`,
+     (select json_agg(json_build_object('id', trabajo, 'retryCount', intento)) from p) as lost`,
 )
 
 /**
  * Sends the heartbeat of a process.
- * @param nueva true if the process has no row yet
+ * @param fresh true if the process has no row yet
  * @returns the claims that the process no longer holds, and perhaps holds again by a later claim on the same job;
  * undefined if the process was declared dead and holds none
  */
 export async function heartbeat(
-  db: Pick<Db, 'consultar'>,
+  db: Pick<Db, 'query'>,
   bomba: string,
-  nueva: boolean,
+  fresh: boolean,
 ): Promise<LeaseRecord[] | undefined> {
-  const [fila] = await db.consultar(LATIR, { bomba, nueva })
-  return fila!.viva ? (fila!.perdidos ?? []) : undefined
+  const [fila] = await db.query(BEAT, { bomba, fresh })
+  return fila!.viva ? (fila!.lost ?? []) : undefined
 }
 
 /** Records leases. Locks the row of the process, so that no other process declares it dead at the same time. */
-const ANOTAR = statement<
+const RECORD_LEASES = statement<
   { bomba: string; trabajos: readonly string[]; intentos: readonly number[] },
   { trabajo: string }
 >(
@@ -65,41 +65,41 @@ const ANOTAR = statement<
   `with b as materialized (select id from webhook_bomba where id = :bomba::uuid for key share)
    insert into webhook_arriendo (trabajo, intento, bomba)
    select a.trabajo, a.intento, b.id from b, unnest(:trabajos::uuid[], :intentos::int[]) as a(trabajo, intento)
-   where ${SE_TIENE}
+   where ${IS_HELD}
    on conflict (trabajo, intento) do update set bomba = excluded.bomba returning trabajo`,
 )
 
 /** Records leases of a living process; may be repeated. @returns the jobs of the leases that the process still holds */
 export async function recordLeases(
-  db: Pick<Db, 'consultar'>,
+  db: Pick<Db, 'query'>,
   bomba: string,
   tomas: readonly LeaseRecord[],
 ): Promise<string[]> {
-  const filas = await db.consultar(ANOTAR, {
+  const rows = await db.query(RECORD_LEASES, {
     bomba,
     trabajos: tomas.map(({ id }) => id),
     intentos: tomas.map(({ retryCount }) => retryCount),
   })
-  return filas.map(({ trabajo }) => trabajo)
+  return rows.map(({ trabajo }) => trabajo)
 }
 
 /** Id of the row with the time of the latest check by any process. */
-const TURNO = '00000000-0000-0000-0000-000000000000'
+const CHECK_ROW_ID = '00000000-0000-0000-0000-000000000000'
 /** Minimum seconds between two checks, over all processes. */
-const ENTRE_MIRADAS_S = 4
+const CHECK_INTERVAL_S = 4
 
 /** Takes the turn to check, if enough time has passed, and deletes dead processes. */
-const ENTERRAR = statement<object, { toca: boolean }>(
+const BURY_DEAD = statement<object, { due: boolean }>(
   'bombas.enterrar',
   `with t as (
-     insert into webhook_bomba as b (id, latido_en) values ('${TURNO}', now())
-     on conflict (id) do update set latido_en = now() where b.latido_en < now() - interval '${ENTRE_MIRADAS_S} seconds'
+     insert into webhook_bomba as b (id, latido_en) values ('${CHECK_ROW_ID}', now())
+     on conflict (id) do update set latido_en = now() where b.latido_en < now() - interval '${CHECK_INTERVAL_S} seconds'
      returning id
    ), m as (
-     delete from webhook_bomba where id <> '${TURNO}' and latido_en < now() - interval '${PUMP_LIFE_SECONDS} seconds'
+     delete from webhook_bomba where id <> '${CHECK_ROW_ID}' and latido_en < now() - interval '${PUMP_LIFE_SECONDS} seconds'
        and exists (select from t) returning id
    )
-   select exists (select from t) as toca`,
+   select exists (select from t) as due`,
 )
 
 /** SQL array of the living processes. */
@@ -110,7 +110,7 @@ const VIVAS = 'array(select id from webhook_bomba)'
  * claim that is not recorded yet has the heartbeat of its beginning. Versions without `webhook_bomba` renew the
  * heartbeats of their claims.
  */
-const HUERFANAS = statement<object, LeaseRecord>(
+const FIND_ORPHANS = statement<object, LeaseRecord>(
   'bombas.huerfanas',
   `with s as (
      delete from webhook_arriendo where bomba <> all (${VIVAS})
@@ -124,7 +124,7 @@ const HUERFANAS = statement<object, LeaseRecord>(
  * Finds leases without a holder, if no process has checked for some seconds. A statement of its own deletes dead
  * processes first. The statement after it therefore sees the processes whose heartbeat came in time.
  */
-export async function findOrphans(db: Pick<Db, 'consultar'>): Promise<LeaseRecord[]> {
-  const [turno] = await db.consultar(ENTERRAR)
-  return turno!.toca ? db.consultar(HUERFANAS) : []
+export async function findOrphans(db: Pick<Db, 'query'>): Promise<LeaseRecord[]> {
+  const [turno] = await db.query(BURY_DEAD)
+  return turno!.due ? db.query(FIND_ORPHANS) : []
 }

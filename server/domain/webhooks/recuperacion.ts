@@ -1,14 +1,11 @@
 import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { recuperacion } from '../../generado/contrato/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generado/contrato/tipos/index.ts'
-import { type FilaEvento, quiere } from '../eventos/evento.ts'
-import type { AmbitoDeWebhooks, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
+import { type FilaEvento, subscribesTo } from '../eventos/evento.ts'
+import type { ClaveDeWebhook, FilaWebhook, WebhookScope } from './webhook.ts'
 
 /** Row of `recuperacion`. */
-export type FilaRecuperacion = RowOf<
-  recuperacion,
-  { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }
->
+export type RecoveryRow = RowOf<recuperacion, { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }>
 
 /**
  * Position of a recovery in the order of the event feed. The recovery reads the transactions up to `tope`. Before it
@@ -23,7 +20,7 @@ export interface RecoveryPosition {
 }
 
 /** Returns a row of `recuperacion` in the contract's form. */
-export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => ({
+export const presentRecovery = (fila: RecoveryRow): Recuperacion => ({
   recuperacion: fila.recuperacion,
   webhook: fila.webhook,
   estado: fila.estado,
@@ -36,7 +33,7 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
 
-const BUSCAR = statement<ClaveDeWebhook & Pick<FilaRecuperacion, 'recuperacion'>, FilaRecuperacion>(
+const FIND_RECOVERY = statement<ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
   'recuperacion.buscar',
   `select r.* from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
@@ -45,13 +42,13 @@ const BUSCAR = statement<ClaveDeWebhook & Pick<FilaRecuperacion, 'recuperacion'>
 )
 
 /** Returns the recovery with this identifier; undefined if it, or its endpoint, does not exist. */
-export async function leerRecuperacion(
-  { consultar }: Pick<Db, 'consultar'>,
-  { comercioId, modo }: AmbitoDeWebhooks,
+export async function readRecovery(
+  { query }: Pick<Db, 'query'>,
+  { comercioId, modo }: WebhookScope,
   webhook: string,
   recuperacion: string,
 ) {
-  const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, recuperacion })
+  const [fila] = await query(FIND_RECOVERY, { comercio_id: comercioId, modo, webhook, recuperacion })
   return fila
 }
 
@@ -61,9 +58,9 @@ export async function leerRecuperacion(
  */
 export const CLOCK_SKEW = 10 * 60_000
 
-type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
+type ComercioKey = Pick<FilaEvento, 'comercio_id' | 'modo'>
 
-const LIMITES = statement<DelComercio, { primero: string; ultimo: string; fin: string }>(
+const FEED_BOUNDS = statement<ComercioKey, { primero: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
   `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      flujo_fin()::text as fin
@@ -72,7 +69,7 @@ const LIMITES = statement<DelComercio, { primero: string; ultimo: string; fin: s
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid desc limit 1)) e`,
 )
 
-const DESDE_XID = statement<DelComercio & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
+const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
   'recuperacion.desdeXid',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
@@ -83,56 +80,56 @@ const DESDE_XID = statement<DelComercio & { xid: string }, { lugar: string } & P
  * Finds the range of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
  * feed is nearly in the order of time.
  */
-export async function findRange(db: Db, ambito: AmbitoDeWebhooks, desde: Date, hasta: Date): Promise<RecoveryPosition> {
-  const suyo = { comercio_id: ambito.comercioId, modo: ambito.modo }
-  const [limites] = await db.consultar(LIMITES, suyo)
-  const primero = BigInt(limites!.primero)
-  /** First transaction whose events are not before `corte`; the number after the last transaction if none exists. */
-  const buscar = async (corte: Date) => {
-    let bajo = primero
-    let alto = BigInt(limites!.ultimo) + 1n
-    while (bajo < alto) {
-      const medio = (bajo + alto) / 2n
-      const [evento] = await db.consultar(DESDE_XID, { ...suyo, xid: String(medio) })
-      if (evento && evento.registrado_en < corte) bajo = BigInt(evento.lugar) + 1n
-      else alto = medio
+export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta: Date): Promise<RecoveryPosition> {
+  const comercioKey = { comercio_id: ambito.comercioId, modo: ambito.modo }
+  const [bounds] = await db.query(FEED_BOUNDS, comercioKey)
+  const primero = BigInt(bounds!.primero)
+  /** First transaction whose events are not before `cutoff`; the number after the last transaction if none exists. */
+  const buscar = async (cutoff: Date) => {
+    let low = primero
+    let alto = BigInt(bounds!.ultimo) + 1n
+    while (low < alto) {
+      const middle = (low + alto) / 2n
+      const [evento] = await db.query(FIRST_FROM_XID, { ...comercioKey, xid: String(middle) })
+      if (evento && evento.registrado_en < cutoff) low = BigInt(evento.lugar) + 1n
+      else alto = middle
     }
-    return bajo
+    return low
   }
   const comienzo = await buscar(new Date(desde.getTime() - CLOCK_SKEW))
   const final = await buscar(new Date(hasta.getTime() + CLOCK_SKEW))
   // A recovery up to the present includes events that commit during this search.
-  const abierto = final > BigInt(limites!.ultimo)
+  const isOpen = final > BigInt(bounds!.ultimo)
   return {
     xid: String(comienzo),
     guia_id: '00000000-0000-0000-0000-000000000000',
     secuencia: 0,
-    tope: abierto ? limites!.fin : String(final),
-    fin: limites!.fin,
+    tope: isOpen ? bounds!.fin : String(final),
+    fin: bounds!.fin,
   }
 }
 
-/** Parameters of {@link eventosPorRecuperar} and {@link porEnviar}. */
-export type PorRecuperar = ClaveDeWebhook &
+/** Parameters of {@link eventosToRecover} and {@link isToSend}. */
+export type RecoveryParameters = ClaveDeWebhook &
   Pick<FilaWebhook, 'tipos'> &
-  Pick<FilaRecuperacion, 'desde' | 'hasta' | 'todas'> &
+  Pick<RecoveryRow, 'desde' | 'hasta' | 'todas'> &
   Omit<RecoveryPosition, 'fin'>
 
 /**
- * SQL of the next events after the position of a recovery, in the order of the feed. `suyo` is true if an event is in
+ * SQL of the next events after the position of a recovery, in the order of the feed. `comercioKey` is true if an event is in
  * the time span of the recovery and the endpoint subscribes to the event's type.
- * @param condicion additional SQL condition on the event `v`
+ * @param condition additional SQL condition on the event `v`
  */
-export const eventosPorRecuperar = (limite: number, condicion = 'true') => `
+export const eventosToRecover = (limite: number, condition = 'true') => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
-    v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${quiere('w', 'v')} as suyo
+    v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${subscribesTo('w', 'v')} as own
   from (select :webhook::text as webhook, :tipos::text[] as tipos, :desde::timestamptz as desde_,
     :hasta::timestamptz as hasta_) w
-  join evento v on v.comercio_id = :comercio_id and v.modo = :modo and ${condicion}
+  join evento v on v.comercio_id = :comercio_id and v.modo = :modo and ${condition}
     and (v.xid, v.guia_id, v.secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
     and v.xid <= :tope::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
 /** SQL condition that the delivery `e` of an event must be created, or sent again. */
-export const porEnviar = (e: string) =>
+export const isToSend = (e: string) =>
   `(${e}.evento is null or ${e}.estado = 'fallido' or (:todas::boolean and ${e}.estado = 'entregado'))`

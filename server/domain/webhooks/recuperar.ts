@@ -5,15 +5,14 @@ import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
-import { type Recordar, unaVez } from '../idempotencia/idempotencia.ts'
+import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaRecuperacion, findRange, leerRecuperacion, presentarRecuperacion } from './recuperacion.ts'
-import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
+import { findRange, presentRecovery, type RecoveryRow, readRecovery } from './recuperacion.ts'
+import { type ClaveDeWebhook, requireWebhook } from './webhook.ts'
 
-const CREAR = statement<
-  ClaveDeWebhook &
-    Pick<FilaRecuperacion, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
-  FilaRecuperacion
+const CREATE_RECOVERY = statement<
+  ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
+  RecoveryRow
 >(
   'recuperacion.crear',
   `insert into recuperacion (comercio_id, modo, webhook, recuperacion, paso, desde, hasta, todas, posicion, estado, creado_en)
@@ -22,75 +21,85 @@ const CREAR = statement<
    on conflict (comercio_id, modo, webhook) where (estado = 'en_curso'::text) do nothing returning *`,
 )
 
-type Partes = Pick<Deps, 'db' | 'reloj' | 'avisarTrabajo' | 'ajustes' | 'bitacora'>
-type Entrada = Parameters<Handler<'recuperarAvisosDeWebhook'>>[0]
+type RecoveryStartDeps = Pick<Deps, 'db' | 'clock' | 'notifyJobs' | 'settings' | 'bitacora'>
+type RecoveryInput = Parameters<Handler<'recuperarAvisosDeWebhook'>>[0]
 
-export const recuperarAvisosDeWebhook: Handler<'recuperarAvisosDeWebhook'> = async (entrada, deps) => {
-  const { path, body, identidad } = entrada
+export const recuperarAvisosDeWebhook: Handler<'recuperarAvisosDeWebhook'> = async (input, deps) => {
+  const { path, body, identity } = input
   // A dry run changes nothing, so it needs no idempotency key.
   if (body.ensayo) {
-    const pedida = await leerPedida(entrada, deps, deps.reloj())
-    return { status: 200, body: await deps.ensayar(pedida, entrada.alAbandonar()) }
+    const requestedRecovery = await readRequestedRecovery(input, deps, deps.clock())
+    return { status: 200, body: await deps.dryRun(requestedRecovery, input.abandonSignal()) }
   }
-  const { hecho, headers } = await unaVez(deps, 'recuperarAvisosDeWebhook', entrada, {
-    hacer: (recordar) => empezar(entrada, deps, recordar),
-    releer: (recuperacion) => leerRecuperacion(deps.db, identidad, path.webhook, recuperacion),
+  const { result, headers } = await doOnce(deps, 'recuperarAvisosDeWebhook', input, {
+    perform: (remember) => startRecovery(input, deps, remember),
+    reread: (recuperacion) => readRecovery(deps.db, identity, path.webhook, recuperacion),
   })
-  const Location = `/api/v1/webhooks/${hecho.webhook}/recuperaciones/${hecho.recuperacion}`
-  return { status: 202, headers: { ...headers, Location }, body: presentarRecuperacion(hecho) }
+  const Location = `/api/v1/webhooks/${result.webhook}/recuperaciones/${result.recuperacion}`
+  return { status: 202, headers: { ...headers, Location }, body: presentRecovery(result) }
 }
 
 /** Reads the endpoint and the range of the requested recovery. @throws Problema 404, 422 */
-async function leerPedida({ path, body, identidad }: Entrada, { db, ajustes }: Partes, ahora: Date) {
-  const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const { desde, hasta } = exigirTiempo(body, ahora, ajustes.retencionDeWebhooks)
+async function readRequestedRecovery(
+  { path, body, identity }: RecoveryInput,
+  { db, settings }: RecoveryStartDeps,
+  ahora: Date,
+) {
+  const webhook = await requireWebhook(db, identity, path.webhook, ahora)
+  const { desde, hasta } = requireTimeRange(body, ahora, settings.webhookRetention)
   return { ...webhook, desde, hasta, todas: body.todas ?? false }
 }
 
 /** Starts the recovery, and stores its request's key with it. */
-async function empezar(entrada: Entrada, deps: Partes, recordar: Recordar): Promise<FilaRecuperacion> {
-  const { path, identidad, idSolicitud, red } = entrada
-  const { db, reloj, avisarTrabajo, bitacora } = deps
-  const ahora = reloj()
-  const pedida = await leerPedida(entrada, deps, ahora)
-  const { desde, hasta, todas } = pedida
-  if (pedida.estado !== 'activo') {
+async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, remember: Remember): Promise<RecoveryRow> {
+  const { path, identity, requestId, red } = input
+  const { db, clock, notifyJobs, bitacora } = deps
+  const ahora = clock()
+  const requestedRecovery = await readRequestedRecovery(input, deps, ahora)
+  const { desde, hasta, todas } = requestedRecovery
+  if (requestedRecovery.estado !== 'activo') {
     throw new Problema(
       'webhook_inactivo',
-      `El webhook está ${pedida.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
+      `El webhook está ${requestedRecovery.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
     )
   }
   const recuperacion = `rec_${randomBase32(12)}`
-  const posicion = await findRange(db, identidad, desde, hasta)
-  const creada = await inTransaction(db, async (consultar) => {
-    const [fila] = await consultar(CREAR, { ...pedida, recuperacion, paso: randomUUID(), posicion, creado_en: ahora })
+  const posicion = await findRange(db, identity, desde, hasta)
+  const created = await inTransaction(db, async (query) => {
+    const [fila] = await query(CREATE_RECOVERY, {
+      ...requestedRecovery,
+      recuperacion,
+      paso: randomUUID(),
+      posicion,
+      creado_en: ahora,
+    })
     if (!fila) return undefined
-    await bitacora.anotar(
-      consultar,
-      { identidad, idSolicitud, red },
+    await bitacora.record(
+      query,
+      { identity, requestId, red },
       {
         accion: 'recuperarAvisosDeWebhook',
         sobre: ['webhook', path.webhook],
         despues: { recuperacion, desde, hasta, todas },
       },
     )
-    await recordar(consultar, recuperacion)
+    await remember(query, recuperacion)
     return fila
   })
-  if (!creada) return rechazarOtra(db, pedida)
-  avisarTrabajo()
-  return creada
+  if (!created) return refuseSecond(db, requestedRecovery)
+  notifyJobs()
+  return created
 }
 
-async function rechazarOtra(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {
-  const otra = await db.prisma.recuperacion.findFirst({ where: { comercio_id, modo, webhook, estado: 'en_curso' } })
+async function refuseSecond(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {
+  const current = await db.prisma.recuperacion.findFirst({ where: { comercio_id, modo, webhook, estado: 'en_curso' } })
   throw new Problema(
     'recuperacion_en_curso',
-    `La recuperación ${otra?.recuperacion ?? ''} sigue en curso. Espere a que termine.`,
+    `La recuperación ${current?.recuperacion ?? ''} sigue en curso. Espere a que termine.`,
   )
 }
 
-function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
+function requireTimeRange(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
   const desde = readInstant(cuerpo.desde)!
   const hasta = cuerpo.hasta === undefined ? ahora : readInstant(cuerpo.hasta)!
   const falla = (campo: string, mensaje: string) =>

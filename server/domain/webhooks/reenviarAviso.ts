@@ -1,24 +1,24 @@
 import type { OperationId } from '../../api/contract/contract.ts'
 import { inTransaction, statement } from '../../data/db.ts'
-import type { Quien } from '../bitacora/bitacora.ts'
+import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { type readKey, unaVez } from '../idempotencia/idempotencia.ts'
+import { doOnce, type readKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
-  exigirAvisoDeWebhook,
   type FilaAvisoDeWebhook,
   leerAvisoDeWebhook,
-  presentarAvisoDeWebhook,
+  presentWebhookAviso,
+  requireWebhookAviso,
   YA,
 } from './entrega.ts'
-import type { AmbitoDeWebhooks } from './webhook.ts'
+import type { WebhookScope } from './webhook.ts'
 
 /**
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
-const REENVIAR = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
+const RESEND = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.reenviar',
   `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
@@ -28,19 +28,19 @@ const REENVIAR = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaA
    returning *`,
 )
 
-export const reenviarAvisoDeWebhook: Handler<'reenviarAvisoDeWebhook'> = (entrada, deps) =>
-  reenviar(deps, 'reenviarAvisoDeWebhook', entrada, entrada.identidad, entrada)
+export const reenviarAvisoDeWebhook: Handler<'reenviarAvisoDeWebhook'> = (input, deps) =>
+  resendAviso(deps, 'reenviarAvisoDeWebhook', input, input.identity, input)
 
 /**
  * Sends a delivery once more, for its merchant or for an operator, and answers with it.
  * @param quien author of the request, for the audit record
  * @throws Problema 404; 409 if the key belongs to another request
  */
-export async function reenviar(
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'bitacora'>,
+export async function resendAviso(
+  deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'notifyJobs' | 'bitacora'>,
   operacion: OperationId,
-  { identidad, idSolicitud, red }: Quien,
-  { comercioId, modo }: AmbitoDeWebhooks,
+  { identity, requestId, red }: Actor,
+  { comercioId, modo }: WebhookScope,
   {
     path,
     headers: cabeceras,
@@ -49,30 +49,30 @@ export async function reenviar(
     headers: Parameters<typeof readKey>[0]
   },
 ) {
-  const { db, avisarTrabajo, bitacora } = deps
+  const { db, notifyJobs, bitacora } = deps
   const ambito = { comercioId, modo }
-  const { hecho, headers } = await unaVez(
+  const { result, headers } = await doOnce(
     deps,
     operacion,
-    { identidad: ambito, headers: cabeceras, path },
+    { identity: ambito, headers: cabeceras, path },
     {
-      async hacer(recordar) {
-        const leida = await exigirAvisoDeWebhook(db, ambito, path.webhook, path.aviso)
-        const fila = await inTransaction(db.de(comercioId), async (consultar) => {
-          const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
+      async perform(remember) {
+        const aviso = await requireWebhookAviso(db, ambito, path.webhook, path.aviso)
+        const fila = await inTransaction(db.de(comercioId), async (query) => {
+          const [resent] = await query(RESEND, { ...aviso, proximo_en: YA })
           const sobre = ['aviso', path.aviso] as const
           const linea = { accion: operacion, sobre, de: { comercio_id: comercioId, modo } }
-          if (reenviada) await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-          await recordar(consultar, path.aviso)
-          return reenviada
+          if (resent) await bitacora.record(query, { identity, requestId, red }, linea)
+          await remember(query, path.aviso)
+          return resent
         })
-        avisarTrabajo()
+        notifyJobs()
         // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then
         // shows that resend.
-        return fila ?? leida
+        return fila ?? aviso
       },
-      releer: (entrega) => leerAvisoDeWebhook(db, ambito, path.webhook, entrega),
+      reread: (aviso) => leerAvisoDeWebhook(db, ambito, path.webhook, aviso),
     },
   )
-  return { status: 202, headers, body: presentarAvisoDeWebhook(hecho) } as const
+  return { status: 202, headers, body: presentWebhookAviso(result) } as const
 }

@@ -1,6 +1,6 @@
 import type { Handler } from '../operation.ts'
-import { ambitoDeWebhook } from './deComercio.ts'
-import { reenviar } from './reenviarAviso.ts'
+import { readWebhookScope } from './deComercio.ts'
+import { resendAviso } from './reenviarAviso.ts'
 
-export const reenviarAvisoDeComercio: Handler<'reenviarAvisoDeComercio'> = async (entrada, deps) =>
-  reenviar(deps, 'reenviarAvisoDeComercio', entrada, await ambitoDeWebhook(deps.db, entrada.path), entrada)
+export const reenviarAvisoDeComercio: Handler<'reenviarAvisoDeComercio'> = async (input, deps) =>
+  resendAviso(deps, 'reenviarAvisoDeComercio', input, await readWebhookScope(deps.db, input.path), input)

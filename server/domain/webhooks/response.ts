@@ -46,86 +46,86 @@ export interface ExchangeResult {
 /** Part of a response that has arrived so far. */
 export interface Arrived {
   status: number | null
-  cabeceras: Cabeceras
-  trozos: Buffer[]
+  cabeceras: ResponseHeaders
+  chunks: Buffer[]
   bytes: number
-  completo: boolean
+  complete: boolean
   primerByte: number | null
 }
 
 export const TIMED_OUT = new Error('the deadline passed')
 export const TOO_MANY_INFORMATIONAL = new Error('too many 1xx answers')
 
-type Cabeceras = Record<string, string | string[] | undefined>
+type ResponseHeaders = Record<string, string | string[] | undefined>
 
 /**
  * Returns the result of an exchange.
  * @param causa error that ended the exchange; null if the response is complete
- * @param inicio start of the exchange, in milliseconds of the process's clock
+ * @param startedAt start of the exchange, in milliseconds of the process's clock
  */
 export function describeResult(
-  llegado: Arrived,
+  arrived: Arrived,
   causa: unknown,
   conexion: ReceiverConnection | null,
-  inicio: number,
+  startedAt: number,
 ): ExchangeResult {
-  const { status, cabeceras, trozos, completo, primerByte } = llegado
-  const [error, detalle] = status === null ? porCausa(causa, conexion) : porStatus(status)
-  const fases = conexion?.reutilizada ? null : conexion
-  const [espera] = [cabeceras['retry-after']].flat()
+  const { status, cabeceras, chunks, complete, primerByte } = arrived
+  const [error, detalle] = status === null ? judgeByCause(causa, conexion) : judgeByStatus(status)
+  const phases = conexion?.reused ? null : conexion
+  const [retryAfter] = [cabeceras['retry-after']].flat()
   return {
     status,
     error,
     detalle,
-    cabeceras: status === null ? null : recortar(cabeceras),
-    cuerpo: status === null ? null : leerCuerpo(trozos, completo),
-    cuerpo_truncado: status !== null && !completo,
+    cabeceras: status === null ? null : truncateHeaders(cabeceras),
+    cuerpo: status === null ? null : readBody(chunks, complete),
+    cuerpo_truncado: status !== null && !complete,
     // No valid `Retry-After` is longer, and 16 KB of an invalid one need not be stored.
-    retry_after: espera?.slice(0, 200) ?? null,
+    retry_after: retryAfter?.slice(0, 200) ?? null,
     ip: conexion?.ip ?? null,
-    dns_ms: redondear(fases?.dns),
-    conexion_ms: redondear(fases?.tcp),
-    tls_ms: redondear(fases?.tls),
-    primer_byte_ms: redondear(primerByte && primerByte - inicio),
-    total_ms: redondear(performance.now() - inicio),
+    dns_ms: roundMs(phases?.dns),
+    conexion_ms: roundMs(phases?.tcp),
+    tls_ms: roundMs(phases?.tls),
+    primer_byte_ms: roundMs(primerByte && primerByte - startedAt),
+    total_ms: roundMs(performance.now() - startedAt),
   }
 }
 
-function redondear(ms: number): number
-function redondear(ms: number | null | undefined): number | null
-function redondear(ms: number | null | undefined): number | null {
+function roundMs(ms: number): number
+function roundMs(ms: number | null | undefined): number | null
+function roundMs(ms: number | null | undefined): number | null {
   return ms == null ? null : Math.round(ms * 10) / 10
 }
 
-const CABECERAS_MAXIMAS = 40
-const BYTES_DE_CABECERAS = 4096
-const SECRETA = /^(?:authorization|www-authenticate|proxy-.*)$|token|secret|key|cookie/
+const MAX_HEADERS = 40
+const MAX_HEADER_BYTES = 4096
+const SECRET_HEADER = /^(?:authorization|www-authenticate|proxy-.*)$|token|secret|key|cookie/
 
 /** Returns the headers that fit. A header that does not fit is left out, and headers after it may still fit. */
-function recortar(cabeceras: Cabeceras): Record<string, string> {
-  const elegidas: [string, string][] = []
-  let quedan = BYTES_DE_CABECERAS
+function truncateHeaders(cabeceras: ResponseHeaders): Record<string, string> {
+  const chosen: [string, string][] = []
+  let remainingBytes = MAX_HEADER_BYTES
   for (const [nombre, valor = ''] of Object.entries(cabeceras)) {
-    const texto = SECRETA.test(nombre) ? '***' : String(valor)
+    const texto = SECRET_HEADER.test(nombre) ? '***' : String(valor)
     const bytes = nombre.length + Buffer.byteLength(texto)
-    if (bytes > quedan) continue
-    quedan -= bytes
-    if (elegidas.push([nombre, texto]) === CABECERAS_MAXIMAS) break
+    if (bytes > remainingBytes) continue
+    remainingBytes -= bytes
+    if (chosen.push([nombre, texto]) === MAX_HEADERS) break
   }
-  // An assignment to a header named `__proto__` would change the prototype.
-  return Object.fromEntries(elegidas)
+  // An assignment to a header named `[object Object]` would change the prototype.
+  return Object.fromEntries(chosen)
 }
 
-function leerCuerpo(trozos: Buffer[], completo: boolean): string {
-  const bytes = Buffer.concat(trozos)
+function readBody(chunks: Buffer[], complete: boolean): string {
+  const bytes = Buffer.concat(chunks)
   // If this process cut the body, half a character at its end is no fault of the receiver. The decoder leaves it out.
-  const texto = completo ? bytes.toString('utf8') : new StringDecoder('utf8').write(bytes)
+  const texto = complete ? bytes.toString('utf8') : new StringDecoder('utf8').write(bytes)
   return texto.replaceAll('\0', '')
 }
 
-type Veredicto = [SendError, string] | [null, null]
+type ResponseVerdict = [SendError, string] | [null, null]
 
-function porStatus(status: number): Veredicto {
+function judgeByStatus(status: number): ResponseVerdict {
   if (status >= 200 && status < 300) return [null, null]
   if (status >= 300 && status < 400) {
     return [
@@ -133,10 +133,10 @@ function porStatus(status: number): Veredicto {
       `El receptor respondió ${status}, una redirección, y los webhooks no las siguen: registre la dirección final.`,
     ]
   }
-  return ['http', `El receptor respondió ${status} en lugar de 2xx: ${remedio(status)}.`]
+  return ['http', `El receptor respondió ${status} en lugar de 2xx: ${remedyFor(status)}.`]
 }
 
-function remedio(status: number): string {
+function remedyFor(status: number): string {
   if (status === 401 || status === 403) return 'admita la solicitud sin sesión ni permisos y compruebe su firma'
   if (status === 404 || status === 405) return 'revise que la dirección exista y admita POST'
   if (status === 410) return 'con ello pidió no recibir más webhooks'
@@ -144,59 +144,59 @@ function remedio(status: number): string {
   return status >= 500 ? 'revise los registros del receptor' : 'revise por qué rechaza la solicitud'
 }
 
-const ALCANZADO = {
+const REACHED = {
   dns: 'no se resolvió su nombre',
   tcp: 'no se pudo conectar con él',
   tls: 'no terminó de establecer la conexión segura (TLS)',
   lista: 'no terminó de enviar las cabeceras de su respuesta',
 }
 
-function porCausa(causa: unknown, conexion: ReceiverConnection | null): Veredicto {
+function judgeByCause(causa: unknown, conexion: ReceiverConnection | null): ResponseVerdict {
   if (causa instanceof ForbiddenDestination) {
     return [causa.motivo === 'url_no_resuelve' ? 'dns' : 'destino_no_permitido', causa.message]
   }
-  const fase = conexion?.fase ?? 'dns'
+  const phase = conexion?.phase ?? 'dns'
   if (causa === TIMED_OUT) {
     return [
       'tiempo_agotado',
-      `Se agotó el plazo del receptor: ${ALCANZADO[fase]}. Revise que esté en línea y responda pronto.`,
+      `Se agotó el plazo del receptor: ${REACHED[phase]}. Revise que esté en línea y responda pronto.`,
     ]
   }
   if (causa === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
   const { code = '' } = causa as NodeJS.ErrnoException
-  if (fase === 'tls' || code.startsWith('ERR_SSL')) return ['tls', FALLAS_TLS[code] ?? otraFallaTls(code)]
-  if (fase === 'lista' && !isClosed(causa)) return ['respuesta_invalida', invalida(causa, code)]
-  return ['conexion', FALLAS_DE_RED[code] ?? (fase === 'lista' ? CERRADA : SIN_CONEXION)]
+  if (phase === 'tls' || code.startsWith('ERR_SSL')) return ['tls', TLS_FAILURES[code] ?? otherTlsFailure(code)]
+  if (phase === 'lista' && !isClosed(causa)) return ['respuesta_invalida', describeInvalid(causa, code)]
+  return ['conexion', NETWORK_FAILURES[code] ?? (phase === 'lista' ? CONNECTION_CLOSED : NO_CONNECTION)]
 }
 
-const ENTREGUE_CADENA = 'instale uno de una autoridad reconocida, con su cadena completa.'
-const FALLAS_TLS: Record<string, string> = {
+const INSTALL_CHAIN = 'instale uno de una autoridad reconocida, con su cadena completa.'
+const TLS_FAILURES: Record<string, string> = {
   CERT_HAS_EXPIRED: 'El certificado del receptor venció: renuévelo.',
   CERT_NOT_YET_VALID: 'El certificado del receptor todavía no es válido: revise sus fechas.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'El certificado del receptor es de otro nombre: instale uno que incluya su dominio.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: `El certificado del receptor es autofirmado: ${ENTREGUE_CADENA}`,
-  SELF_SIGNED_CERT_IN_CHAIN: `El certificado del receptor es de una autoridad propia: ${ENTREGUE_CADENA}`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `No se reconoce a quien emitió el certificado: ${ENTREGUE_CADENA}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `No se pudo verificar el certificado del receptor: ${ENTREGUE_CADENA}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: `El certificado del receptor es autofirmado: ${INSTALL_CHAIN}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `El certificado del receptor es de una autoridad propia: ${INSTALL_CHAIN}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `No se reconoce a quien emitió el certificado: ${INSTALL_CHAIN}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `No se pudo verificar el certificado del receptor: ${INSTALL_CHAIN}`,
 }
-const otraFallaTls = (code: string): string =>
+const otherTlsFailure = (code: string): string =>
   `No se pudo establecer la conexión segura (TLS${code && `, ${code}`}): revise el certificado y el puerto del receptor.`
 
-const CERRADA = 'El receptor cerró la conexión sin responder: revise que esté en línea y sus registros.'
-const SIN_CONEXION = 'No se pudo conectar con el receptor: revise que esté en línea y que su cortafuegos lo permita.'
-const SIN_RUTA = 'No hay ruta hasta el receptor: revise que su dirección sea pública y esté en línea.'
-const PROPIA = 'El servicio no pudo abrir la conexión por una falla propia, no del receptor: el envío se repetirá.'
-const FALLAS_DE_RED: Record<string, string> = {
+const CONNECTION_CLOSED = 'El receptor cerró la conexión sin responder: revise que esté en línea y sus registros.'
+const NO_CONNECTION = 'No se pudo conectar con el receptor: revise que esté en línea y que su cortafuegos lo permita.'
+const NO_ROUTE = 'No hay ruta hasta el receptor: revise que su dirección sea pública y esté en línea.'
+const OWN_FAILURE = 'El servicio no pudo abrir la conexión por una falla propia, no del receptor: el envío se repetirá.'
+const NETWORK_FAILURES: Record<string, string> = {
   ECONNREFUSED: 'El receptor rechazó la conexión: revise que esté en línea y escuche en ese puerto.',
-  EHOSTUNREACH: SIN_RUTA,
-  ENETUNREACH: SIN_RUTA,
-  EMFILE: PROPIA,
-  ENFILE: PROPIA,
-  ENOBUFS: PROPIA,
-  EADDRNOTAVAIL: PROPIA,
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  EMFILE: OWN_FAILURE,
+  ENFILE: OWN_FAILURE,
+  ENOBUFS: OWN_FAILURE,
+  EADDRNOTAVAIL: OWN_FAILURE,
 }
 
-function invalida(causa: unknown, code: string): string {
+function describeInvalid(causa: unknown, code: string): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'La respuesta lleva más de 16 KB de cabeceras: redúzcalas.'
   if (causa === TOO_MANY_INFORMATIONAL) return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'

@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
-import type { DepsDeTrabajo } from '../deps.ts'
+import type { JobDeps } from '../deps.ts'
 import { nextDueOf } from './due.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
 export const RETRY_QUEUE = 'reintentos'
 
-type DepsDeReintentos = Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'despertar'>
+type RetryDeps = Pick<JobDeps, 'db' | 'clock' | 'timers' | 'wake'>
 
 /** Schedules endpoints for the time when their next delivery may be sent. */
 export class Retries {
   readonly #boss: PgBoss
-  readonly #deps: DepsDeReintentos
+  readonly #deps: RetryDeps
   /**
    * Cancellations of timers, by second of the process's clock. Each timer wakes the queue's worker, which by itself
    * polls rarely.
    */
-  readonly #citas = new Map<number, () => void>()
+  readonly #timersBySecond = new Map<number, () => void>()
 
-  constructor(boss: PgBoss, deps: DepsDeReintentos) {
+  constructor(boss: PgBoss, deps: RetryDeps) {
     this.#boss = boss
     this.#deps = deps
   }
@@ -30,34 +30,34 @@ export class Retries {
    * @returns the endpoints that may be sent to now
    */
   async schedule(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
-    const ahora = this.#deps.reloj()
-    const proximas = await nextDueOf(this.#deps.db, claves, ahora)
-    const luego = proximas.filter(({ en }) => en > ahora)
-    const trabajos = luego.map(({ comercio_id, modo, webhook, en }) => ({
+    const ahora = this.#deps.clock()
+    const nextDue = await nextDueOf(this.#deps.db, claves, ahora)
+    const later = nextDue.filter(({ en }) => en > ahora)
+    const trabajos = later.map(({ comercio_id, modo, webhook, en }) => ({
       id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
       data: { comercio_id, modo, webhook },
       // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
       startAfter: Math.ceil((en.getTime() - ahora.getTime()) / 1_000),
     }))
     if (trabajos.length > 0) await this.#boss.insert(RETRY_QUEUE, trabajos, { returnId: false })
-    for (const { startAfter } of trabajos) this.#apuntar(startAfter)
-    return proximas.filter(({ en }) => en <= ahora)
+    for (const { startAfter } of trabajos) this.#setTimer(startAfter)
+    return nextDue.filter(({ en }) => en <= ahora)
   }
 
   close(): void {
-    for (const cancel of this.#citas.values()) cancel()
+    for (const cancel of this.#timersBySecond.values()) cancel()
   }
 
   /** Sets a timer for a job, unless the second of the job already has a timer. @param s delay of the job, in seconds */
-  #apuntar(s: number): void {
+  #setTimer(s: number): void {
     const { timers } = this.#deps
     const segundo = Math.ceil(timers.now() / 1_000) + s
-    if (this.#citas.has(segundo)) return
+    if (this.#timersBySecond.has(segundo)) return
     const dar = () => {
-      this.#citas.delete(segundo)
-      this.#deps.despertar(RETRY_QUEUE)
+      this.#timersBySecond.delete(segundo)
+      this.#deps.wake(RETRY_QUEUE)
     }
-    this.#citas.set(segundo, timers.after(segundo * 1_000 - timers.now(), dar))
+    this.#timersBySecond.set(segundo, timers.after(segundo * 1_000 - timers.now(), dar))
   }
 }
 

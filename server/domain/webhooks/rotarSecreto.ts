@@ -1,18 +1,18 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { encryptSecret, type FilaSecreto, leerConSecreto } from './secret.ts'
+import { encryptSecret, type FilaSecreto, readWithSecreto } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
-import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, desconocido, presentWebhook, requireWebhook } from './webhook.ts'
 
 const HORA = 3_600_000
-const SOLAPAMIENTO_POR_OMISION = 24
+const DEFAULT_OVERLAP_HOURS = 24
 
 /**
  * Locks the endpoint for a rotation. Rotations run one after another, and each ends the secret of the rotation before
  * it, and no other.
  */
-const TURNO = statement<ClaveDeWebhook>(
+const ROTATION_LOCK = statement<ClaveDeWebhook>(
   'webhooks.turnoDeRotar',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado <> 'eliminado' for update`,
@@ -28,7 +28,7 @@ const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
  * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
  * signatures would accumulate.
  */
-const ROTAR = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+const ROTATE = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
   `with v as (
      update webhook_secreto
@@ -42,35 +42,35 @@ const ROTAR = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'
    values (:comercio_id, :modo, :webhook, :version, :cifrado, :ahora::timestamptz)`,
 )
 
-export const rotarSecreto: Handler<'rotarSecreto'> = async (entrada, deps) => {
-  const { path, body, identidad, idSolicitud, red } = entrada
-  const { db, reloj, secretos, bitacora } = deps
-  const { hecho, headers } = await unaVez(deps, 'rotarSecreto', entrada, {
-    async hacer(recordar) {
-      const ahora = reloj()
-      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
+export const rotarSecreto: Handler<'rotarSecreto'> = async (input, deps) => {
+  const { path, body, identity, requestId, red } = input
+  const { db, clock, secretos, bitacora } = deps
+  const { result, headers } = await doOnce(deps, 'rotarSecreto', input, {
+    async perform(remember) {
+      const ahora = clock()
+      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS) * HORA)
       const secreto = newSecret()
-      const suyo = { comercio_id: identidad.comercioId, modo: identidad.modo, webhook: path.webhook }
-      await inTransaction(db, async (consultar) => {
-        if ((await consultar(TURNO, suyo)).length === 0) desconocido()
-        const [ultima] = await consultar(ULTIMA, suyo)
+      const webhookKey = { comercio_id: identity.comercioId, modo: identity.modo, webhook: path.webhook }
+      await inTransaction(db, async (query) => {
+        if ((await query(ROTATION_LOCK, webhookKey)).length === 0) desconocido()
+        const [ultima] = await query(ULTIMA, webhookKey)
         const version = (ultima?.version ?? 0) + 1
         const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
-        await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
-        await bitacora.anotar(
-          consultar,
-          { identidad, idSolicitud, red },
+        await query(ROTATE, { ...webhookKey, version, cifrado, ahora, fin })
+        await bitacora.record(
+          query,
+          { identity, requestId, red },
           {
             accion: 'rotarSecreto',
             sobre: ['webhook', path.webhook],
             despues: { version, anterior_vence_en: fin },
           },
         )
-        await recordar(consultar, String(version))
+        await remember(query, String(version))
       })
-      return { ...presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)), secreto }
+      return { ...presentWebhook(await requireWebhook(db, identity, path.webhook, ahora)), secreto }
     },
-    releer: (version) => leerConSecreto(deps, identidad, path.webhook, Number(version)),
+    reread: (version) => readWithSecreto(deps, identity, path.webhook, Number(version)),
   })
-  return { status: 200, headers, body: hecho }
+  return { status: 200, headers, body: result }
 }

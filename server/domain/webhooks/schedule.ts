@@ -1,8 +1,8 @@
 import { REINTENTOS } from '../../generado/contrato/vocabulario.ts'
 
 const SEGUNDO = 1_000
-const MINUTO = 60 * SEGUNDO
-const HORA = 60 * MINUTO
+const MINUTE_MS = 60 * SEGUNDO
+const HORA = 60 * MINUTE_MS
 
 /** Wait before each attempt, in milliseconds, from the first attempt to the last. */
 export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
@@ -10,19 +10,24 @@ export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos
 /**
  * Maximum share of a wait that is added at random, so that deliveries that failed together are not retried together.
  */
-const VARIACION = REINTENTOS.variacion
-const MAXIMO_RETRY_AFTER = REINTENTOS.retry_after_maximo_s * SEGUNDO
+const VARIATION = REINTENTOS.variacion
+const MAX_RETRY_AFTER_MS = REINTENTOS.retry_after_maximo_s * SEGUNDO
 
 /**
- * Returns the time when the next attempt is due, after `hechos` attempts; undefined after the last attempt.
+ * Returns the time when the next attempt is due, after `attemptsDone` attempts; undefined after the last attempt.
  * @param retryAfter unparsed `Retry-After` header of the response; honoured up to 24 hours, and never to shorten a wait
- * @param azar random number from 0 to 1
+ * @param random random number from 0 to 1
  */
-export function nextAttempt(hechos: number, ahora: Date, retryAfter: string | null, azar: number): Date | undefined {
-  const espera = RETRY_WAITS[hechos]
-  if (espera === undefined) return undefined
-  const pedida = Math.min(readRetryAfter(retryAfter, ahora) ?? 0, MAXIMO_RETRY_AFTER)
-  return new Date(ahora.getTime() + Math.max(espera * (1 + VARIACION * azar), pedida))
+export function nextAttempt(
+  attemptsDone: number,
+  ahora: Date,
+  retryAfter: string | null,
+  random: number,
+): Date | undefined {
+  const delay = RETRY_WAITS[attemptsDone]
+  if (delay === undefined) return undefined
+  const requestedDelay = Math.min(readRetryAfter(retryAfter, ahora) ?? 0, MAX_RETRY_AFTER_MS)
+  return new Date(ahora.getTime() + Math.max(delay * (1 + VARIATION * random), requestedDelay))
 }
 
 /**
@@ -30,12 +35,12 @@ export function nextAttempt(hechos: number, ahora: Date, retryAfter: string | nu
  * @returns milliseconds from now; undefined if the text is neither
  */
 export function readRetryAfter(texto: string | null, ahora: Date): number | undefined {
-  const limpio = texto?.trim() ?? ''
-  if (/^\d+$/.test(limpio)) return Number(limpio) * SEGUNDO
+  const trimmed = texto?.trim() ?? ''
+  if (/^\d+$/.test(trimmed)) return Number(trimmed) * SEGUNDO
   // `Date.parse` accepts far more than the dates of HTTP, which all begin with the name of a day.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(limpio)) return undefined
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(trimmed)) return undefined
   // The oldest of the three forms has no time zone. All three forms are in GMT.
-  const fecha = Date.parse(/GMT$/.test(limpio) ? limpio : `${limpio} GMT`)
+  const fecha = Date.parse(/GMT$/.test(trimmed) ? trimmed : `${trimmed} GMT`)
   return Number.isNaN(fecha) ? undefined : Math.max(0, fecha - ahora.getTime())
 }
 
@@ -47,7 +52,7 @@ export const FAILURES_TO_BRAKE = 3
 /** Minimum pause between two probes, in milliseconds. */
 export const MIN_BRAKE = SEGUNDO
 /** Maximum pause between two probes, in milliseconds. */
-export const MAX_BRAKE = MINUTO
+export const MAX_BRAKE = MINUTE_MS
 
 /** Time after which an endpoint that only failed is disabled, in milliseconds. */
 export const FAILURE_WINDOW = 5 * 24 * HORA

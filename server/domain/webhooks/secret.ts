@@ -5,7 +5,7 @@ import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 import { secretText } from './signature.ts'
-import { type AmbitoDeWebhooks, leerWebhook, presentarWebhook } from './webhook.ts'
+import { leerWebhook, presentWebhook, type WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_secreto`. */
 export type FilaSecreto = RowOf<webhook_secreto, { modo: Modo }>
@@ -16,19 +16,19 @@ export type SecretIdentity = Pick<FilaSecreto, 'webhook' | 'version'>
 const rowOf = ({ webhook, version }: SecretIdentity) => `${webhook}:${version}`
 
 /** Encrypts the bytes of a signing secret for its row. */
-export const encryptSecret = (secretos: Secrets, identidad: SecretIdentity, claro: Buffer): Buffer<ArrayBuffer> =>
-  seal(secretos, 'webhooks', rowOf(identidad), claro)
+export const encryptSecret = (secretos: Secrets, identity: SecretIdentity, claro: Buffer): Buffer<ArrayBuffer> =>
+  seal(secretos, 'webhooks', rowOf(identity), claro)
 
 /**
  * Returns the bytes of an encrypted signing secret.
  * @throws Error if no configured master key encrypted the secret, or if the encrypted bytes were altered
  */
-export const decryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifrado: Uint8Array): Buffer =>
-  unseal(secretos, 'webhooks', rowOf(identidad), cifrado)
+export const decryptSecret = (secretos: Secrets, identity: SecretIdentity, cifrado: Uint8Array): Buffer =>
+  unseal(secretos, 'webhooks', rowOf(identity), cifrado)
 
 /** Encrypts an encrypted signing secret with the present master key; undefined if no configured master key reads it. */
-export const reencryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifrado: Uint8Array) =>
-  reseal(secretos, 'webhooks', rowOf(identidad), cifrado)
+export const reencryptSecret = (secretos: Secrets, identity: SecretIdentity, cifrado: Uint8Array) =>
+  reseal(secretos, 'webhooks', rowOf(identity), cifrado)
 
 const LEER = statement<Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<FilaSecreto, 'cifrado'>>(
   'webhooks.secreto',
@@ -40,14 +40,17 @@ const LEER = statement<Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'v
  * Returns the endpoint as it is now, with the secret of this version, which may have expired. Undefined if the endpoint
  * or the secret does not exist.
  */
-export async function leerConSecreto(
-  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  { comercioId, modo }: AmbitoDeWebhooks,
+export async function readWithSecreto(
+  { db, clock, secretos }: Pick<Deps, 'db' | 'clock' | 'secretos'>,
+  { comercioId, modo }: WebhookScope,
   webhook: string,
   version: number,
 ): Promise<WebhookConSecreto | undefined> {
-  const fila = await leerWebhook(db.consultar, { comercioId, modo }, webhook, reloj())
-  const [suyo] = await db.consultar(LEER, { comercio_id: comercioId, modo, webhook, version })
-  if (!fila || !suyo) return undefined
-  return { ...presentarWebhook(fila), secreto: secretText(decryptSecret(secretos, { webhook, version }, suyo.cifrado)) }
+  const fila = await leerWebhook(db.query, { comercioId, modo }, webhook, clock())
+  const [storedSecreto] = await db.query(LEER, { comercio_id: comercioId, modo, webhook, version })
+  if (!fila || !storedSecreto) return undefined
+  return {
+    ...presentWebhook(fila),
+    secreto: secretText(decryptSecret(secretos, { webhook, version }, storedSecreto.cifrado)),
+  }
 }

@@ -34,19 +34,19 @@ export interface SendRequest extends ConnectionOwner {
 /** Sender of requests to endpoints. */
 export interface Sender {
   /** Sends one request and returns its result. The promise never rejects. */
-  enviar(solicitud: SendRequest): Promise<ExchangeResult>
+  send(solicitud: SendRequest): Promise<ExchangeResult>
   /** Closes the sender. Exchanges in progress end at once with a connection error. */
-  cerrar(): Promise<void>
+  close(): Promise<void>
 }
 
-interface OpcionesDeEnvio {
+interface SenderOptions {
   resolver: HostResolver
   /** Deadline for the whole exchange, from DNS to the last byte, in milliseconds. */
-  plazo?: number
+  timeout?: number
   /** Maximum number of bytes that are read of a response body. */
-  maximo?: number
+  max?: number
   /** Maximum number of idle connections that stay open, over all endpoints. */
-  ociosas?: number
+  maxIdle?: number
   /** Certificate authorities to trust instead of the well-known ones, in PEM. */
   ca?: string
 }
@@ -57,77 +57,77 @@ export const EXCHANGE_TIMEOUT = 15_000
 /** Creates a sender with connections of its own. */
 export function createSender({
   resolver,
-  plazo = EXCHANGE_TIMEOUT,
-  maximo = 16_384,
-  ociosas = 4_000,
+  timeout = EXCHANGE_TIMEOUT,
+  max = 16_384,
+  maxIdle = 4_000,
   ca,
-}: OpcionesDeEnvio): Sender {
-  const contexto = tls.createSecureContext({ ca })
-  const reserva = createConnectionPool(
-    (conexion, url, loopback) => openSocket(conexion, url, { resolver, loopback }, contexto),
-    ociosas,
+}: SenderOptions): Sender {
+  const secureContext = tls.createSecureContext({ ca })
+  const connectionPool = createConnectionPool(
+    (conexion, url, loopback) => openSocket(conexion, url, { resolver, loopback }, secureContext),
+    maxIdle,
   )
   return {
-    enviar: (solicitud) => intercambiar(solicitud, reserva, { plazo, maximo }),
-    cerrar: () => reserva.cerrar(),
+    send: (solicitud) => exchangeOnce(solicitud, connectionPool, { timeout, max }),
+    close: () => connectionPool.close(),
   }
 }
 
-const INFORMATIVAS_MAXIMAS = 16
-const CUERPO_LARGO = new Error('the response body exceeds the size limit')
+const MAX_INFORMATIONAL = 16
+const BODY_TOO_LONG = new Error('the response body exceeds the size limit')
 
-interface Limites {
-  plazo: number
-  maximo: number
+interface ExchangeLimits {
+  timeout: number
+  max: number
 }
 
-function intercambiar(
+function exchangeOnce(
   solicitud: SendRequest,
-  reserva: ConnectionPool,
-  { plazo, maximo }: Limites,
+  connectionPool: ConnectionPool,
+  { timeout, max }: ExchangeLimits,
 ): Promise<ExchangeResult> {
-  const inicio = performance.now()
-  const llegado: Arrived = { status: null, cabeceras: {}, trozos: [], bytes: 0, completo: false, primerByte: null }
+  const startedAt = performance.now()
+  const arrived: Arrived = { status: null, cabeceras: {}, chunks: [], bytes: 0, complete: false, primerByte: null }
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
   let conexion: ReceiverConnection | null = null
-  let terminado = false
+  let finished = false
 
   // The first call decides the result. Causes are the end of the response, an error, the deadline, or the closing of
   // the sender.
-  const terminar: EndExchange = (causa) => {
-    if (terminado) return
-    terminado = true
-    clearTimeout(reloj)
-    resolve(describeResult(llegado, causa, conexion, inicio))
+  const finish: EndExchange = (causa) => {
+    if (finished) return
+    finished = true
+    clearTimeout(timer)
+    resolve(describeResult(arrived, causa, conexion, startedAt))
     if (!conexion) return
-    if (llegado.completo) reserva.soltar(conexion)
-    else reserva.desechar(conexion)
+    if (arrived.complete) connectionPool.release(conexion)
+    else connectionPool.discard(conexion)
   }
-  const reloj = setTimeout(terminar, plazo, TIMED_OUT)
+  const timer = setTimeout(finish, timeout, TIMED_OUT)
 
-  const despachar = (url: URL, nueva: ReceiverConnection): void => {
-    conexion = nueva
-    const fallar = (error: Error) => {
+  const dispatch = (url: URL, newConnection: ReceiverConnection): void => {
+    conexion = newConnection
+    const fail = (error: Error) => {
       // The receiver may have closed an idle connection just before this request used it. The receiver has not seen the
       // request, so a new connection may repeat it.
-      const caduca = nueva.reutilizada && llegado.primerByte === null && isClosed(error)
-      if (terminado || !caduca) return terminar(error)
-      reserva.desechar(nueva)
-      despachar(url, reserva.abrir(solicitud, url, terminar))
+      const isStale = newConnection.reused && arrived.primerByte === null && isClosed(error)
+      if (finished || !isStale) return finish(error)
+      connectionPool.discard(newConnection)
+      dispatch(url, connectionPool.open(solicitud, url, finish))
     }
-    nueva.cliente.dispatch(peticion(solicitud, url), lector(nueva, llegado, maximo, terminar, fallar))
+    newConnection.client.dispatch(toRequestOptions(solicitud, url), lector(newConnection, arrived, max, finish, fail))
   }
 
   try {
     const url = solicitud.direccion ?? readDestination(solicitud.url, solicitud)
-    despachar(url, reserva.tomar(solicitud, url, terminar))
+    dispatch(url, connectionPool.take(solicitud, url, finish))
   } catch (error) {
-    terminar(error)
+    finish(error)
   }
   return promise
 }
 
-const peticion = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatcher.DispatchOptions => ({
+const toRequestOptions = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatcher.DispatchOptions => ({
   method: 'POST',
   path: url.pathname + url.search,
   // The response is never decompressed, so a decompression bomb stays small.
@@ -137,35 +137,35 @@ const peticion = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatcher.Disp
 
 function lector(
   conexion: ReceiverConnection,
-  llegado: Arrived,
-  maximo: number,
-  terminar: EndExchange,
-  fallar: (error: Error) => void,
+  arrived: Arrived,
+  max: number,
+  finish: EndExchange,
+  fail: (error: Error) => void,
 ): Dispatcher.DispatchHandler {
-  let informativas = 0
+  let informationalCount = 0
   return {
     onRequestStart() {
       conexion.interim?.restart()
     },
     onResponseStarted() {
-      llegado.primerByte ??= performance.now()
+      arrived.primerByte ??= performance.now()
     },
     onResponseStart(control, status, cabeceras) {
       if (status >= 200) {
-        llegado.status = status
-        llegado.cabeceras = cabeceras
-      } else if (++informativas > INFORMATIVAS_MAXIMAS) control.abort(TOO_MANY_INFORMATIONAL)
+        arrived.status = status
+        arrived.cabeceras = cabeceras
+      } else if (++informationalCount > MAX_INFORMATIONAL) control.abort(TOO_MANY_INFORMATIONAL)
     },
-    onResponseData(control, trozo) {
-      const sobra = llegado.bytes + trozo.length > maximo
-      llegado.trozos.push(sobra ? trozo.subarray(0, maximo - llegado.bytes) : trozo)
-      llegado.bytes += trozo.length
-      if (sobra) control.abort(CUERPO_LARGO)
+    onResponseData(control, chunk) {
+      const isTooLong = arrived.bytes + chunk.length > max
+      arrived.chunks.push(isTooLong ? chunk.subarray(0, max - arrived.bytes) : chunk)
+      arrived.bytes += chunk.length
+      if (isTooLong) control.abort(BODY_TOO_LONG)
     },
     onResponseEnd() {
-      llegado.completo = true
-      terminar(null)
+      arrived.complete = true
+      finish(null)
     },
-    onResponseError: (_control, error) => fallar(error),
+    onResponseError: (_control, error) => fail(error),
   }
 }

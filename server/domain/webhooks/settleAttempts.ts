@@ -2,7 +2,7 @@ import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { askByPart } from '../../data/spread.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
-import type { DepsDeTrabajo } from '../deps.ts'
+import type { JobDeps } from '../deps.ts'
 import type { FilaAvisoDeWebhook } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import type { ExchangeResult } from './response.ts'
@@ -15,13 +15,13 @@ import {
   nextAttempt,
   WARNING_POINTS,
 } from './schedule.ts'
-import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, type FilaWebhook, presentWebhook, WEBHOOK_COLUMNS } from './webhook.ts'
 
 /** Result of an attempt that has ended. */
 export interface AttemptResult {
   /** Id of the attempt; ids sort by start time. */
   id: string
-  entrega: FilaAvisoDeWebhook
+  aviso: FilaAvisoDeWebhook
   url: string
   /** Versions of the secrets that signed the request. */
   secretos: number[]
@@ -35,22 +35,22 @@ export interface AttemptResult {
  * counts, unless a manual resend waits, because the receiver has the delivery. Settling an attempt again (the commit's
  * response was lost) does nothing. Returns the ids of the attempts that are new.
  */
-const ASENTAR = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
+const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
   'webhookEntregas.asentar',
   `with x as materialized (
      select * from json_to_recordset(:intentos::json) as x(
        n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
        id uuid, iniciado_en timestamptz, url text, ip text, secretos int[], status int, error text, detalle text,
        dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
-       cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
+       cuerpo_truncado boolean, outcome text, proximo_en timestamptz)
    ), u as (
-     update webhook_aviso e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
-       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
+     update webhook_aviso e set estado = x.outcome, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
+       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.outcome <> 'pendiente' then :ahora::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
-         (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregado' and e.causa <> 'manual')))
-         or (e.estado = 'fallido' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregado'))
+         (e.estado = 'pendiente' and (e.turno = x.turno or (x.outcome = 'entregado' and e.causa <> 'manual')))
+         or (e.estado = 'fallido' and e.ultimo_error = 'webhook_deshabilitado' and x.outcome = 'entregado'))
      returning x.n, e.intentos
    ), i as (
      insert into webhook_intento as n (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
@@ -67,7 +67,7 @@ const ASENTAR = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult,
   { alcance: 'parte' },
 )
 
-type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
+type ChangedWebhook = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
 
 /**
  * Updates the health of endpoints that still have the address of the attempts. A success clears all failures. From the
@@ -75,30 +75,30 @@ type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes
  * endpoint is disabled after a 410 response, or when its failures last for {@link FAILURE_WINDOW}. Rows are locked
  * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
  */
-const SALUD = statement<{ salud: string; ahora: Date }, Cambiado>(
+const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>(
   'webhooks.salud',
   `with x as (
-     select * from json_to_recordset(:salud::json) as x(
-       comercio_id uuid, modo text, webhook text, url text, buena boolean, probada boolean, nuevas int, primera timestamptz,
+     select * from json_to_recordset(:health::json) as x(
+       comercio_id uuid, modo text, webhook text, url text, succeeded boolean, tested boolean, new_failures int, first timestamptz,
        adios boolean)
    ), v as materialized (
-     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.probada,
-       case when x.buena then 0 else w.fallas + x.nuevas end as fallas,
-       case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.tested,
+       case when x.succeeded then 0 else w.fallas + x.new_failures end as fallas,
+       case when not x.succeeded then coalesce(w.primera_falla_en, x.first) end as first
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
        and w.url = x.url
-     where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.probada)
+     where x.new_failures > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.tested)
      order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
-     select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
+     select *, extract(epoch from :ahora::timestamptz - first) * 1000 as ms from v
    ), d as (
      select *, case when adios then 'respondio_410'
        when fallas >= ${MIN_FAILURES} and ms >= ${FAILURE_WINDOW} then 'fallas_continuas' end as baja,
        :ahora::timestamptz + interval '1 ms' * greatest(${MIN_BRAKE}, least(${MAX_BRAKE}, ms / 2)) as freno from s
    )
-   update webhook w set comprobado_en = case when d.probada then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
-     fallas = d.fallas, primera_falla_en = d.primera,
-     aviso = case when d.primera is null then 0 ${WARNING_POINTS.toReversed()
+   update webhook w set comprobado_en = case when d.tested then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
+     fallas = d.fallas, primera_falla_en = d.first,
+     aviso = case when d.first is null then 0 ${WARNING_POINTS.toReversed()
        .map((parte) => `when d.ms >= ${(FAILURE_WINDOW * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
      freno_vence_en = case when d.fallas >= ${FAILURES_TO_BRAKE} then d.freno end,
@@ -106,12 +106,12 @@ const SALUD = statement<{ salud: string; ahora: Date }, Cambiado>(
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
      estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
-   returning ${COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
+   returning ${WEBHOOK_COLUMNS}, d.estado as estado_antes, d.aviso as aviso_antes`,
   { alcance: 'parte' },
 )
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
-const AVISAR = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
+const NOTIFY_DISABLED = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
@@ -125,12 +125,12 @@ export interface SettlementDeps {
    * Database sessions whose commits do not wait for the disk. If PostgreSQL crashes, deliveries settled in its last
    * moments are pending again and are sent again. Delivery is at least once, as promised.
    */
-  dbSinEspera: DepsDeTrabajo['dbSinEspera']
+  noWaitDb: JobDeps['noWaitDb']
   log: Log
-  reloj: () => Date
+  clock: () => Date
   /** Returns a random number from 0 to 1, which varies the wait before the next attempt. */
-  azar: () => number
-  alAvisar: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+  random: () => number
+  onNotice: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }
 
 /**
@@ -139,61 +139,61 @@ export interface SettlementDeps {
  */
 export async function settleAttempts(deps: SettlementDeps, resultados: readonly AttemptResult[]): Promise<void> {
   await askByPart(
-    deps.dbSinEspera,
+    deps.noWaitDb,
     resultados,
-    ({ entrega }) => entrega.comercio_id,
-    (db, suyos) => asentar(deps, db, suyos),
+    ({ aviso }) => aviso.comercio_id,
+    (db, group) => settle(deps, db, group),
   )
 }
 
-async function asentar(deps: SettlementDeps, db: Db, resultados: readonly AttemptResult[]): Promise<Cambiado[]> {
-  const ahora = deps.reloj()
-  const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
-  const cambiados = await inTransaction(db, async (consultar) => {
-    const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
-    const nuevos = new Set(asentados.map(({ id }) => id))
-    const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
-    const tocados = salud.length > 0 ? await consultar(SALUD, { salud: JSON.stringify(salud), ahora }) : []
-    for (const fila of tocados.filter(quedoDeshabilitado)) {
+async function settle(deps: SettlementDeps, db: Db, resultados: readonly AttemptResult[]): Promise<ChangedWebhook[]> {
+  const ahora = deps.clock()
+  const rows = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.random()))
+  const changed = await inTransaction(db, async (query) => {
+    const settled = await query(SETTLE_ATTEMPTS, { intentos: JSON.stringify(rows), ahora })
+    const newIds = new Set(settled.map(({ id }) => id))
+    const health = healthOf(resultados.filter(({ id }) => newIds.has(id)))
+    const touched = health.length > 0 ? await query(UPDATE_HEALTH, { health: JSON.stringify(health), ahora }) : []
+    for (const fila of touched.filter(wasDisabled)) {
       // An address may contain a secret of its receiver, so the other endpoints get only its origin.
-      const webhook = presentarWebhook(fila)
+      const webhook = presentWebhook(fila)
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
-      await consultar(AVISAR, { ...fila, evento: newOwnEventId(), datos, ahora })
+      await query(NOTIFY_DISABLED, { ...fila, evento: newOwnEventId(), datos, ahora })
     }
-    return tocados
+    return touched
   })
-  for (const fila of cambiados) contar(deps, fila)
-  return cambiados
+  for (const fila of changed) reportChange(deps, fila)
+  return changed
 }
 
-const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
+const wasDisabled = ({ estado, estado_antes }: ChangedWebhook) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
 
 /** Tells the operator of a change in an endpoint's health, in the log and in the metrics. */
-function contar({ log, alAvisar }: SettlementDeps, fila: Cambiado) {
+function reportChange({ log, onNotice }: SettlementDeps, fila: ChangedWebhook) {
   const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
-  if (quedoDeshabilitado(fila)) {
-    alAvisar('deshabilitado', motivo ?? '')
+  if (wasDisabled(fila)) {
+    onNotice('deshabilitado', motivo ?? '')
     log.warn({ webhook, motivo, fallas, primera_falla_en }, 'webhook disabled')
   } else if (aviso > fila.aviso_antes) {
-    alAvisar('aviso', String(aviso))
+    onNotice('aviso', String(aviso))
     log.warn({ webhook, ventana: aviso, fallas, primera_falla_en }, 'webhook keeps failing')
   }
 }
 
 function aFila(
-  { id, entrega, url, secretos, iniciado_en, respuesta }: AttemptResult,
+  { id, aviso, url, secretos, iniciado_en, respuesta }: AttemptResult,
   n: number,
   ahora: Date,
-  azar: number,
+  random: number,
 ) {
   const { status, error } = respuesta
   const proximo =
-    error === null || status === 410 || entrega.causa === 'prueba'
+    error === null || status === 410 || aviso.causa === 'prueba'
       ? undefined
-      : nextAttempt(entrega.intento + 1, ahora, respuesta.retry_after, azar)
-  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = entrega
-  const { retry_after: _, ...dicho } = respuesta
+      : nextAttempt(aviso.intento + 1, ahora, respuesta.retry_after, random)
+  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = aviso
+  const { retry_after: _, ...storedAnswer } = respuesta
   return {
     n,
     comercio_id,
@@ -208,8 +208,8 @@ function aFila(
     iniciado_en,
     url,
     secretos,
-    ...dicho,
-    desenlace: error === null ? 'entregado' : proximo ? 'pendiente' : 'fallido',
+    ...storedAnswer,
+    outcome: error === null ? 'entregado' : proximo ? 'pendiente' : 'fallido',
     proximo_en: proximo ?? null,
   }
 }
@@ -219,19 +219,29 @@ function aFila(
  * it also returned 410. If that delivery was a test, the endpoint's address is verified. A test that fails says nothing
  * about health.
  */
-function saludDe(resultados: readonly AttemptResult[]) {
-  const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)
-  return [...grupos.values()].flatMap((suyos) => {
-    const malos = suyos.filter(({ entrega, respuesta }) => respuesta.error !== null && entrega.causa !== 'prueba')
-    const adios = malos.some(({ respuesta }) => respuesta.status === 410)
-    const buena = !adios && suyos.some(({ respuesta }) => respuesta.error === null)
-    if (malos.length === 0 && !buena) return []
-    const probada = suyos.some(
-      ({ entrega, respuesta }) => entrega.tipo === 'webhook.prueba' && respuesta.error === null,
-    )
-    const { url, entrega } = suyos[0]!
-    const { comercio_id, modo, webhook } = entrega
-    const primera = malos[0]?.iniciado_en ?? null
-    return [{ comercio_id, modo, webhook, url, buena, probada, nuevas: buena ? 0 : malos.length, primera, adios }]
+function healthOf(resultados: readonly AttemptResult[]) {
+  const groups = Map.groupBy(resultados, ({ aviso, url }) => `${aviso.webhook} ${url}`)
+  return [...groups.values()].flatMap((group) => {
+    const failures = group.filter(({ aviso, respuesta }) => respuesta.error !== null && aviso.causa !== 'prueba')
+    const adios = failures.some(({ respuesta }) => respuesta.status === 410)
+    const succeeded = !adios && group.some(({ respuesta }) => respuesta.error === null)
+    if (failures.length === 0 && !succeeded) return []
+    const tested = group.some(({ aviso, respuesta }) => aviso.tipo === 'webhook.prueba' && respuesta.error === null)
+    const { url, aviso } = group[0]!
+    const { comercio_id, modo, webhook } = aviso
+    const first = failures[0]?.iniciado_en ?? null
+    return [
+      {
+        comercio_id,
+        modo,
+        webhook,
+        url,
+        succeeded,
+        tested,
+        new_failures: succeeded ? 0 : failures.length,
+        first,
+        adios,
+      },
+    ]
   })
 }

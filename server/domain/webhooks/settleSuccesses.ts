@@ -1,19 +1,19 @@
 import { type Db, type Query, statement } from '../../data/db.ts'
 import { askByPart } from '../../data/spread.ts'
-import type { Exito } from './entrega.ts'
+import type { StoredSuccess } from './entrega.ts'
 import type { AttemptResult } from './settleAttempts.ts'
 
-interface Arreglos {
+interface SuccessArrays {
   comercios: string[]
   modos: string[]
   webhooks: string[]
-  cuales: number[]
+  indexes: number[]
   guias: string[]
   secuencias: number[]
-  turnos: number[]
+  turns: number[]
   status: number[]
   ids: string[]
-  exitos: string[]
+  successes: string[]
   ahora: Date
 }
 
@@ -24,14 +24,14 @@ interface Arreglos {
  * `e.estado || ''` keeps the planner from the index of pending deliveries. If the planner believed that few deliveries
  * are pending, it would use that index and read all waiting deliveries of other endpoints.
  */
-const ASENTAR = statement<Arreglos, { n: string }>(
+const SETTLE_SUCCESSES = statement<SuccessArrays, { n: string }>(
   'webhookEntregas.asentarExitos',
   `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality
        as w(comercio_id, modo, webhook, cual)
    ), x as materialized (
-     select w.comercio_id, w.modo, w.webhook, x.* from unnest(:cuales::int[], :guias::uuid[], :secuencias::int[],
-       :turnos::int[], :status::int[], :ids::text[], :exitos::text[]) with ordinality
+     select w.comercio_id, w.modo, w.webhook, x.* from unnest(:indexes::int[], :guias::uuid[], :secuencias::int[],
+       :turns::int[], :status::int[], :ids::text[], :successes::text[]) with ordinality
        as x(cual, guia_id, secuencia, turno, status, id, exito, n) join w using (cual)
    ), u as (
      update webhook_aviso e set estado = 'entregado', turno = e.turno + 1, intento = 1, intentos = 1,
@@ -52,31 +52,32 @@ export const settleSuccesses = (db: Db, resultados: readonly AttemptResult[], ah
   askByPart(
     db,
     resultados,
-    ({ entrega }) => entrega.comercio_id,
-    ({ consultar }, suyos) => asentar(consultar, suyos, ahora),
+    ({ aviso }) => aviso.comercio_id,
+    ({ query }, shardResults) => settle(query, shardResults, ahora),
   )
 
-async function asentar(consultar: Query, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
-  const cuales = new Map<string, number>()
-  const unos: AttemptResult[] = []
-  for (const uno of resultados) if (!cuales.has(uno.entrega.webhook)) cuales.set(uno.entrega.webhook, unos.push(uno))
-  const sobran = await consultar(ASENTAR, {
-    comercios: unos.map(({ entrega }) => entrega.comercio_id),
-    modos: unos.map(({ entrega }) => entrega.modo),
-    webhooks: unos.map(({ entrega }) => entrega.webhook),
-    cuales: resultados.map(({ entrega }) => cuales.get(entrega.webhook)!),
-    guias: resultados.map(({ entrega }) => entrega.guia_id),
-    secuencias: resultados.map(({ entrega }) => entrega.secuencia),
-    turnos: resultados.map(({ entrega }) => entrega.turno),
+async function settle(query: Query, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
+  const indexes = new Map<string, number>()
+  const webhookResults: AttemptResult[] = []
+  for (const result of resultados)
+    if (!indexes.has(result.aviso.webhook)) indexes.set(result.aviso.webhook, webhookResults.push(result))
+  const unsettled = await query(SETTLE_SUCCESSES, {
+    comercios: webhookResults.map(({ aviso }) => aviso.comercio_id),
+    modos: webhookResults.map(({ aviso }) => aviso.modo),
+    webhooks: webhookResults.map(({ aviso }) => aviso.webhook),
+    indexes: resultados.map(({ aviso }) => indexes.get(aviso.webhook)!),
+    guias: resultados.map(({ aviso }) => aviso.guia_id),
+    secuencias: resultados.map(({ aviso }) => aviso.secuencia),
+    turns: resultados.map(({ aviso }) => aviso.turno),
     status: resultados.map(({ respuesta }) => respuesta.status!),
     ids: resultados.map(({ id }) => id),
-    exitos: resultados.map((uno) => JSON.stringify(exitoDe(uno))),
+    successes: resultados.map((result) => JSON.stringify(successOf(result))),
     ahora,
   })
-  return sobran.map(({ n }) => resultados[Number(n) - 1]!)
+  return unsettled.map(({ n }) => resultados[Number(n) - 1]!)
 }
 
-function exitoDe({ id, entrega, url, secretos, iniciado_en, respuesta }: AttemptResult): Exito {
-  const { error: _error, detalle: _detalle, retry_after: _retry, ...dicho } = respuesta
-  return { id, causa: entrega.causa, iniciado_en: iniciado_en.toISOString(), url, secretos, ...dicho }
+function successOf({ id, aviso, url, secretos, iniciado_en, respuesta }: AttemptResult): StoredSuccess {
+  const { error: _error, detalle: _detail, retry_after: _retry, ...storedAnswer } = respuesta
+  return { id, causa: aviso.causa, iniciado_en: iniciado_en.toISOString(), url, secretos, ...storedAnswer }
 }

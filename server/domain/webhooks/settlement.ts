@@ -17,9 +17,9 @@ export const SETTLEMENTS_AT_ONCE = 2
 export const MANY_PENDING = 600
 
 /** Results that are settled by the same statement. */
-interface Clase {
+interface ResultClass {
   por: AttemptResult[]
-  asentar: (grupo: readonly AttemptResult[]) => Promise<void>
+  settle: (group: readonly AttemptResult[]) => Promise<void>
 }
 
 /**
@@ -29,44 +29,44 @@ interface Clase {
  */
 export class Settlement {
   readonly #deps: SettlementDeps & { timers: Timers }
-  readonly #alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void
-  readonly #exitos: Clase = { por: [], asentar: (grupo) => this.#asentarExitos(grupo) }
-  readonly #demas: Clase = { por: [], asentar: (grupo) => settleAttempts(this.#deps, grupo) }
+  readonly #onSettled: (group: readonly AttemptResult[], healthMayDiffer: boolean) => void
+  readonly #successes: ResultClass = { por: [], settle: (group) => this.#settleSuccesses(group) }
+  readonly #others: ResultClass = { por: [], settle: (group) => settleAttempts(this.#deps, group) }
   /** Cancels the timer of the next group; undefined if no result waits for it. */
   #cancelGathering: (() => void) | undefined
-  #grupos = 0
-  #asentando = 0
+  #groups = 0
+  #settling = 0
   /** Number of results in settlement that wait for an unreachable machine, while other machines are reachable. */
-  #apartados = 0
-  #abandonado = false
+  #setAside = 0
+  #abandoned = false
 
-  /** @param alAsentar receives each settled group, and true if the state of its endpoints may have changed */
+  /** @param onSettled receives each settled group, and true if the state of its endpoints may have changed */
   constructor(
     deps: SettlementDeps & { timers: Timers },
-    alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void,
+    onSettled: (group: readonly AttemptResult[], healthMayDiffer: boolean) => void,
   ) {
     this.#deps = deps
-    this.#alAsentar = alAsentar
+    this.#onSettled = onSettled
   }
 
   /** Number of results that are not settled yet. */
   get pending(): number {
-    return this.#exitos.por.length + this.#demas.por.length + this.#asentando
+    return this.#successes.por.length + this.#others.por.length + this.#settling
   }
 
   /** True if new exchanges may begin. Results that wait for an unreachable machine do not count. */
   get hasRoom(): boolean {
-    return this.pending - this.#apartados < MANY_PENDING
+    return this.pending - this.#setAside < MANY_PENDING
   }
 
   /**
    * Adds a result to the next group.
-   * @param sano true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
+   * @param isHealthy true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
    */
-  add(resultado: AttemptResult, sano: boolean): void {
-    const { entrega, respuesta } = resultado
-    const clase = sano && respuesta.error === null && entrega.intentos === 0 ? this.#exitos : this.#demas
-    if (clase.por.push(resultado) >= SETTLEMENT_GROUP) this.flush()
+  add(resultado: AttemptResult, isHealthy: boolean): void {
+    const { aviso, respuesta } = resultado
+    const resultClass = isHealthy && respuesta.error === null && aviso.intentos === 0 ? this.#successes : this.#others
+    if (resultClass.por.push(resultado) >= SETTLEMENT_GROUP) this.flush()
     else this.#cancelGathering ??= this.#deps.timers.after(GATHERING_MS, () => this.flush())
   }
 
@@ -74,18 +74,18 @@ export class Settlement {
   flush(): void {
     this.#cancelGathering?.()
     this.#cancelGathering = undefined
-    for (const clase of [this.#demas, this.#exitos])
-      while (clase.por.length > 0 && this.#grupos < SETTLEMENTS_AT_ONCE) {
-        const grupo = clase.por.splice(0, SETTLEMENT_GROUP)
-        this.#asentando += grupo.length
-        this.#grupos++
-        void this.#asentar(clase, grupo)
+    for (const resultClass of [this.#others, this.#successes])
+      while (resultClass.por.length > 0 && this.#groups < SETTLEMENTS_AT_ONCE) {
+        const group = resultClass.por.splice(0, SETTLEMENT_GROUP)
+        this.#settling += group.length
+        this.#groups++
+        void this.#settle(resultClass, group)
       }
   }
 
   /** Stops the repeats of settlements that fail. */
   abandon(): void {
-    this.#abandonado = true
+    this.#abandoned = true
     this.#cancelGathering?.()
   }
 
@@ -93,53 +93,57 @@ export class Settlement {
    * Settles a group, separately in each database that holds rows of its merchants (Citus has several). Results whose
    * database fails are repeated later and do not delay other groups.
    */
-  async #asentar(clase: Clase, grupo: readonly AttemptResult[]): Promise<void> {
-    const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
+  async #settle(resultClass: ResultClass, group: readonly AttemptResult[]): Promise<void> {
+    const shards = await byPart(this.#deps.noWaitDb, group, ({ aviso }) => aviso.comercio_id)
     await Promise.all(
-      partes.map(async ([, parte]) => {
-        const inicio = this.#deps.timers.now()
-        if (await this.#probar(clase, parte)) this.#terminar(clase, parte, inicio)
-        else void this.#insistir(clase, parte, inicio)
+      shards.map(async ([, parte]) => {
+        const startedAt = this.#deps.timers.now()
+        if (await this.#trySettle(resultClass, parte)) this.#finish(resultClass, parte, startedAt)
+        else void this.#retryUntilSettled(resultClass, parte, startedAt)
       }),
     )
-    this.#grupos--
+    this.#groups--
     this.flush()
   }
 
-  async #insistir(clase: Clase, parte: readonly AttemptResult[], inicio: number): Promise<void> {
-    const apartados = isDistributed(this.#deps.dbSinEspera) ? parte.length : 0
-    this.#apartados += apartados
-    let espera = 100
+  async #retryUntilSettled(
+    resultClass: ResultClass,
+    parte: readonly AttemptResult[],
+    startedAt: number,
+  ): Promise<void> {
+    const setAside = isDistributed(this.#deps.noWaitDb) ? parte.length : 0
+    this.#setAside += setAside
+    let delay = 100
     do {
-      await sleep(this.#deps.timers, espera)
-      espera = Math.min(2 * espera, 5_000)
-    } while (!this.#abandonado && !(await this.#probar(clase, parte)))
-    this.#apartados -= apartados
-    this.#terminar(clase, parte, inicio)
+      await sleep(this.#deps.timers, delay)
+      delay = Math.min(2 * delay, 5_000)
+    } while (!this.#abandoned && !(await this.#trySettle(resultClass, parte)))
+    this.#setAside -= setAside
+    this.#finish(resultClass, parte, startedAt)
   }
 
-  async #probar(clase: Clase, parte: readonly AttemptResult[]): Promise<boolean> {
+  async #trySettle(resultClass: ResultClass, parte: readonly AttemptResult[]): Promise<boolean> {
     try {
-      await clase.asentar(parte)
+      await resultClass.settle(parte)
       return true
     } catch (err) {
-      const nivel = translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'
-      this.#deps.log[nivel]({ err, entregas: parte.length }, 'webhook settlement failed')
+      const level = translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'
+      this.#deps.log[level]({ err, entregas: parte.length }, 'webhook settlement failed')
       return false
     }
   }
 
-  #terminar(clase: Clase, parte: readonly AttemptResult[], inicio: number): void {
+  #finish(resultClass: ResultClass, parte: readonly AttemptResult[], startedAt: number): void {
     const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
-    const ms = Math.round(this.#deps.timers.now() - inicio)
+    const ms = Math.round(this.#deps.timers.now() - startedAt)
     this.#deps.log.info({ cola: 'webhook_avisos', intentos: parte.length, buenas, ms }, 'job')
-    this.#asentando -= parte.length
-    this.#alAsentar(parte, clase === this.#demas)
+    this.#settling -= parte.length
+    this.#onSettled(parte, resultClass === this.#others)
   }
 
-  async #asentarExitos(grupo: readonly AttemptResult[]): Promise<void> {
-    const { dbSinEspera, reloj } = this.#deps
-    const sobran = await settleSuccesses(dbSinEspera, grupo, reloj())
-    if (sobran.length > 0) await settleAttempts(this.#deps, sobran)
+  async #settleSuccesses(group: readonly AttemptResult[]): Promise<void> {
+    const { noWaitDb: asyncCommitDb, clock } = this.#deps
+    const unsettled = await settleSuccesses(asyncCommitDb, group, clock())
+    if (unsettled.length > 0) await settleAttempts(this.#deps, unsettled)
   }
 }

@@ -1,15 +1,15 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
-const PREFIJO = 'whsec_'
+const SECRET_PREFIX = 'whsec_'
 
 /** Returns a new secret in the merchant's form: `whsec_` and 32 random bytes in base64. */
 export const newSecret = () => secretText(randomBytes(32))
 
 /** Returns a secret's bytes in the form that merchants get: `whsec_` and base64. */
-export const secretText = (bytes: Buffer) => PREFIJO + bytes.toString('base64')
+export const secretText = (bytes: Buffer) => SECRET_PREFIX + bytes.toString('base64')
 
 /** Returns the bytes of a secret in the merchant's form. */
-export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')
+export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(SECRET_PREFIX.length), 'base64')
 
 /**
  * Returns the headers of one attempt, exactly as Standard Webhooks specifies. Each valid secret signs
@@ -19,12 +19,12 @@ export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(PREFIJ
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signWebhook(id: string, segundos: number, cuerpo: string, claves: readonly KeyObject[]) {
-  const firmado = `${id}.${segundos}.${cuerpo}`
+  const signedText = `${id}.${segundos}.${cuerpo}`
   return {
     'webhook-id': id,
     'webhook-timestamp': String(segundos),
     'webhook-signature': claves
-      .map((clave) => `v1,${createHmac('sha256', clave).update(firmado).digest('base64')}`)
+      .map((clave) => `v1,${createHmac('sha256', clave).update(signedText).digest('base64')}`)
       .join(' '),
   }
 }

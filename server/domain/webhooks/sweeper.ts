@@ -4,7 +4,7 @@ import { keyIdOf } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 import { type FilaSecreto, reencryptSecret } from './secret.ts'
 
-type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
+type CleanupDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'settings'>
 
 /** Maximum number of rows per statement, which keeps all transactions short. */
 const LOTE = 2_000
@@ -14,7 +14,7 @@ const DIA = 86_400_000
  * Ends the waiting deliveries of disabled endpoints; the merchant can recover them later. Tests and resends are still
  * sent.
  */
-const CERRAR = statement<{ ahora: Date }>(
+const CLOSE_DISABLED = statement<{ ahora: Date }>(
   'limpieza.cerrar',
   `update webhook_aviso e set estado = 'fallido', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
@@ -30,20 +30,20 @@ const CERRAR = statement<{ ahora: Date }>(
 )
 
 /** Condition for deliveries of some endpoints, with the order of an index that keeps these deliveries together. */
-interface Cuales {
-  condicion: string
-  orden: string
+interface AvisoSelection {
+  condition: string
+  order: string
 }
 
 /**
  * SQL of a CTE `v` with a batch of the deliveries that fulfil a condition. Without the order, PostgreSQL would read the
  * table from its beginning, with the dead rows of earlier batches each time. That costs ten times as much for each row.
  */
-const algunas = ({ condicion, orden }: Cuales) => `v as (
+const batchSql = ({ condition, order }: AvisoSelection) => `v as (
        select p.* from webhook w cross join lateral (
          select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_aviso e
-         where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion}
-         order by ${orden} limit ${LOTE}) p
+         where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condition}
+         order by ${order} limit ${LOTE}) p
        limit ${LOTE}
      )`
 const DE_V = (a: string) =>
@@ -51,58 +51,60 @@ const DE_V = (a: string) =>
      and ${a}.secuencia = v.secuencia`
 
 /** SQL that deletes a batch of attempts of the deliveries in `v`, however many attempts a delivery has. */
-const borrarIntentos = (cuales: Cuales) => `with ${algunas(cuales)}, i as (
+const deleteIntentosSql = (selection: AvisoSelection) => `with ${batchSql(selection)}, i as (
      select i.* from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}
    ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook
      and n.guia_id = i.guia_id and n.secuencia = i.secuencia and n.id = i.id returning 1`
 
 /** SQL that deletes the deliveries of the batch that have no attempts left. */
-const borrarEntregas = (
-  cuales: Cuales,
-) => `with ${algunas(cuales)} delete from webhook_aviso e using v where ${DE_V('e')}
+const deleteAvisosSql = (
+  selection: AvisoSelection,
+) => `with ${batchSql(selection)} delete from webhook_aviso e using v where ${DE_V('e')}
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
-const DE_ELIMINADOS = { condicion: `w.estado = 'eliminado'`, orden: 'e.guia_id, e.secuencia' }
-const BORRAR_INTENTOS_DE_ELIMINADOS = statement('limpieza.eliminadosIntentos', borrarIntentos(DE_ELIMINADOS), {
+const OF_DELETED = { condition: `w.estado = 'eliminado'`, order: 'e.guia_id, e.secuencia' }
+const DELETE_INTENTOS_OF_DELETED = statement('limpieza.eliminadosIntentos', deleteIntentosSql(OF_DELETED), {
   alcance: 'parte',
 })
-const BORRAR_ENTREGAS_DE_ELIMINADOS = statement('limpieza.eliminados', borrarEntregas(DE_ELIMINADOS), {
+const DELETE_AVISOS_OF_DELETED = statement('limpieza.eliminados', deleteAvisosSql(OF_DELETED), {
   alcance: 'parte',
 })
 
-const VIEJAS = {
-  condicion: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
-  orden: 'e.creado_en, e.guia_id, e.secuencia',
+const OLD_AVISOS = {
+  condition: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
+  order: 'e.creado_en, e.guia_id, e.secuencia',
 }
-const BORRAR_INTENTOS_DE_VIEJAS = statement<{ antes_de: Date }>('limpieza.viejasIntentos', borrarIntentos(VIEJAS), {
+const DELETE_OLD_INTENTOS = statement<{ antes_de: Date }>('limpieza.viejasIntentos', deleteIntentosSql(OLD_AVISOS), {
   alcance: 'parte',
 })
-const BORRAR_VIEJAS = statement<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS), { alcance: 'parte' })
+const DELETE_OLD_AVISOS = statement<{ antes_de: Date }>('limpieza.viejas', deleteAvisosSql(OLD_AVISOS), {
+  alcance: 'parte',
+})
 
 /**
  * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
  * the same time are visible and are deleted, too.
  */
-const BORRAR_WEBHOOKS = statement<{ antes_de: Date }>(
+const DELETE_WEBHOOKS = statement<{ antes_de: Date }>(
   'limpieza.webhooks',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
      select from webhook_aviso e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
   { alcance: 'parte' },
 )
-const BORRAR_RECUPERACIONES = statement<{ antes_de: Date }>(
+const DELETE_RECOVERIES = statement<{ antes_de: Date }>(
   'limpieza.recuperaciones',
   `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
   { alcance: 'parte' },
 )
-const BORRAR_SECRETOS = statement<{ antes_de: Date }>(
+const DELETE_SECRETOS = statement<{ antes_de: Date }>(
   'limpieza.secretos',
   `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
   { alcance: 'parte' },
 )
 
-const CIFRADOS = statement<
+const OLDER_CIPHERTEXTS = statement<
   { kid: Buffer },
   Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
 >(
@@ -116,41 +118,41 @@ const CIFRADOS = statement<
  * Deletes data of webhooks that is no longer kept, one batch of each kind. Two processes may run it at the same time.
  * @returns true if there is more to delete
  */
-export async function limpiarWebhooks({ db, ...deps }: DepsDeLimpieza): Promise<boolean> {
-  return (await inEach(db, (suya) => limpiarParte({ db: suya, ...deps }))).includes(true)
+export async function cleanWebhooks({ db, ...deps }: CleanupDeps): Promise<boolean> {
+  return (await inEach(db, (shardDb) => cleanShard({ db: shardDb, ...deps }))).includes(true)
 }
 
-async function limpiarParte({ db, log, reloj, secretos, ajustes }: DepsDeLimpieza): Promise<boolean> {
-  const ahora = reloj()
-  const hace = (ms: number) => new Date(ahora.getTime() - ms)
-  const viejo = { antes_de: hace(ajustes.retencionDeWebhooks * DIA) }
-  const pasos: (() => Promise<readonly unknown[]>)[] = [
-    () => db.consultar(CERRAR, { ahora }),
-    () => db.consultar(BORRAR_INTENTOS_DE_ELIMINADOS),
-    () => db.consultar(BORRAR_ENTREGAS_DE_ELIMINADOS),
-    () => db.consultar(BORRAR_INTENTOS_DE_VIEJAS, viejo),
-    () => db.consultar(BORRAR_VIEJAS, viejo),
-    () => db.consultar(BORRAR_WEBHOOKS, { antes_de: hace(10 * 60_000) }),
-    () => db.consultar(BORRAR_RECUPERACIONES, viejo),
-    () => db.consultar(BORRAR_SECRETOS, { antes_de: hace(DIA) }),
+async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): Promise<boolean> {
+  const ahora = clock()
+  const ago = (ms: number) => new Date(ahora.getTime() - ms)
+  const retentionLimit = { antes_de: ago(settings.webhookRetention * DIA) }
+  const steps: (() => Promise<readonly unknown[]>)[] = [
+    () => db.query(CLOSE_DISABLED, { ahora }),
+    () => db.query(DELETE_INTENTOS_OF_DELETED),
+    () => db.query(DELETE_AVISOS_OF_DELETED),
+    () => db.query(DELETE_OLD_INTENTOS, retentionLimit),
+    () => db.query(DELETE_OLD_AVISOS, retentionLimit),
+    () => db.query(DELETE_WEBHOOKS, { antes_de: ago(10 * 60_000) }),
+    () => db.query(DELETE_RECOVERIES, retentionLimit),
+    () => db.query(DELETE_SECRETOS, { antes_de: ago(DIA) }),
   ]
   let hayMas = false
-  const alFallar = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
+  const onError = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
   // A step that fails must not stop the others.
-  for (const paso of pasos) {
-    const hechas = await paso().catch(alFallar)
-    if (hechas && hechas.length >= LOTE) hayMas = true
+  for (const paso of steps) {
+    const deletedRows = await paso().catch(onError)
+    if (deletedRows && deletedRows.length >= LOTE) hayMas = true
   }
-  await recifrar({ db, log, secretos }).catch(alFallar)
+  await reencryptSecretos({ db, log, secretos }).catch(onError)
   return hayMas
 }
 
 /** Encrypts secrets of an older master key with the current master key, so that the older key is no longer needed. */
-async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log' | 'secretos'>) {
-  const presente = Buffer.from(secretos.presente('webhooks').kid, 'hex')
-  const viejos = await db.consultar(CIFRADOS, { kid: presente })
-  let hechos = 0
-  for (const { comercio_id, modo, webhook, version, cifrado } of viejos) {
+async function reencryptSecretos({ db, log, secretos }: Pick<CleanupDeps, 'db' | 'log' | 'secretos'>) {
+  const currentKid = Buffer.from(secretos.current('webhooks').kid, 'hex')
+  const olderRows = await db.query(OLDER_CIPHERTEXTS, { kid: currentKid })
+  let reencryptedCount = 0
+  for (const { comercio_id, modo, webhook, version, cifrado } of olderRows) {
     const nuevo = reencryptSecret(secretos, { webhook, version }, cifrado)
     if (!nuevo) {
       log.error({ webhook, version, kid: keyIdOf(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
@@ -160,7 +162,8 @@ async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log'
       where: { comercio_id, modo, webhook, version, cifrado },
       data: { cifrado: nuevo },
     })
-    hechos++
+    reencryptedCount++
   }
-  if (hechos > 0) log.info({ secretos: hechos }, 'signing secrets encrypted with the present master key')
+  if (reencryptedCount > 0)
+    log.info({ secretos: reencryptedCount }, 'signing secrets encrypted with the present master key')
 }

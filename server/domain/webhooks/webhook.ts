@@ -17,11 +17,16 @@ import {
   resolveDestination,
 } from '../../platform/outbound/destination.ts'
 import { cambios } from '../bitacora/bitacora.ts'
-import { CAMPOS_DE_WEBHOOK, DECIBLES_DE_WEBHOOK, DECIDIDOS_DE_WEBHOOK, type MostradoDeWebhook } from './campos.ts'
+import {
+  CAMPOS_DE_WEBHOOK,
+  DECIDED_WEBHOOK_COLUMNS,
+  LOGGABLE_WEBHOOK_COLUMNS,
+  type ShownWebhookColumn,
+} from './campos.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
-export const MAXIMO_DE_WEBHOOKS = 20
+export const MAX_WEBHOOKS = 20
 
 /** Row of `webhook` that is not deleted (so it has a `url`), with the secrets that sign its requests. */
 export type FilaWebhook = RowOf<
@@ -44,15 +49,15 @@ export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook
  * Announces that rows of pending work were committed, so that the work need not wait until a search finds it.
  * @param webhooks endpoints that now have deliveries; undefined for any kind of work
  */
-export type AvisarTrabajo = (webhooks?: readonly ClaveDeWebhook[]) => void
+export type NotifyJobs = (webhooks?: readonly ClaveDeWebhook[]) => void
 
 /** Returns a new code of an endpoint: `wh_` and 12 random base-32 characters. */
-export const nuevoCodigoDeWebhook = () => `wh_${randomBase32(12)}`
+export const newWebhookCode = () => `wh_${randomBase32(12)}`
 
-const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
+const iso = (instant: string | null) => (instant === null ? null : new Date(instant).toISOString())
 
 /** Returns a row of `webhook` in the contract's form, without the values of its secrets. */
-export const presentarWebhook = (fila: Pick<FilaWebhook, MostradoDeWebhook | 'secretos'>): Webhook => ({
+export const presentWebhook = (fila: Pick<FilaWebhook, ShownWebhookColumn | 'secretos'>): Webhook => ({
   webhook: fila.webhook,
   url: fila.url!,
   tipos: fila.tipos,
@@ -84,15 +89,15 @@ export const presentarWebhook = (fila: Pick<FilaWebhook, MostradoDeWebhook | 'se
  * Returns the columns of an endpoint that the merchant decides. The audit record shows the host and not the address,
  * whose path may contain a secret.
  */
-const decidido = (fila: FilaWebhook | undefined) =>
-  fila ? { host: fila.url && new URL(fila.url).host, ...pickColumns(fila, DECIDIDOS_DE_WEBHOOK) } : {}
+const decidedValues = (fila: FilaWebhook | undefined) =>
+  fila ? { host: fila.url && new URL(fila.url).host, ...pickColumns(fila, DECIDED_WEBHOOK_COLUMNS) } : {}
 
 /** Returns the part of an audit record that describes the change of an endpoint. */
-export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
-  cambios(decidido(antes), decidido(despues), ['host', ...DECIBLES_DE_WEBHOOK])
+export const webhookChanges = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
+  cambios(decidedValues(antes), decidedValues(despues), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
 
 /** SQL select list for {@link FilaWebhook}, of `w`, with the secrets valid at `:ahora`. */
-export const COLUMNAS_DE_WEBHOOK = `${Object.keys(CAMPOS_DE_WEBHOOK)
+export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
   .map((nombre) => `w.${nombre}`)
   .join(', ')}, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
@@ -100,14 +105,14 @@ export const COLUMNAS_DE_WEBHOOK = `${Object.keys(CAMPOS_DE_WEBHOOK)
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
-const BUSCAR = statement<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
+const FIND_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
   'webhooks.buscar',
-  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
+  `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )
 
 /** Scope of endpoints: a merchant and a mode. */
-export interface AmbitoDeWebhooks {
+export interface WebhookScope {
   comercioId: string
   modo: Modo
 }
@@ -117,23 +122,13 @@ export interface AmbitoDeWebhooks {
  * the same response.
  * @throws Problema 404
  */
-export async function exigirWebhook(
-  { consultar }: Pick<Db, 'consultar'>,
-  ambito: AmbitoDeWebhooks,
-  webhook: string,
-  ahora: Date,
-) {
-  return (await leerWebhook(consultar, ambito, webhook, ahora)) ?? desconocido()
+export async function requireWebhook({ query }: Pick<Db, 'query'>, ambito: WebhookScope, webhook: string, ahora: Date) {
+  return (await leerWebhook(query, ambito, webhook, ahora)) ?? desconocido()
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
-export async function leerWebhook(
-  consultar: Query,
-  { comercioId, modo }: AmbitoDeWebhooks,
-  webhook: string,
-  ahora: Date,
-) {
-  const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
+export async function leerWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, ahora: Date) {
+  const [fila] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, ahora })
   return fila
 }
 
@@ -146,13 +141,13 @@ export function desconocido(): never {
  * Returns true if an endpoint of the mode gets events only after its address has answered a test. Without the test, a
  * merchant could flood another company's server with events.
  */
-export const seComprueba = (modo: Modo) => modo === 'live'
+export const needsVerification = (modo: Modo) => modo === 'live'
 
 /**
  * Returns the rules for the addresses of endpoints of a mode, for their registration and for sending. Loopback is only
  * for test mode.
  */
-export const politicaDe = (politica: OutboundPolicy, modo: Modo): OutboundPolicy => ({
+export const policyOf = (politica: OutboundPolicy, modo: Modo): OutboundPolicy => ({
   ...politica,
   loopback: politica.loopback && modo === 'test',
 })
@@ -161,14 +156,14 @@ export const politicaDe = (politica: OutboundPolicy, modo: Modo): OutboundPolicy
  * Returns the rules for an address that a request names. A client behind a proxy is not on this machine, so loopback is
  * not allowed.
  */
-export const politicaAlPedir = (politica: OutboundPolicy, modo: Modo, reenviada: boolean): OutboundPolicy =>
-  politicaDe({ ...politica, loopback: politica.loopback && !reenviada }, modo)
+export const policyOnRequest = (politica: OutboundPolicy, modo: Modo, isForwarded: boolean): OutboundPolicy =>
+  policyOf({ ...politica, loopback: politica.loopback && !isForwarded }, modo)
 
 /**
  * Returns an endpoint's address in the form in which it is stored.
  * @throws Problema 422 `url_no_permitida`, `url_no_resuelve`
  */
-export async function exigirDestinoDeWebhook(texto: string, politica: OutboundPolicy): Promise<string> {
+export async function requireWebhookDestination(texto: string, politica: OutboundPolicy): Promise<string> {
   try {
     const url = readDestination(texto, politica)
     await resolveDestination(url, politica)
@@ -183,17 +178,17 @@ export async function exigirDestinoDeWebhook(texto: string, politica: OutboundPo
 }
 
 /**
- * Runs `hacer`. If two requests race for one address, converts the error of the unique index.
+ * Runs `run`. If two requests race for one address, converts the error of the unique index.
  * @throws Problema 409 `webhook_repetido`
  */
-export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () => Promise<string>): Promise<T> {
+export async function explainRepeated<T>(run: () => Promise<T>, nameExisting: () => Promise<string>): Promise<T> {
   try {
-    return await hacer()
+    return await run()
   } catch (error) {
     if (constraintOf(error) !== 'webhook_comercio_id_modo_url_key') throw error
     throw new Problema(
       'webhook_repetido',
-      `El webhook ${await nombrar()} ya envía a esa dirección. Cámbielo a él, o rote su secreto si lo perdió.`,
+      `El webhook ${await nameExisting()} ya envía a esa dirección. Cámbielo a él, o rote su secreto si lo perdió.`,
     )
   }
 }

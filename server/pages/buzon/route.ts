@@ -2,9 +2,9 @@ import type { Express, RequestHandler } from 'express'
 import { isForwarded } from '../../api/http/forwarded.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { statement } from '../../data/db.ts'
-import { zonaDe } from '../../domain/catalogo/zona.ts'
+import { timeZoneOf } from '../../domain/catalogo/zona.ts'
 import { type FilaCorreo, leerCorreo } from '../../domain/correos/correo.ts'
-import { redactar } from '../../domain/correos/plantillas.ts'
+import { composeLetter } from '../../domain/correos/plantillas.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
 import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
@@ -15,15 +15,15 @@ import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type Page, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
-import { type Correo, FALLO_DEL_BUZON, type Mensaje, paginaDelBuzon } from './view.ts'
+import { BUZON_FAILED, buzonPage, type Correo, type Mensaje } from './view.ts'
 
 /** Row of a message, with what the page shows of its guide. */
-type FilaDelBuzon = FilaMensaje & Omit<Mensaje, 'token' | 'zona'> & { departamento: string }
+type BuzonRow = FilaMensaje & Omit<Mensaje, 'token' | 'zona'> & { departamento: string }
 
 /**
  * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
  */
-const ULTIMOS = statement<object, FilaDelBuzon>(
+const LATEST_MENSAJES = statement<object, BuzonRow>(
   'buzon.ultimos',
   `select m.*, c.nombre as comercio, g.departamento, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
@@ -39,46 +39,46 @@ const CORREOS = statement<object, Pick<FilaCorreo, 'id' | 'tipo' | 'contenido' |
 )
 
 /** Maximum requests per minute from one network to the mailbox. */
-const CONSULTAS = 120
+const READS_PER_MINUTE = 120
 
-const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
+const LOCAL_HOSTNAMES = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Serves `/buzon`, the local mailbox. It shows mails to persons and messages to recipients of test guides, with working
  * links.
  */
-export function servirBuzon(
+export function serveBuzon(
   app: Express,
-  fachada: Front,
-  { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>,
+  front: Front,
+  { db, secretos, settings }: Pick<Deps, 'db' | 'secretos' | 'settings'>,
 ) {
-  app.use('/buzon', exigirSinProxy, exigirNombre([...DE_ESTA_MAQUINA, new URL(ajustes.urlPublica).hostname]))
-  const estilo = readGenerated('paginas/buzon/estilo.css').toString()
-  const cabeza = ownHead(new Html(estilo))
-  const limite = createLimit(CONSULTAS)
+  app.use('/buzon', requireNoProxy, requireHostname([...LOCAL_HOSTNAMES, new URL(settings.publicUrl).hostname]))
+  const style = readGenerated('paginas/buzon/estilo.css').toString()
+  const head = ownHead(new Html(style))
+  const limite = createLimit(READS_PER_MINUTE)
   const pagina = {
-    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo) }),
-    cabeza: () => cabeza,
-    fachada,
-    fallo: FALLO_DEL_BUZON,
+    cabeceras: front.permisos({ 'style-src': byDigest(style) }),
+    head: () => head,
+    front,
+    failure: BUZON_FAILED,
     esperar: ({ red }) => limite(red),
-    async atender({ raiz }) {
-      const filas = await db.consultar(ULTIMOS)
-      const mensajes = filas.map((fila) => ({
+    async handle({ root }) {
+      const rows = await db.query(LATEST_MENSAJES)
+      const mensajes = rows.map((fila) => ({
         ...fila,
-        zona: zonaDe(fila, ajustes.zonaHoraria),
+        zona: timeZoneOf(fila, settings.timeZone),
         token: tokenDe(secretos, fila.id, fila.kid)?.token,
       }))
-      const correos = (await db.consultar(CORREOS)).flatMap((fila): Correo[] => {
+      const correos = (await db.query(CORREOS)).flatMap((fila): Correo[] => {
         const leido = leerCorreo(secretos, fila)
         if (!leido) return []
-        const carta = redactar(fila.tipo, leido.datos, fachada.marca.nombre)
-        return [{ ...carta, para: leido.para, sale: fila.estado === 'enviado' }]
+        const carta = composeLetter(fila.tipo, leido.datos, front.brand.nombre)
+        return [{ ...carta, to: leido.para, sale: fila.estado === 'enviado' }]
       })
-      return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, { mensajes, correos }, raiz) }
+      return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },
   } satisfies Page
-  servePage(app, '/buzon', pagina, (resto) => resto !== '')
+  servePage(app, '/buzon', pagina, (rest) => rest !== '')
 }
 
 /**
@@ -86,22 +86,22 @@ export function servirBuzon(
  * `localhost`.
  * @throws Problema `ruta_desconocida`
  */
-const exigirSinProxy: RequestHandler = (req, _res, next) => {
+const requireNoProxy: RequestHandler = (req, _res, next) => {
   if (isForwarded(req))
     throw new Problema('ruta_desconocida', 'El buzón solo se abre en la propia máquina, sin servidores intermedios.')
   next()
 }
 
 /**
- * Returns middleware that refuses every host name but `nombres`. Without it, the page of another site could point its
+ * Returns middleware that refuses every host name but `hostnames`. Without it, the page of another site could point its
  * own host name at this machine and read the mailbox (DNS rebinding).
  * @throws Problema `ruta_desconocida`
  */
-const exigirNombre =
-  (nombres: readonly string[]): RequestHandler =>
+const requireHostname =
+  (hostnames: readonly string[]): RequestHandler =>
   (req, _res, next) => {
     const { hostname } = URL.parse(`http://${req.headers.host}`) ?? {}
-    if (hostname === undefined || !nombres.includes(hostname)) {
+    if (hostname === undefined || !hostnames.includes(hostname)) {
       throw new Problema('ruta_desconocida', 'El buzón solo se abre como localhost o con el nombre de PUBLIC_URL.')
     }
     next()

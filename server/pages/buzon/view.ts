@@ -1,4 +1,4 @@
-import { type FilaMensaje, textoDe } from '../../domain/mensajeria/mensaje.ts'
+import { type FilaMensaje, mensajeTextOf } from '../../domain/mensajeria/mensaje.ts'
 import type { EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import type { Letter } from '../../platform/mail/letter.ts'
@@ -20,26 +20,26 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
 
 /** A mail as the mailbox shows it. */
 export interface Correo extends Letter {
-  para: string
+  to: string
   /** True if the mail was sent; false if it is about to be sent. */
   sale: boolean
 }
 
 /**
  * Returns the content of the mailbox page.
- * @param raiz relative path from the page to the service root, such as `../`
+ * @param root relative path from the page to the service root, such as `../`
  */
-export const paginaDelBuzon = (
-  marca: string,
+export const buzonPage = (
+  brand: string,
   { mensajes, correos }: { mensajes: readonly Mensaje[]; correos: readonly Correo[] },
-  raiz: string,
+  root: string,
 ): PageContent => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
 <p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación, o que no se pudieron entregar. Aquí no sale nada afuera: abra un enlace y conteste como lo harían ellos.</p>
 ${
   mensajes.length > 0
-    ? html`<ol>${mensajes.map((mensaje) => globo(marca, mensaje, raiz))}</ol>`
+    ? html`<ol>${mensajes.map((mensaje) => renderBubble(brand, mensaje, root))}</ol>`
     : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía de prueba sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
 }${
   correos.length > 0 &&
@@ -50,30 +50,30 @@ ${
 })
 
 /** Draws a message as a phone shows it: a bubble with its time, below the name of the phone's owner. */
-function globo(marca: string, mensaje: Mensaje, raiz: string) {
-  const cuando = mensaje.creado_en.toISOString()
+function renderBubble(brand: string, mensaje: Mensaje, root: string) {
+  const createdAt = mensaje.creado_en.toISOString()
   return html`<li class="mensaje">
 <p class="suave">Para ${mensaje.telefono === null ? '(borrado)' : showTelephone(mensaje.telefono)} · guía ${inGroups(mensaje.guia)} · ${mensaje.estado}</p>
-<div class="globo"><p>${textoDe({ ...mensaje, marca })}</p>
+<div class="globo"><p>${mensajeTextOf({ ...mensaje, brand })}</p>
 ${
   mensaje.estado === 'pendiente' || mensaje.token === undefined
     ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`
-    : enlace(mensaje, mensaje.token, raiz)
+    : enlace(mensaje, mensaje.token, root)
 }
-<time datetime="${cuando}">${createClock(mensaje.zona).corta(cuando)}</time></div>
+<time datetime="${createdAt}">${createClock(mensaje.zona).formatShort(createdAt)}</time></div>
 </li>\n`
 }
 
-const sobre = ({ para, sale, asunto, parrafos, codigo, boton, despues = [] }: Correo) => html`<li class="tarjeta">
-<p class="suave">Para ${para} · ${sale ? 'enviado' : 'pendiente'}</p>
-<h3>${asunto}</h3>
-${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}${codigo !== undefined && html`<p><code class="codigo">${codigo}</code></p>\n`}${
-  boton && html`<p><a class="boton principal" href="${boton.enlace}">${boton.texto}</a></p>\n`
-}${despues.map((parrafo) => html`<p class="suave">${parrafo}</p>\n`)}</li>\n`
+const sobre = ({ to, sale, subject, paragraphs, codigo, button, despues = [] }: Correo) => html`<li class="tarjeta">
+<p class="suave">Para ${to} · ${sale ? 'enviado' : 'pendiente'}</p>
+<h3>${subject}</h3>
+${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}${codigo !== undefined && html`<p><code class="codigo">${codigo}</code></p>\n`}${
+  button && html`<p><a class="boton principal" href="${button.enlace}">${button.texto}</a></p>\n`
+}${despues.map((paragraph) => html`<p class="suave">${paragraph}</p>\n`)}</li>\n`
 
-const enlace = ({ tipo, ubicacion_estado }: Mensaje, token: string, raiz: string) =>
+const enlace = ({ tipo, ubicacion_estado }: Mensaje, token: string, root: string) =>
   tipo === 'solicitud_decision'
-    ? html`<a class="boton principal" href="${raiz}d/${token}">Decidir</a>`
-    : html`<a class="boton principal" href="${raiz}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`
+    ? html`<a class="boton principal" href="${root}d/${token}">Decidir</a>`
+    : html`<a class="boton principal" href="${root}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`
 
-export const FALLO_DEL_BUZON = html`Vuelva a cargar la página en un minuto.`
+export const BUZON_FAILED = html`Vuelva a cargar la página en un minuto.`

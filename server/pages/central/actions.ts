@@ -1,7 +1,13 @@
-import { admiteCorreccion } from '../../domain/correcciones/correccion.ts'
-import { esperaDecision, estaTomada } from '../../domain/decisiones/decision.ts'
-import { esRectificable, motivosDe, PALABRAS, reportables, siguientes } from '../../domain/estados/estados.ts'
-import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
+import { admitsCorreccion } from '../../domain/correcciones/correccion.ts'
+import { isAwaitingDecision, isTaken } from '../../domain/decisiones/decision.ts'
+import {
+  GUIA_STATE_WORDS,
+  isRectifiable,
+  reasonsOf,
+  reportableStates,
+  siguientes,
+} from '../../domain/estados/estados.ts'
+import { admitsUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, GuiaDeOperacion, Repartidor } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
@@ -43,14 +49,14 @@ type Step = readonly [value: string, text: string]
 
 /** Steps that the office can report: a state, and a reason if the state has reasons. */
 export const stepsFrom = (estado: Estado): readonly Step[] =>
-  reportables(estado)
-    .filter((uno) => uno !== 'entregado')
-    .flatMap<Step>((uno) => {
-      const reasons = motivosDe(uno)
-      const word = PALABRAS[uno]
+  reportableStates(estado)
+    .filter((step) => step !== 'entregado')
+    .flatMap<Step>((step) => {
+      const reasons = reasonsOf(step)
+      const word = GUIA_STATE_WORDS[step]
       return reasons.length === 0
-        ? [[uno, word]]
-        : reasons.map((motivo) => [`${uno}:${motivo}`, `${word}: ${DESCRIPCIONES_DE_MOTIVO[motivo]}`])
+        ? [[step, word]]
+        : reasons.map((motivo) => [`${step}:${motivo}`, `${word}: ${DESCRIPCIONES_DE_MOTIVO[motivo]}`])
     })
 
 /** Guide, and the couriers who may be chosen to carry its parcel. */
@@ -86,7 +92,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     says: 'Decide que se haga otro intento. El repartidor lo ve enseguida.',
     scope: 'operar',
     done: 'Se decidió otro intento.',
-    offered: ({ decision }) => esperaDecision(decision) && decision.opciones.includes('reintentar'),
+    offered: ({ decision }) => isAwaitingDecision(decision) && decision.opciones.includes('reintentar'),
     fields: ({ decision }, draw) =>
       html`${draw.input('fecha', 'Qué día', { type: 'date', value: decision?.fecha_desde, hint: 'Si lo deja vacío, el primero que se pueda.' })}${reason(draw)}`,
     operation: 'reintentarGuiaPorOperador',
@@ -99,7 +105,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     says: 'Dice dónde se entrega, por ejemplo porque lo dijeron por teléfono.',
     scope: 'operar',
     done: 'El lugar quedó confirmado.',
-    offered: ({ estado, ubicacion }) => admiteUbicacion({ estado, ubicacion_estado: ubicacion.estado }),
+    offered: ({ estado, ubicacion }) => admitsUbicacion({ estado, ubicacion_estado: ubicacion.estado }),
     fields: ({ ubicacion: { lat, lng, referencia } }, draw) =>
       html`${draw.input('lugar', 'Coordenadas o enlace de mapa', { required: true, value: lat === null ? '' : `${lat}, ${lng}`, hint: 'Como 14.6349, -90.5069, o el enlace que le compartieron.', max: 2048 })}${draw.input('referencia', 'Señas', { value: referencia, max: 300 })}${reason(draw)}`,
     operation: 'confirmarUbicacionPorOperador',
@@ -114,7 +120,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     done: 'El mensaje está por salir.',
     beside: true,
     offered: ({ estado, ubicacion }) =>
-      ubicacion.estado !== 'confirmada' && admiteUbicacion({ estado, ubicacion_estado: ubicacion.estado }),
+      ubicacion.estado !== 'confirmada' && admitsUbicacion({ estado, ubicacion_estado: ubicacion.estado }),
     fields: () => html``,
     operation: 'reenviarSolicitudPorOperador',
     path,
@@ -126,7 +132,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     says: 'Cambia quién recibe, su teléfono o su dirección. Con otro teléfono se le pide otra vez el lugar, si faltaba.',
     scope: 'operar',
     done: 'Los datos quedaron corregidos.',
-    offered: ({ estado }) => admiteCorreccion(estado),
+    offered: ({ estado }) => admitsCorreccion(estado),
     fields: (guia, draw) =>
       html`${draw.input('destinatario', 'Recibe', { value: guia.destinatario, max: 120 })}${draw.input('telefono', 'Teléfono', { value: guia.telefono, type: 'tel', required: true, hint: 'Con + y el código del país.', max: 40 })}${draw.input('departamento', 'Departamento', { value: guia.departamento, required: true, max: 100 })}${draw.input('municipio', 'Municipio', { value: guia.municipio, required: true, max: 100 })}${draw.input('direccion', 'Dirección', { value: guia.direccion, max: 300 })}${draw.input('indicaciones', 'Indicaciones', { value: guia.indicaciones, max: 300 })}${reason(draw)}`,
     operation: 'corregirGuiaPorOperador',
@@ -203,7 +209,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'operar',
     done: 'Se decidió la devolución.',
     danger: true,
-    offered: ({ estado, decision }) => siguientes(estado).includes('en_devolucion') && !estaTomada(decision),
+    offered: ({ estado, decision }) => siguientes(estado).includes('en_devolucion') && !isTaken(decision),
     fields: (_guia, draw) => reason(draw),
     operation: 'devolverGuiaPorOperador',
     path,
@@ -229,7 +235,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'administrar',
     done: 'El último estado se deshizo.',
     danger: true,
-    offered: ({ estado }) => esRectificable(estado),
+    offered: ({ estado }) => isRectifiable(estado),
     fields: (_guia, draw) => reason(draw, 'Por qué fue un error'),
     operation: 'rectificarGuia',
     path,

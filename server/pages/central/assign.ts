@@ -1,4 +1,4 @@
-import { EN_CURSO, PALABRAS } from '../../domain/estados/estados.ts'
+import { GUIA_STATE_WORDS, ONGOING_STATES } from '../../domain/estados/estados.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
@@ -57,7 +57,7 @@ export interface Sent {
 const DAYS = 30
 
 /** Draws the result of the form that was just sent; false if the page was only opened. */
-export const outcomeNotice = ({ sent }: AssignOptions, raiz: string): Html | false =>
+export const outcomeNotice = ({ sent }: AssignOptions, root: string): Html | false =>
   sent !== undefined &&
   html`${
     sent.refused &&
@@ -66,7 +66,7 @@ export const outcomeNotice = ({ sent }: AssignOptions, raiz: string): Html | fal
   }${sent.done && notice(html`<p role="status">${sent.done}</p>`, 'bien')}${
     sent.failed.length > 0 &&
     notice(
-      html`<h2>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li>${codeLink(raiz, guia)} ${sentence}</li>`)}</ul>`,
+      html`<h2>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li>${codeLink(root, guia)} ${sentence}</li>`)}</ul>`,
       'mal',
     )
   }`
@@ -75,23 +75,23 @@ interface TableOptions {
   label: string
   guias: readonly GuiaDeOperacion[]
   names: MerchantNames
-  raiz: string
+  root: string
   /** Form that assigns the table's guides. Without it, the guides have no boxes to tick. */
   form: AssignOptions | undefined
 }
 
 /** Draws guides as a table with a box for each guide. */
-export function assignTable({ label, guias, names, raiz, form }: TableOptions): Html {
+export function assignTable({ label, guias, names, root, form }: TableOptions): Html {
   const code = (guia: string) => html`<span class="codigo">${inGroups(guia)}</span>`
   const tick = (guia: string) =>
     form === undefined
-      ? html`<a href="${raiz}central/guias/${guia}">${code(guia)}</a>`
+      ? html`<a href="${root}central/guias/${guia}">${code(guia)}</a>`
       : html`<label class="elegir"><input type="checkbox" name="guias" value="${guia}"${isTicked(form, guia) && html` checked`}>${code(guia)}</label>`
   const rows = guias.map((guia) => [
     tick(guia.guia),
     html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
     html`${names.get(guia.comercio) ?? guia.comercio}`,
-    html`${stateBadge(guia.estado, PALABRAS[guia.estado])}`,
+    html`${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}`,
     html`${guia.asignada_a && html`${guia.asignada_a.nombre}<br><span class="suave">${shortDay(guia.asignada_a.fecha)}</span>`}`,
   ])
   return table(label, ['Código', 'Para', 'Comercio', 'Estado', 'Asignado a'], rows)
@@ -158,7 +158,7 @@ interface AssignPageOptions extends AssignOptions {
 /** Returns the page on which the office chooses guides for a courier. */
 export function assignPage(options: AssignPageOptions): PageContent {
   const { office, filters, municipios, guias, names, merchants, readOnly, ...form } = options
-  const { raiz } = office
+  const { root } = office
   const may = office.scopes.includes('operar')
   const select = (id: keyof AssignFilters, label: string, choices: Html) =>
     field({ id, label, control: (own) => html`<select ${own} name="${id}">${choices}</select>` })
@@ -166,12 +166,12 @@ export function assignPage(options: AssignPageOptions): PageContent {
   return officePage(office, {
     titulo: 'Asignar paquetes',
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/reparto">Reparto</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">Asignar paquetes</h1>
-${outcomeNotice(form, raiz)}<form class="filtros" action="${raiz}central/reparto/asignar">${select(
+${outcomeNotice(form, root)}<form class="filtros" action="${root}central/reparto/asignar">${select(
       'estado',
       'Estado',
-      html`${EN_CURSO.map((uno) => option(uno, PALABRAS[uno], filters.estado))}`,
+      html`${ONGOING_STATES.map((value) => option(value, GUIA_STATE_WORDS[value], filters.estado))}`,
     )}${select(
       'comercio',
       'Comercio',
@@ -179,7 +179,7 @@ ${outcomeNotice(form, raiz)}<form class="filtros" action="${raiz}central/reparto
     )}${select(
       'municipio',
       'Municipio',
-      html`${option('', 'Todos', chosen)}${municipios.map(([uno, cuantos]) => option(uno, `${uno} (${cuantos})`, chosen))}`,
+      html`${option('', 'Todos', chosen)}${municipios.map(([value, count]) => option(value, `${value} (${count})`, chosen))}`,
     )}${select(
       'cuales',
       'Cuáles',
@@ -195,10 +195,10 @@ ${readOnly !== undefined && html`<p class="suave">Se miran los ${readOnly} más 
     : may
       ? assignForm({
           ...form,
-          table: assignTable({ label: 'Paquetes', guias, names, raiz, form }),
+          table: assignTable({ label: 'Paquetes', guias, names, root, form }),
           text: 'Asignar lo marcado',
         })
-      : html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>${assignTable({ label: 'Paquetes', guias, names, raiz, form: undefined })}`
+      : html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>${assignTable({ label: 'Paquetes', guias, names, root, form: undefined })}`
 }`,
   })
 }

@@ -14,32 +14,32 @@ import type { Office } from './shell.ts'
 /** Maximum guides that one form can assign; the operation has the same limit. */
 const MAX_GUIAS = 200
 /** Maximum pages of 100 guides that are read to find those of a municipality. */
-const PAGINAS_DE_GUIAS = 3
+const MAX_GUIA_PAGES = 3
 
 export async function showCouriers(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
   const cursor = textOf(req.query.cursor)
   const page = await orProblem(call(req, 'listarReparto', { query: { limite: '100', ...(cursor && { cursor }) } }))
-  if (page instanceof Problema) return { status: 303, a: `${office.raiz}central/reparto` }
+  if (page instanceof Problema) return { status: 303, a: `${office.root}central/reparto` }
   return { status: 200, ...couriersPage(office, page.body.datos, page.body.cursor_siguiente) }
 }
 
 /** Returns the page of a courier; undefined if the courier is unknown. */
 export async function showCourier(
   call: CallOperation,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
   office: Office,
   repartidor: string,
 ): Promise<Sheet | undefined> {
-  const { req } = pedido
+  const { req } = pageRequest
   const couriers = await readCouriers(call, req)
-  const sent = await sendForm(call, pedido, couriers, repartidor)
+  const sent = await sendForm(call, pageRequest, couriers, repartidor)
   if (sent === 'foreign') return { status: 400, ...FOREIGN_FORM }
   const [carried, day] = await Promise.all([
     orProblem(call(req, 'listarGuiasDeRepartidor', { path: { repartidor } })),
     readDay(call, req, couriers),
   ])
   if (carried instanceof Problema) return undefined
-  const address = `${office.raiz}central/reparto/${repartidor}`
+  const address = `${office.root}central/reparto/${repartidor}`
   const ticked = textOf(req.query.marcar) === 'todos'
   const asignadas = carried.body.asignadas.slice(0, MAX_GUIAS)
   return {
@@ -47,7 +47,7 @@ export async function showCourier(
     ...courierPage({
       office,
       names: await namesOf(call, req, [...carried.body.datos, ...asignadas]),
-      nombre: couriers.find((uno) => uno.repartidor === repartidor)?.nombre ?? repartidor,
+      nombre: couriers.find((courier) => courier.repartidor === repartidor)?.nombre ?? repartidor,
       guias: carried.body.datos,
       asignadas,
       address,
@@ -60,8 +60,8 @@ export async function showCourier(
 }
 
 /** Returns the page with the guides that can be assigned, filtered by state, merchant and municipality. */
-export async function showAssign(call: CallOperation, pedido: PageRequest, office: Office): Promise<Sheet> {
-  const { req, raiz } = pedido
+export async function showAssign(call: CallOperation, pageRequest: PageRequest, office: Office): Promise<Sheet> {
+  const { req, root } = pageRequest
   const { estado, comercio, municipio, cuales, marcar } = req.query
   const filters: AssignFilters = {
     estado: textOf(estado) || 'en_bodega',
@@ -70,19 +70,19 @@ export async function showAssign(call: CallOperation, pedido: PageRequest, offic
     cuales: textOf(cuales),
   }
   const couriers = await readCouriers(call, req)
-  const sent = await sendForm(call, pedido, couriers)
+  const sent = await sendForm(call, pageRequest, couriers)
   if (sent === 'foreign') return { status: 400, ...FOREIGN_FORM }
   const [found, merchants, day] = await Promise.all([
     orProblem(readGuides(call, req, filters)),
     newestMerchants(call, req),
     readDay(call, req, couriers),
   ])
-  if (found instanceof Problema) return { status: 303, a: `${raiz}central/reparto/asignar` }
+  if (found instanceof Problema) return { status: 303, a: `${root}central/reparto/asignar` }
   const here = found.guias
     .filter((guia) => filters.municipio === '' || guia.municipio === filters.municipio)
     .slice(0, MAX_GUIAS)
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
-  const address = `${raiz}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
+  const address = `${root}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
   const ticked = textOf(marcar) === 'todos'
   return {
     status: sent?.status ?? 200,
@@ -107,13 +107,13 @@ function countByMunicipality(guias: readonly GuiaDeOperacion[]): (readonly [muni
   const counts = Map.groupBy(guias, ({ municipio }) => municipio)
   return [...counts]
     .map(([municipio, some]) => [municipio, some.length] as const)
-    .toSorted(([uno], [otro]) => uno.localeCompare(otro, 'es'))
+    .toSorted(([courier], [otro]) => courier.localeCompare(otro, 'es'))
 }
 
 /** Reads the newest guides in a state, at most 300. Without `cuales`, leaves out guides that are already assigned. */
 async function readGuides(call: CallOperation, req: Request, { estado, comercio, cuales }: AssignFilters) {
   const filters = { estado, ...(comercio && { comercio }) }
-  const { datos, more } = await readPages<GuiaDeOperacion>(PAGINAS_DE_GUIAS, (query) =>
+  const { datos, more } = await readPages<GuiaDeOperacion>(MAX_GUIA_PAGES, (query) =>
     call(req, 'buscarGuias', { query: { ...filters, ...query } }),
   )
   const guias = cuales === 'todas' ? datos : datos.filter(({ asignada_a }) => asignada_a === null)
@@ -133,7 +133,7 @@ async function readDay(
   const choices = couriers
     .filter(({ activo }) => activo)
     .map(({ repartidor, nombre }) => ({ repartidor, nombre, asignadas: counts.get(repartidor) ?? 0 }))
-  return { today: fecha, choices: choices.toSorted((uno, otro) => uno.nombre.localeCompare(otro.nombre, 'es')) }
+  return { today: fecha, choices: choices.toSorted((courier, otro) => courier.nombre.localeCompare(otro.nombre, 'es')) }
 }
 
 /**
@@ -144,11 +144,11 @@ async function readDay(
  */
 async function sendForm(
   call: CallOperation,
-  { req, leyendo }: PageRequest,
+  { req, reading }: PageRequest,
   couriers: Couriers,
   de?: string,
 ): Promise<(Sent & { status: number }) | 'foreign' | undefined> {
-  if (leyendo) return undefined
+  if (reading) return undefined
   const values = await formOf(req, ASSIGN_FIELDS, ['guias'])
   if (!values || !(values.accion === 'asignar' || (de && values.accion === 'retirar'))) return 'foreign'
   const { guias, repartidor, fecha } = values
@@ -160,7 +160,7 @@ async function sendForm(
   )
   if (answer instanceof Problema)
     return { status: answer.status, values, failed: [], faults: faultsOf(answer), refused: sentenceOf(answer) }
-  const nombre = couriers.find((uno) => uno.repartidor === repartidor)?.nombre ?? repartidor
+  const nombre = couriers.find((courier) => courier.repartidor === repartidor)?.nombre ?? repartidor
   return { status: 200, values, faults: {}, ...outcomeOf(values, answer.body, nombre) }
 }
 
@@ -172,8 +172,10 @@ function outcomeOf(
   { resultados }: ResultadosDeAsignar,
   nombre: string,
 ): Pick<Sent, 'failed'> & { done?: string } {
-  const good = resultados.flatMap((uno) => (uno.ok ? [uno] : []))
-  const failed = resultados.flatMap((uno) => (uno.ok ? [] : [[guias[uno.indice]!, uno.error.mensaje] as const]))
+  const good = resultados.flatMap((courier) => (courier.ok ? [courier] : []))
+  const failed = resultados.flatMap((courier) =>
+    courier.ok ? [] : [[guias[courier.indice]!, courier.error.mensaje] as const],
+  )
   if (good.length === 0) return { failed }
   const done =
     accion === 'retirar'

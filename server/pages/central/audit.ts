@@ -12,7 +12,7 @@ import { above, following, type Office, officePage } from './shell.ts'
 /** Returns the page with the audit record of a merchant, newest line first. */
 export async function showAudit(
   call: CallOperation,
-  { req, raiz }: PageRequest,
+  { req, root }: PageRequest,
   office: Office,
   merchant: Comercio,
 ): Promise<Sheet> {
@@ -27,10 +27,10 @@ export async function showAudit(
     ...officePage(office, {
       titulo: 'Bitácora de un comercio',
       place: 'comercios',
-      cuerpo: html`${above(raiz, merchant)}
+      cuerpo: html`${above(root, merchant)}
 <h1 tabindex="-1">Bitácora</h1>
-<form class="filtros" action="${raiz}${here}"><div class="campo"><label for="accion">Qué se hizo</label><input id="accion" name="accion" type="search" value="${accion}" maxlength="64" placeholder="rotarLlave" autocomplete="off"></div>${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
-${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(raiz, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,
+<form class="filtros" action="${root}${here}"><div class="campo"><label for="accion">Qué se hizo</label><input id="accion" name="accion" type="search" value="${accion}" maxlength="64" placeholder="rotarLlave" autocomplete="off"></div>${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
+${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(root, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,
     }),
   }
 }
@@ -75,7 +75,7 @@ function lines(
     html`${names.get(quien.identificador ?? '') ?? AUTHORS[quien.tipo] ?? quien.tipo}${quien.identificador !== null && html`<br><span class="suave largo">${quien.identificador}</span>`}`,
     html`${campos.join(', ')}`,
     html`${red}`,
-    html`<time class="junto" datetime="${creado_en}">${clock.corta(creado_en)}</time>`,
+    html`<time class="junto" datetime="${creado_en}">${clock.formatShort(creado_en)}</time>`,
   ])
   return table('Bitácora', ['Qué se hizo', 'Quién', 'Campos', 'Desde la red', 'Cuándo'], rows)
 }

@@ -9,7 +9,7 @@ import { type Draw, drawIn, HIDDEN } from './forms.ts'
 import { type Office, officePage } from './shell.ts'
 
 /** Maximum guides that one form changes. */
-export const MAX_ELEGIDAS = 100
+export const MAX_CHOSEN = 100
 /** Number of guides that are changed at the same time, and number that the page's script sends in one request. */
 export const SLICE = 10
 
@@ -46,8 +46,8 @@ const BULK: Readonly<Record<string, BulkAction>> = {
 export const bulkActionOf = (name: string) => (Object.hasOwn(BULK, name) ? ACTIONS[name] : undefined)
 
 /** Returns the address of the page that takes an action on some guides. */
-export const bulkAddress = (raiz: string, accion: string, guia: string, volver: string): string =>
-  `${raiz}central/varias?${new URLSearchParams({ accion, guia, volver })}`
+export const bulkAddress = (root: string, accion: string, guia: string, volver: string): string =>
+  `${root}central/varias?${new URLSearchParams({ accion, guia, volver })}`
 
 interface ChooserOptions {
   office: Office
@@ -64,10 +64,10 @@ interface ChooserOptions {
  * Wraps a table in the form that chooses guides and an action. Returns the table unchanged if the person lacks the
  * scope `operar`.
  */
-export function chooser({ office: { raiz, scopes }, table, guias, actions, volver }: ChooserOptions): Html {
+export function chooser({ office: { root, scopes }, table, guias, actions, volver }: ChooserOptions): Html {
   if (!scopes.includes('operar') || guias.length === 0) return table
   const id = `con-${actions[0]}`
-  return html`<form class="varias" action="${raiz}central/varias">${table}
+  return html`<form class="varias" action="${root}central/varias">${table}
 <input type="hidden" name="volver" value="${volver}"><input type="hidden" name="pagina" value="${guias.map(({ guia }) => guia).join(' ')}">
 <div class="barra"><label class="casilla"><input type="checkbox" name="todas" value="1">Todas las de aquí (${guias.length})</label>${
     actions.length > 2
@@ -84,8 +84,8 @@ export interface Chosen {
   volver: string
 }
 
-const backLink = ({ raiz }: Office, volver: string, text: string): Html =>
-  html`<p><a href="${raiz}central${volver && `/${volver}`}">${text}</a></p>`
+const backLink = ({ root }: Office, volver: string, text: string): Html =>
+  html`<p><a href="${root}central${volver && `/${volver}`}">${text}</a></p>`
 
 const counted = (guias: readonly unknown[]): string => (guias.length === 1 ? '1 guía' : `${guias.length} guías`)
 
@@ -96,14 +96,14 @@ export function confirmPage(
   couriers: readonly Repartidor[],
   key: string,
 ): PageContent {
-  const { raiz } = office
+  const { root } = office
   const { text, says, danger } = ACTIONS[accion]!
   const bulk = BULK[accion]!
   return officePage(office, {
     titulo: text,
     place: 'guias',
     cuerpo: html`<h1 tabindex="-1">${text}: ${counted(guias)}</h1>
-<form id="varias" class="accion" method="post" action="${raiz}central/varias" data-tanda="${SLICE}">
+<form id="varias" class="accion" method="post" action="${root}central/varias" data-tanda="${SLICE}">
 <p class="suave">${says}</p>
 <input type="hidden" name="accion" value="${accion}"><input type="hidden" name="idempotencia" value="${key}"><input type="hidden" name="volver" value="${volver}">
 ${guias.map((guia) => html`<input type="hidden" name="guia" value="${guia}">`)}
@@ -113,14 +113,14 @@ ${button({ text: bulk.button(counted(guias)), kind: danger ? 'peligro lleno' : '
 <section id="avance" class="tarjeta" aria-labelledby="avance-titulo" hidden><h2 id="avance-titulo" tabindex="-1">${text}</h2>
 <progress max="${guias.length}" value="0" aria-labelledby="avance-titulo"></progress><p role="status"></p>
 ${button({ text: 'Detener', attributes: html`type="button"` })}<ul class="lista"></ul></section>
-<details><summary>Ver ${guias.length === 1 ? 'la guía' : `las ${counted(guias)}`}</summary><ul class="codigos">${guias.map((guia) => html`<li>${codeLink(raiz, guia)}</li>`)}</ul></details>
+<details><summary>Ver ${guias.length === 1 ? 'la guía' : `las ${counted(guias)}`}</summary><ul class="codigos">${guias.map((guia) => html`<li>${codeLink(root, guia)}</li>`)}</ul></details>
 ${backLink(office, volver, 'Volver')}`,
   })
 }
 
 /** Draws the code of a guide, as a link to its page. */
-export const codeLink = (raiz: string, guia: string): Html =>
-  html`<a class="codigo junto" href="${raiz}central/guias/${guia}">${inGroups(guia)}</a>`
+export const codeLink = (root: string, guia: string): Html =>
+  html`<a class="codigo junto" href="${root}central/guias/${guia}">${inGroups(guia)}</a>`
 
 /** Returns the page for a choice of guides on which no action is possible. */
 export const unchosenPage = (office: Office, volver: string, sentence: string): PageContent =>
@@ -138,7 +138,7 @@ export interface Verdict {
 
 /** Returns the page with the result of each guide. The page's script also reads this page after each slice. */
 export function verdictPage(office: Office, { accion, volver }: Chosen, verdicts: readonly Verdict[]): PageContent {
-  const { raiz } = office
+  const { root } = office
   const refused = verdicts.filter((one) => one.refused !== undefined)
   const done = verdicts.filter((one) => one.refused === undefined)
   return officePage(office, {
@@ -146,8 +146,8 @@ export function verdictPage(office: Office, { accion, volver }: Chosen, verdicts
     place: 'guias',
     cuerpo: html`<h1 tabindex="-1">${ACTIONS[accion]!.text}</h1>
 <p id="hechas" role="status" data-hechas="${done.length}">Se hizo en ${counted(done)}${refused.length > 0 && html`, y en ${refused.length} no se pudo`}.</p>
-${refused.length > 0 && html`<h2>No se pudo</h2><ul id="negadas" class="lista">${refused.map((one) => html`<li>${codeLink(raiz, one.guia)} <span>${one.refused}</span></li>`)}</ul>`}
-${done.length > 0 && html`<h2>Hechas</h2><ul class="codigos">${done.map(({ guia }) => html`<li>${codeLink(raiz, guia)}</li>`)}</ul>`}
+${refused.length > 0 && html`<h2>No se pudo</h2><ul id="negadas" class="lista">${refused.map((one) => html`<li>${codeLink(root, one.guia)} <span>${one.refused}</span></li>`)}</ul>`}
+${done.length > 0 && html`<h2>Hechas</h2><ul class="codigos">${done.map(({ guia }) => html`<li>${codeLink(root, guia)}</li>`)}</ul>`}
 ${backLink(office, volver, 'Volver a la lista')}`,
   })
 }

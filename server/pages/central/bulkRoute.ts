@@ -11,7 +11,7 @@ import {
   bulkActionOf,
   type Chosen,
   confirmPage,
-  MAX_ELEGIDAS,
+  MAX_CHOSEN,
   SLICE,
   unchosenPage,
   type Verdict,
@@ -27,10 +27,10 @@ type BulkValues = Record<(typeof BULK_FIELDS)[number], string> & { guia: string[
  * Answers `/central/varias`. First asks for the details of an action on several guides, then takes the action and shows
  * the result of each guide.
  */
-export async function showBulk(call: CallOperation, { req, leyendo }: PageRequest, office: Office): Promise<Sheet> {
+export async function showBulk(call: CallOperation, { req, reading }: PageRequest, office: Office): Promise<Sheet> {
   if (!office.scopes.includes('operar'))
     return { status: 403, ...unchosenPage(office, '', 'Con sus permisos solo puede ver.') }
-  if (leyendo) return ask(call, req, office)
+  if (reading) return ask(call, req, office)
   const values: BulkValues | undefined = await formOf(req, BULK_FIELDS, ['guia'])
   if (!values) return { status: 400, ...FOREIGN_FORM }
   const chosen = chosenOf(values.accion, values.guia, values.volver)
@@ -64,7 +64,7 @@ const chosenOf = (accion: string, typed: readonly unknown[], volver: string): Ch
 function whyNot({ accion, guias }: Chosen): string | undefined {
   if (!bulkActionOf(accion)) return 'Elija qué hacer con las guías.'
   if (guias.length === 0) return 'No eligió ninguna guía. Marque las casillas de las que quiera.'
-  return guias.length > MAX_ELEGIDAS ? `Son ${guias.length}. Elija ${MAX_ELEGIDAS} como mucho.` : undefined
+  return guias.length > MAX_CHOSEN ? `Son ${guias.length}. Elija ${MAX_CHOSEN} como mucho.` : undefined
 }
 
 /**

@@ -11,7 +11,7 @@ export const FILTER_CHOICES = 100
 /** Maximum number of merchants that one request can read; the contract has the same limit. */
 const MERCHANTS_PER_REQUEST = 100
 /** Maximum number of pages of couriers that are read. */
-const PAGINAS = 5
+const MAX_PAGES = 5
 
 const byCode = (comercios: readonly Pick<Comercio, 'comercio' | 'nombre'>[]): MerchantNames =>
   new Map(comercios.map(({ comercio, nombre }) => [comercio, nombre]))
@@ -55,16 +55,16 @@ export async function readPages<T>(
 
 /** Reads couriers, newest first, at most 500. */
 export const readCouriers = async (call: CallOperation, req: Request): Promise<Repartidor[]> =>
-  (await readPages(PAGINAS, (query) => call(req, 'listarRepartidores', { query }))).datos
+  (await readPages(MAX_PAGES, (query) => call(req, 'listarRepartidores', { query }))).datos
 
 /** Reads a posted form; undefined if it is not a form of these pages. */
-export async function formOf<Campo extends string, Lista extends string = never>(
+export async function formOf<Campo extends string, ListField extends string = never>(
   req: Request,
   campos: readonly Campo[],
-  listas: readonly Lista[] = [],
-): Promise<(Record<Campo, string> & Record<Lista, string[]>) | undefined> {
+  listFields: readonly ListField[] = [],
+): Promise<(Record<Campo, string> & Record<ListField, string[]>) | undefined> {
   try {
-    return await readForm(req, campos, listas)
+    return await readForm(req, campos, listFields)
   } catch (error) {
     if (error instanceof FormError) return undefined
     throw error

@@ -19,7 +19,7 @@ export const couriersPage = (office: Office, couriers: readonly Reparto[], next:
     cuerpo: html`<h1 tabindex="-1">Reparto</h1>
 ${
   office.scopes.includes('operar') &&
-  html`<p class="acciones">${button({ text: 'Asignar paquetes', icon: icons.CalendarDays, href: `${office.raiz}central/reparto/asignar` })}</p>
+  html`<p class="acciones">${button({ text: 'Asignar paquetes', icon: icons.CalendarDays, href: `${office.root}central/reparto/asignar` })}</p>
 `
 }${
   couriers.length === 0
@@ -29,10 +29,10 @@ ${
           icon: icons.Truck,
           text: courier.nombre,
           detail: dayOf(courier),
-          href: `${office.raiz}central/reparto/${courier.repartidor}`,
+          href: `${office.root}central/reparto/${courier.repartidor}`,
         }),
       )
-}${following(office.raiz, 'central/reparto', {}, next)}`,
+}${following(office.root, 'central/reparto', {}, next)}`,
   })
 
 /** Describes a courier's day in words. */
@@ -62,20 +62,20 @@ interface CourierOptions extends AssignOptions {
  * removes their assignment.
  */
 export function courierPage({ office, guias, asignadas, names, nombre, ...form }: CourierOptions): PageContent {
-  const { raiz } = office
+  const { root } = office
   return officePage(office, {
     titulo: nombre,
     place: 'reparto',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/reparto">Reparto</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/reparto">Reparto</a></p>
 <h1 tabindex="-1">${nombre}</h1>
-${outcomeNotice(form, raiz)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
+${outcomeNotice(form, root)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
 <section aria-labelledby="asignado"><h2 id="asignado">Asignado, y no lo lleva todavía</h2>${assigned()}</section>`,
   })
 
   function assigned(): Html {
     if (asignadas.length === 0)
       return html`<p class="suave">Nada. Lo que se le asigne aparece aquí hasta que lo tome.</p>`
-    const common = { label: 'Asignado', guias: asignadas, names, raiz }
+    const common = { label: 'Asignado', guias: asignadas, names, root }
     if (!office.scopes.includes('operar')) return assignTable({ ...common, form: undefined })
     return assignForm({
       ...form,

@@ -1,4 +1,4 @@
-import { relacionEnPalabras } from '../../domain/pruebasEntrega/prueba.ts'
+import { relationInWords } from '../../domain/pruebasEntrega/prueba.ts'
 import type {
   ArchivoDePrueba,
   Evento,
@@ -33,43 +33,43 @@ const deliveries = (events: readonly Evento[]) => events.filter(({ tipo }) => ti
 export function proofPart(
   { prueba }: Evidence,
   { estado, eventos }: GuiaDeOperacionConEventos,
-  reloj: Clock,
-  raiz: string,
+  clock: Clock,
+  root: string,
 ): Html | false {
   if (prueba === undefined) return false
   const made = deliveries(eventos.datos)
   const undone = estado === 'entregado' ? made.slice(0, -1) : made
   return html`<section class="tarjeta" aria-labelledby="prueba"><h2 id="prueba">Prueba de entrega</h2>
-${typeof prueba === 'string' ? estado === 'entregado' && html`<p class="suave">${prueba}</p>` : proof(prueba, reloj, raiz)}${undone.map(({ ocurrido_en }) => html`<p class="suave">La entrega del ${reloj.corta(ocurrido_en)} se deshizo, y su prueba ya no vale.</p>`)}</section>
+${typeof prueba === 'string' ? estado === 'entregado' && html`<p class="suave">${prueba}</p>` : proof(prueba, clock, root)}${undone.map(({ ocurrido_en }) => html`<p class="suave">La entrega del ${clock.formatShort(ocurrido_en)} se deshizo, y su prueba ya no vale.</p>`)}</section>
 `
 }
 
-function proof(prueba: PruebaDeEntrega, reloj: Clock, raiz: string): Html {
+function proof(prueba: PruebaDeEntrega, clock: Clock, root: string): Html {
   const { guia, entregado_en, recibido_por, repartidor, distancia_m, firma, sin_firma, fotos, pdf } = prueba
   const { nombre, documento } = recibido_por
   const where = placeOf(prueba)
   return html`${facts([
-    ['Entregado', reloj.corta(entregado_en)],
-    ['Recibió', html`${nombre}${recibido_por.relacion && html`<br>${relacionEnPalabras(recibido_por)}`}`],
+    ['Entregado', clock.formatShort(entregado_en)],
+    ['Recibió', html`${nombre}${recibido_por.relacion && html`<br>${relationInWords(recibido_por)}`}`],
     ['Documento', documento],
     ['Entregó', repartidor?.nombre],
     ['Dónde', where && html`${where}${distancia_m !== null && `, a ${distancia_m} m del lugar`}`],
     ['Sin firma', sin_firma && DESCRIPCIONES_DE_SIN_FIRMA[sin_firma]],
-  ])}${pictures(fotos, 'Foto de la entrega', reloj, raiz)}${firma && pictures([firma], 'Firma', reloj, raiz)}
-<p>${pdf ? html`<a href="${addressOf(pdf, raiz)}">Bajar el PDF</a>` : 'El PDF se está haciendo.'} · <a href="${raiz}verificar/${guia}">Verificar la prueba</a></p>`
+  ])}${pictures(fotos, 'Foto de la entrega', clock, root)}${firma && pictures([firma], 'Firma', clock, root)}
+<p>${pdf ? html`<a href="${addressOf(pdf, root)}">Bajar el PDF</a>` : 'El PDF se está haciendo.'} · <a href="${root}verificar/${guia}">Verificar la prueba</a></p>`
 }
 
 /** Draws the failed attempts, newest first; false if there are none. */
-export const attemptsPart = ({ intentos }: Evidence, reloj: Clock, raiz: string): Html | false =>
+export const attemptsPart = ({ intentos }: Evidence, clock: Clock, root: string): Html | false =>
   intentos.length > 0 &&
-  html`<section class="tarjeta" aria-labelledby="intentos"><h2 id="intentos">Intentos</h2><ul class="lista">${intentos.toReversed().map((intento) => attempt(intento, reloj, raiz))}</ul></section>
+  html`<section class="tarjeta" aria-labelledby="intentos"><h2 id="intentos">Intentos</h2><ul class="lista">${intentos.toReversed().map((intento) => attempt(intento, clock, root))}</ul></section>
 `
 
-function attempt(intento: IntentoFallido, reloj: Clock, raiz: string): Html {
+function attempt(intento: IntentoFallido, clock: Clock, root: string): Html {
   const { numero_intento, motivo, descripcion, ocurrido_en, repartidor, fotos, aplicado } = intento
   const why = motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[motivo]) : 'No se pudo entregar'
   const where = placeOf(intento)
-  return html`<li><b>${numero_intento !== null && `${numero_intento}. `}${why}</b>${descripcion && html`<p class="nota">${descripcion}</p>`}<p class="suave">${reloj.corta(ocurrido_en)}${repartidor && html` · ${repartidor.nombre}`}${where && html` · ${where}`}${!aplicado && ' · se supo después'}</p>${pictures(fotos, 'Foto del intento', reloj, raiz)}</li>`
+  return html`<li><b>${numero_intento !== null && `${numero_intento}. `}${why}</b>${descripcion && html`<p class="nota">${descripcion}</p>`}<p class="suave">${clock.formatShort(ocurrido_en)}${repartidor && html` · ${repartidor.nombre}`}${where && html` · ${where}`}${!aplicado && ' · se supo después'}</p>${pictures(fotos, 'Foto del intento', clock, root)}</li>`
 }
 
 /** Returns a link that opens a point on a map; false without a point. */
@@ -81,12 +81,12 @@ export const mapLink = (lat: number, lng: number, text: string): Html =>
   html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">${text}</a>`
 
 /** Draws small pictures; each opens in a new tab. */
-const pictures = (files: readonly ArchivoDePrueba[], name: string, reloj: Clock, raiz: string): Html | false =>
+const pictures = (files: readonly ArchivoDePrueba[], name: string, clock: Clock, root: string): Html | false =>
   files.length > 0 &&
   html`<ul class="fotos">${files.map((file, i) => {
-    const address = addressOf(file, raiz)
+    const address = addressOf(file, root)
     const number = files.length > 1 ? ` ${i + 1}` : ''
-    const when = file.capturado_en === null ? '' : `, ${reloj.corta(file.capturado_en)}`
+    const when = file.capturado_en === null ? '' : `, ${clock.formatShort(file.capturado_en)}`
     return html`<li><a href="${address}" target="_blank" rel="noopener"><img src="${address}" alt="${name}${number}${when}" loading="lazy" width="96" height="96"></a></li>`
   })}</ul>`
 
@@ -94,5 +94,5 @@ const pictures = (files: readonly ArchivoDePrueba[], name: string, reloj: Clock,
  * Rewrites the address of a signed link to this page's own origin, because the page's Content-Security-Policy allows no
  * other.
  */
-const addressOf = ({ archivo, url }: ArchivoDePrueba, raiz: string): string =>
-  `${raiz}archivos/${archivo}${new URL(url).search}`
+const addressOf = ({ archivo, url }: ArchivoDePrueba, root: string): string =>
+  `${root}archivos/${archivo}${new URL(url).search}`

@@ -99,7 +99,7 @@ export interface FormsOptions<T> {
   key: string
   secuencia?: number
   refused: Refused | undefined
-  raiz: string
+  root: string
   /** Path of the page from the service root. */
   here: string
 }
@@ -131,12 +131,12 @@ const refusedOf = <T>(name: string, { which = '', refused }: FormsOptions<T>) =>
   refused?.values.accion === name && (refused.values.cual ?? '') === which ? refused : undefined
 
 function form<T, F extends string>(name: string, action: Action<T, F>, options: FormsOptions<T>): Html {
-  const { thing, which = '', key, secuencia, raiz, here } = options
+  const { thing, which = '', key, secuencia, root, here } = options
   const mine = refusedOf(name, options)
   const draw = drawIn<F>(which === '' ? name : `${name}-${which}`, mine)
   const kind = action.danger ? 'peligro' : action.beside ? undefined : 'principal'
-  return html`<form method="post" action="${raiz}${here}">
-${mine && html`<p class="error" role="alert" tabindex="-1" autofocus>${mine.sentence}${mine.presence && html` ${presenceLink(raiz, here)}`}</p>`}<p class="suave">${action.says}</p>
+  return html`<form method="post" action="${root}${here}">
+${mine && html`<p class="error" role="alert" tabindex="-1" autofocus>${mine.sentence}${mine.presence && html` ${presenceLink(root, here)}`}</p>`}<p class="suave">${action.says}</p>
 <input type="hidden" name="accion" value="${name}"><input type="hidden" name="cual" value="${which}"><input type="hidden" name="idempotencia" value="${key}">${secuencia !== undefined && html`<input type="hidden" name="secuencia" value="${secuencia}">`}
 ${action.fields(thing, draw)}
 ${button({ text: action.send ?? action.text, kind, attributes: html`type="submit"` })}
@@ -145,8 +145,8 @@ ${button({ text: action.send ?? action.text, kind, attributes: html`type="submit
 }
 
 /** Returns the link to the page on which the person proves to be present. That page leads back to this one. */
-export const presenceLink = (raiz: string, here: string): Html =>
-  html`<a href="${raiz}cuenta/presencia?volver=${encodeURIComponent(`/${here}`)}">Confirme que es usted</a>`
+export const presenceLink = (root: string, here: string): Html =>
+  html`<a href="${root}cuenta/presencia?volver=${encodeURIComponent(`/${here}`)}">Confirme que es usted</a>`
 
 /** Returns functions that draw the fields of a form, with the values and faults of a refused form. */
 export function drawIn<F extends string>(form: string, refused: Refused | undefined): Draw<F> {
@@ -222,7 +222,7 @@ export async function perform<T, F extends string>(
 const sentence = (text: string) => `${capitalized(text)}.`
 
 /** Returns the message of an operation that refused a query. */
-export const sentenceOf = ({ message, detalles: { errores = [] } }: Problema): string =>
+export const sentenceOf = ({ message, details: { errores = [] } }: Problema): string =>
   errores.length > 0 ? errores.map(({ mensaje }) => sentence(mensaje)).join(' ') : message
 
 /** Returns the name of a form's field: the last part of the path of a member. */
@@ -237,7 +237,7 @@ const memberOf = (campo: string) =>
  * @param named field names by the name that the operation uses, where the two differ
  */
 export const faultsOf = (
-  { detalles: { errores = [] } }: Problema,
+  { details: { errores = [] } }: Problema,
   named: Readonly<Record<string, string>> = {},
 ): Refused['faults'] =>
   Object.fromEntries(

@@ -1,4 +1,4 @@
-import { EVENT_WORDS, PALABRAS } from '../../domain/estados/estados.ts'
+import { EVENT_WORDS, GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import type {
   Evento,
   EventoDeOperacion,
@@ -37,7 +37,7 @@ interface GuideOptions {
   /** Name of the guide's merchant. */
   comercio: string
   /** Name of the courier company. */
-  marca: string
+  brand: string
   couriers: readonly Repartidor[]
   key: string
   refused?: Refused
@@ -48,33 +48,33 @@ interface GuideOptions {
 /** Returns the page of one guide: the reason for its state, its data, its history, and the actions of the office. */
 export function guidePage(options: GuideOptions): PageContent {
   const { office, guia, mensajes, evidence, notas, comercio, couriers, key, refused, done } = options
-  const { raiz, scopes } = office
-  const reloj = createClock(guia.zona_horaria)
+  const { root, scopes } = office
+  const clock = createClock(guia.zona_horaria)
   const forms = {
     thing: { ...guia, couriers },
     scopes,
     key,
     secuencia: guia.secuencia,
     refused,
-    raiz,
+    root,
     here: `central/guias/${guia.guia.toLowerCase()}`,
   }
-  const hecho = done !== undefined && Object.hasOwn(ACTIONS, done) && ACTIONS[done]!.done
+  const doneText = done !== undefined && Object.hasOwn(ACTIONS, done) && ACTIONS[done]!.done
   return officePage(office, {
     titulo: `Guía ${inGroups(guia.guia)}`,
     place: 'guias',
     guia: guia.guia,
-    cuerpo: html`<p class="suave"><a href="${raiz}central/guias">Guías</a> / ${comercio}</p>
-<div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, PALABRAS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
-${hecho && notice(html`<p role="status">${hecho}</p>`, 'bien')}${whyPart(guia, reloj, office.clock.dia(office.now.toISOString()))}
+    cuerpo: html`<p class="suave"><a href="${root}central/guias">Guías</a> / ${comercio}</p>
+<div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
+${doneText && notice(html`<p role="status">${doneText}</p>`, 'bien')}${whyPart(guia, clock, office.clock.dia(office.now.toISOString()))}
 <div class="ficha"><div>
 <section class="tarjeta" aria-labelledby="destino"><h2 id="destino">Destino</h2>${destination(options)}</section>
 <section class="tarjeta" aria-labelledby="hacer"><h2 id="hacer">Qué hacer</h2>${actionForms(ACTIONS, forms) || html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>`}</section>
-${messagesPart(mensajes, reloj, forms)}</div><div>
-${proofPart(evidence, guia, reloj, raiz)}${attemptsPart(evidence, reloj, raiz)}<section class="tarjeta" aria-labelledby="historial"><h2 id="historial">Historial</h2>${history(guia, reloj)}</section>
+${messagesPart(mensajes, clock, forms)}</div><div>
+${proofPart(evidence, guia, clock, root)}${attemptsPart(evidence, clock, root)}<section class="tarjeta" aria-labelledby="historial"><h2 id="historial">Historial</h2>${history(guia, clock)}</section>
 ${
   notas.length > 0 &&
-  html`<section class="tarjeta" aria-labelledby="notas"><h2 id="notas">Notas de la central</h2><ul class="lista">${notas.toReversed().map(({ texto, autor, creado_en }) => html`<li><p class="nota">${texto}</p><p class="suave">${autor.nombre ?? 'Una llave de operación'} · ${reloj.corta(creado_en)}</p></li>`)}</ul></section>
+  html`<section class="tarjeta" aria-labelledby="notas"><h2 id="notas">Notas de la central</h2><ul class="lista">${notas.toReversed().map(({ texto, autor, creado_en }) => html`<li><p class="nota">${texto}</p><p class="suave">${autor.nombre ?? 'Una llave de operación'} · ${clock.formatShort(creado_en)}</p></li>`)}</ul></section>
 `
 }</div></div>`,
   })
@@ -83,7 +83,7 @@ ${
 /** Explains the guide's state and what it waits for; false if there is nothing to explain. */
 function whyPart(
   { estado, ubicacion, decision, intentos, eventos }: GuiaDeOperacionConEventos,
-  reloj: Clock,
+  clock: Clock,
   hoy: string,
 ): Html | false {
   const last = eventos.datos.findLast(({ tipo }) => tipo === `guia.${estado}`)
@@ -91,15 +91,15 @@ function whyPart(
   const waits = [
     ubicacion.estado !== 'confirmada' && WAITS_FOR_PLACE[ubicacion.estado],
     decision?.estado === 'pendiente' &&
-      `Se espera una decisión${decision.vence_en ? ` hasta el ${reloj.corta(decision.vence_en)}` : ''}.`,
+      `Se espera una decisión${decision.vence_en ? ` hasta el ${clock.formatShort(decision.vence_en)}` : ''}.`,
     decision?.estado === 'tomada' &&
       (decision.accion === 'devolver'
         ? 'Se decidió devolverlo.'
         : `Se decidió llevarlo otra vez${decision.fecha ? ` ${sayDay(decision.fecha, hoy)}` : ''}.`),
-  ].filter((uno): uno is string => typeof uno === 'string')
+  ].filter((item): item is string => typeof item === 'string')
   if (!motivo && waits.length === 0) return false
   return notice(
-    html`<h2>${motivo ?? 'Por qué espera'}</h2>${motivo && last && html`<p>${reloj.corta(last.ocurrido_en)}${last.repartidor && html`, ${last.repartidor.nombre}`}${intentos > 0 && html`. Intentos: ${intentos}`}.</p>`}${waits.map((uno) => html`<p>${uno}</p>`)}`,
+    html`<h2>${motivo ?? 'Por qué espera'}</h2>${motivo && last && html`<p>${clock.formatShort(last.ocurrido_en)}${last.repartidor && html`, ${last.repartidor.nombre}`}${intentos > 0 && html`. Intentos: ${intentos}`}.</p>`}${waits.map((item) => html`<p>${item}</p>`)}`,
   )
 }
 
@@ -109,11 +109,11 @@ const WAITS_FOR_PLACE: Readonly<Record<string, string>> = {
   fallida: 'Falta el lugar: el mensaje no le llegó a quien recibe.',
 }
 
-function destination({ guia, comercio, marca, couriers, office: { raiz, clock, now } }: GuideOptions): Html {
+function destination({ guia, comercio, brand, couriers, office: { root, clock, now } }: GuideOptions): Html {
   const { destinatario, telefono, direccion, indicaciones, contenido, municipio, departamento, ubicacion } = guia
   const { lat, lng } = ubicacion
   const place = lat === null ? 'Sin confirmar' : mapLink(lat, lng!, `${lat.toFixed(5)}, ${lng!.toFixed(5)}`)
-  const greeting = `Hola${destinatario ? `, ${destinatario}` : ''}. Le escribe ${marca} por su paquete de ${comercio} (guía ${inGroups(guia.guia)}). `
+  const greeting = `Hola${destinatario ? `, ${destinatario}` : ''}. Le escribe ${brand} por su paquete de ${comercio} (guía ${inGroups(guia.guia)}). `
   return facts([
     ['Recibe', destinatario],
     [
@@ -127,35 +127,35 @@ function destination({ guia, comercio, marca, couriers, office: { raiz, clock, n
     ['Señas', ubicacion.referencia],
     ['Lleva', contenido],
     ['Referencia', guia.external_ref],
-    ['Lo lleva', guia.repartidor && courierOf(guia.repartidor, couriers, raiz)],
+    ['Lo lleva', guia.repartidor && courierOf(guia.repartidor, couriers, root)],
     [
       'Asignada a',
       guia.asignada_a &&
-        html`${courierOf(guia.asignada_a, couriers, raiz)}, para ${sayDay(guia.asignada_a.fecha, clock.dia(now.toISOString()))}. La asignó ${guia.asignada_a.autor.nombre ?? 'una llave de operación'}.`,
+        html`${courierOf(guia.asignada_a, couriers, root)}, para ${sayDay(guia.asignada_a.fecha, clock.dia(now.toISOString()))}. La asignó ${guia.asignada_a.autor.nombre ?? 'una llave de operación'}.`,
     ],
     ['Seguimiento', html`<a href="${guia.url_rastreo}">Como lo ve quien espera</a>`],
   ])
 }
 
 /** Draws a courier's name as a link to the courier's page, with the telephone. */
-function courierOf({ repartidor, nombre }: QuienReparte, couriers: readonly Repartidor[], raiz: string): Html {
-  const telefono = couriers.find((uno) => uno.repartidor === repartidor)?.telefono
-  return html`<a href="${raiz}central/reparto/${repartidor}">${nombre}</a>${telefono && html` · <a href="tel:${telefono}">${showTelephone(telefono)}</a>`}`
+function courierOf({ repartidor, nombre }: QuienReparte, couriers: readonly Repartidor[], root: string): Html {
+  const telefono = couriers.find((item) => item.repartidor === repartidor)?.telefono
+  return html`<a href="${root}central/reparto/${repartidor}">${nombre}</a>${telefono && html` · <a href="tel:${telefono}">${showTelephone(telefono)}</a>`}`
 }
 
 /** Returns the address that opens a WhatsApp chat with a greeting already typed. */
 const chatWith = (telefono: string, greeting: string) =>
   `https://wa.me/${telefono.replace(/\D/g, '')}?text=${encodeURIComponent(greeting)}`
 
-function history({ estado, eventos: { datos, cursor_siguiente } }: GuiaDeOperacionConEventos, reloj: Clock): Html {
+function history({ estado, eventos: { datos, cursor_siguiente } }: GuiaDeOperacionConEventos, clock: Clock): Html {
   const entries = datos.toReversed().map((evento) => ({
     text: wordsOf(evento),
     time: {
       iso: evento.ocurrido_en,
-      words: [reloj.corta(evento.ocurrido_en), ...peopleOf(evento)].join(' · '),
+      words: [clock.formatShort(evento.ocurrido_en), ...peopleOf(evento)].join(' · '),
     },
   }))
-  return html`${timeline(estado, entries)}${cursor_siguiente !== null && html`<p class="suave">Hay pasos más nuevos que no se muestran.</p>`}<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>`
+  return html`${timeline(estado, entries)}${cursor_siguiente !== null && html`<p class="suave">Hay pasos más nuevos que no se muestran.</p>`}<p class="suave">De lo más reciente a lo más antiguo, en ${clock.nombre}.</p>`
 }
 
 /**

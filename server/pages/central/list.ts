@@ -1,4 +1,4 @@
-import { PALABRAS } from '../../domain/estados/estados.ts'
+import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
@@ -43,12 +43,12 @@ interface ListOptions {
 
 /** Draws the options of a filter by merchant. Adds the chosen merchant if it is not in the list. */
 export const merchantOptions = (choices: MerchantNames, names: MerchantNames, chosen: string): Html =>
-  html`${chosen !== '' && !choices.has(chosen) && option(chosen, names.get(chosen) ?? chosen, chosen)}${[...choices].map(([uno, nombre]) => option(uno, nombre, chosen))}`
+  html`${chosen !== '' && !choices.has(chosen) && option(chosen, names.get(chosen) ?? chosen, chosen)}${[...choices].map(([choice, nombre]) => option(choice, nombre, chosen))}`
 
 /** Returns the page with the list of guides, newest first, and its filters. */
 export function listPage(options: ListOptions): PageContent {
   const { office, filters, cursor: here, guias, choices, names, next, more, refused } = options
-  const { raiz } = office
+  const { root } = office
   const { q, estado, comercio, cuantas } = filters
   const select = (id: string, label: string, options: Html, hint?: Html | false) =>
     field({
@@ -60,32 +60,32 @@ export function listPage(options: ListOptions): PageContent {
   return officePage(office, {
     titulo: 'Guías',
     place: 'guias',
-    buscado: q,
+    searchText: q,
     cuerpo: html`<h1 tabindex="-1">Guías</h1>
 ${
   q === ''
-    ? html`<form class="filtros" action="${raiz}central/guias">${select(
+    ? html`<form class="filtros" action="${root}central/guias">${select(
         'estado',
         'Estado',
-        html`${option('', 'Todos', estado)}${Object.entries(PALABRAS).map(([uno, palabra]) => option(uno, palabra, estado))}`,
+        html`${option('', 'Todos', estado)}${Object.entries(GUIA_STATE_WORDS).map(([choice, word]) => option(choice, word, estado))}`,
       )}${select(
         'comercio',
         'Comercio',
         html`${option('', 'Todos', comercio)}${merchantOptions(choices, names, comercio)}`,
         choices.size >= FILTER_CHOICES &&
-          html`Los ${FILTER_CHOICES} más nuevos. Los demás, desde <a href=\"${raiz}central/comercios\">Comercios</a>.`,
+          html`Los ${FILTER_CHOICES} más nuevos. Los demás, desde <a href=\"${root}central/comercios\">Comercios</a>.`,
       )}${select(
         'cuantas',
         'Por página',
         html`${option('', PAGE_SIZE, cuantas)}${option(MAX_PAGE_SIZE, MAX_PAGE_SIZE, cuantas)}`,
       )}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>`
-    : html`<p>Lo que se halló con «${q}». <a href="${raiz}central/guias">Ver todas</a></p>`
+    : html`<p>Lo que se halló con «${q}». <a href="${root}central/guias">Ver todas</a></p>`
 }
 ${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
   })
 
   function results(): Html {
-    const further = following(raiz, 'central/guias', { ...filters }, next)
+    const further = following(root, 'central/guias', { ...filters }, next)
     if (guias.length === 0)
       return emptyState(
         icons.PackageSearch,
@@ -121,7 +121,7 @@ export interface TableOptions<G> {
 export function guideTable<G extends GuiaDeOperacion>(
   label: string,
   guias: readonly G[],
-  { office: { raiz, scopes }, names, choosing, action, since, detail = needs }: TableOptions<G>,
+  { office: { root, scopes }, names, choosing, action, since, detail = needs }: TableOptions<G>,
 ): Html {
   const operates = scopes.includes('operar')
   const [column, instant] = since ?? ['Cambió', (guia: G) => guia.actualizado_en]
@@ -129,12 +129,12 @@ export function guideTable<G extends GuiaDeOperacion>(
     ...(choosing && operates ? [box(guia)] : []),
     ...row(guia, {
       comercio: names.get(guia.comercio) ?? guia.comercio,
-      raiz,
+      root,
       since: instant(guia),
       detail: detail(guia),
     }),
     ...(action && operates
-      ? [html`<a href="${bulkAddress(raiz, action.accion, guia.guia, action.volver)}">${action.text}</a>`]
+      ? [html`<a href="${bulkAddress(root, action.accion, guia.guia, action.volver)}">${action.text}</a>`]
       : []),
   ])
   const columns = [
@@ -155,20 +155,20 @@ const box = ({ guia }: GuiaDeOperacion): Html =>
 
 interface RowOptions {
   comercio: string
-  raiz: string
+  root: string
   since: string
   detail: string | null | undefined
 }
 
-function row(guia: GuiaDeOperacion, { comercio, raiz, since, detail }: RowOptions): readonly Html[] {
-  const reloj = createClock(guia.zona_horaria)
+function row(guia: GuiaDeOperacion, { comercio, root, since, detail }: RowOptions): readonly Html[] {
+  const clock = createClock(guia.zona_horaria)
   return [
-    codeLink(raiz, guia.guia),
+    codeLink(root, guia.guia),
     html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
     html`${comercio}${guia.external_ref && html`<br><span class="suave">${guia.external_ref}</span>`}`,
-    html`${stateBadge(guia.estado, PALABRAS[guia.estado])}${detail && html`<br><span class="suave">${detail}</span>`}`,
+    html`${stateBadge(guia.estado, GUIA_STATE_WORDS[guia.estado])}${detail && html`<br><span class="suave">${detail}</span>`}`,
     html`${guia.repartidor?.nombre}`,
-    html`<time class="junto" datetime="${since}">${reloj.corta(since)}</time>`,
+    html`<time class="junto" datetime="${since}">${clock.formatShort(since)}</time>`,
   ]
 }
 

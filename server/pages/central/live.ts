@@ -5,11 +5,11 @@ import { createLimit } from '../../api/limits/buckets.ts'
 import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/news.ts'
 import type { Deps } from '../../domain/deps.ts'
 import {
-  buscarSesionesDePersona,
-  estaAbierta,
-  identidadDePersona,
-  llaveDeEmpresa,
-  sesionDeToken,
+  empresaLlave,
+  findPersonaSesiones,
+  isOpen,
+  personaIdentity,
+  sesionOfToken,
 } from '../../domain/equipo/sesion.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { tokenHashText } from '../../platform/codes/token.ts'
@@ -29,7 +29,7 @@ const OPENINGS = 600
 /** Time after which a browser opens an ended stream again, in milliseconds. */
 const RETRY = 3_000
 
-type LiveDeps = Pick<Deps, 'db' | 'reloj' | 'navegador' | 'log'>
+type LiveDeps = Pick<Deps, 'db' | 'clock' | 'browser' | 'log'>
 
 interface Stream {
   res: Response
@@ -58,9 +58,9 @@ export function serveLive(app: Express, deps: LiveDeps): Pick<LiveStreams, 'curs
   return streams
 }
 
-async function open({ db, reloj, navegador }: LiveDeps, streams: LiveStreams, req: Request, res: Response) {
-  const token = navegador.leerSesionDePersona(req)
-  const identity = token === undefined ? undefined : await sesionDeToken({ db, reloj }, token)
+async function open({ db, clock, browser }: LiveDeps, streams: LiveStreams, req: Request, res: Response) {
+  const token = browser.readPersonaSesion(req)
+  const identity = token === undefined ? undefined : await sesionOfToken({ db, clock }, token)
   if (token === undefined || !identity || !mayWatch(identity)) return refuse(res, identity ? 403 : 401)
   if (req.method === 'HEAD' || res.destroyed) return void res.end()
   const { guia, desde } = req.query
@@ -76,8 +76,8 @@ function refuse(res: Response, status: number, wait?: number) {
 }
 
 /** Reports whether a session may see the office's guides. */
-const mayWatch = (person: ReturnType<typeof identidadDePersona>): boolean =>
-  !person.faltaSegundoFactor && llaveDeEmpresa(person, 'ver') !== undefined
+const mayWatch = (person: ReturnType<typeof personaIdentity>): boolean =>
+  !person.lacksSecondFactor && empresaLlave(person, 'ver') !== undefined
 
 /** Open streams of this process, and the read of new events that they share. It reads only while a stream is open. */
 class LiveStreams {
@@ -168,14 +168,14 @@ class LiveStreams {
 
   /** Ends the streams of sessions that have ended, or that may no longer see guides. */
   async #endClosedSessions(): Promise<void> {
-    const { db, reloj } = this.#deps
+    const { db, clock } = this.#deps
     const sessions = [...new Set([...this.#streams].map(({ session }) => session))]
     if (sessions.length === 0) return
-    const rows = await buscarSesionesDePersona(db, sessions)
-    const now = reloj()
+    const rows = await findPersonaSesiones(db, sessions)
+    const now = clock()
     for (const { res, session } of this.#streams) {
       const row = rows.get(session)
-      if (!row || !estaAbierta(row, now) || !mayWatch(identidadDePersona(row))) res.end()
+      if (!row || !isOpen(row, now) || !mayWatch(personaIdentity(row))) res.end()
     }
   }
 }

@@ -1,4 +1,4 @@
-import { PERMISOS } from '../../domain/equipo/permisos.ts'
+import { PERMISSIONS } from '../../domain/equipo/permisos.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type {
   Alcance,
@@ -75,8 +75,8 @@ export const scopeBoxes = <F extends string>(
     'Permisos',
     scopes.map((name) => ({
       name,
-      text: PERMISOS[name].nombre,
-      detail: PERMISOS[name].permite,
+      text: PERMISSIONS[name].nombre,
+      detail: PERMISSIONS[name].allows,
       checked: has.includes(name),
     })),
   )
@@ -123,7 +123,7 @@ function endOfDay(day: string, clock: Clock): string | undefined {
   if (day === '') return undefined
   const noon = `${day}T12:00:00Z`
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(noon))) return day
-  return new Date(Date.parse(`${day}T23:59:59Z`) - clock.minutos(noon) * 60_000).toISOString()
+  return new Date(Date.parse(`${day}T23:59:59Z`) - clock.minutes(noon) * 60_000).toISOString()
 }
 
 /** Merchant, and the clock by which its page shows times. */

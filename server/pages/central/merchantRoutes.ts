@@ -38,21 +38,21 @@ const nothing = (office: Office): Sheet => notThere(office, 'comercios')
 /** Answers a request below `/central/comercios`. */
 export async function showMerchants(
   call: CallOperation,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
   office: Office,
   [which, part, ...more]: readonly string[],
 ): Promise<Sheet> {
-  if (which === undefined) return showList(call, pedido, office)
+  if (which === undefined) return showList(call, pageRequest, office)
   if (which === 'nuevo' && part === undefined)
-    return office.scopes.includes('administrar') ? showNew(call, pedido, office) : nothing(office)
-  const read = await orProblem(call(pedido.req, 'obtenerComercio', { path: { comercio: which } }))
+    return office.scopes.includes('administrar') ? showNew(call, pageRequest, office) : nothing(office)
+  const read = await orProblem(call(pageRequest.req, 'obtenerComercio', { path: { comercio: which } }))
   if (read instanceof Problema) return nothing(office)
-  if (part === undefined) return showMerchant(call, pedido, office, read.body)
+  if (part === undefined) return showMerchant(call, pageRequest, office, read.body)
   const answer =
     part === 'webhooks'
-      ? await showWebhooks(call, pedido, office, read.body, more)
+      ? await showWebhooks(call, pageRequest, office, read.body, more)
       : part === 'bitacora' && more.length === 0 && office.scopes.includes('administrar')
-        ? await showAudit(call, pedido, office, read.body)
+        ? await showAudit(call, pageRequest, office, read.body)
         : undefined
   return answer ?? nothing(office)
 }
@@ -70,10 +70,10 @@ async function showList(call: CallOperation, { req }: PageRequest, office: Offic
 }
 
 /** Creates a merchant and invites its first person. Does neither if the proof of presence is missing. */
-async function showNew(call: CallOperation, { req, raiz, leyendo }: PageRequest, office: Office): Promise<Sheet> {
+async function showNew(call: CallOperation, { req, root, reading }: PageRequest, office: Office): Promise<Sheet> {
   const present =
     office.now.getTime() - office.presence.getTime() < PRESENCE_MS - 60_000 || req.query.confirmado !== undefined
-  if (leyendo) return { status: 200, ...newMerchantPage(office, { refused: undefined, present }) }
+  if (reading) return { status: 200, ...newMerchantPage(office, { refused: undefined, present }) }
   const values = await valuesOf(req, NEW_FIELDS)
   if (!values) return { status: 400, ...FOREIGN_FORM }
   const { nombre, pais, correo, persona } = values
@@ -90,7 +90,7 @@ async function showNew(call: CallOperation, { req, raiz, leyendo }: PageRequest,
   const created = await orProblem(call(req, 'crearComercio', { body }))
   if (created instanceof Problema) return refuse(refusal(values, created), created.status)
   const comercio = created.body
-  const here = `${raiz}central/comercios/${comercio.comercio}`
+  const here = `${root}central/comercios/${comercio.comercio}`
   if (!invites) return { status: 303, a: `${here}?hecho=creado` }
   const invitation = { comercio: comercio.comercio, correo, nombre: persona, alcances: ['propietario'] }
   const invited = await orProblem(call(req, 'invitarPersona', { body: invitation }))
@@ -148,12 +148,12 @@ function saidOf(name: string): Result['said'] {
 
 async function showMerchant(
   call: CallOperation,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
   office: Office,
   comercio: Comercio,
 ): Promise<Sheet> {
-  const { req, raiz, leyendo } = pedido
-  if (leyendo) return merchantSheet(call, req, office, comercio, { status: 200, said: saidOf(textOf(req.query.hecho)) })
+  const { req, root, reading } = pageRequest
+  if (reading) return merchantSheet(call, req, office, comercio, { status: 200, said: saidOf(textOf(req.query.hecho)) })
   const values = await valuesOf(req, MERCHANT_FIELDS)
   const thing: Shop = { ...comercio, clock: office.clock }
   const performed =
@@ -168,7 +168,7 @@ async function showMerchant(
     return merchantSheet(call, req, office, comercio, { status: answer.status, refused: refusal(values, answer) })
   const secret = secretOf(answer)
   return secret === undefined
-    ? { status: 303, a: `${raiz}${here}?hecho=${name}` }
+    ? { status: 303, a: `${root}${here}?hecho=${name}` }
     : { status: 200, ...secretPage(office, { title: 'La llave', secret, back: here, place: 'comercios' }) }
 }
 

@@ -1,4 +1,4 @@
-import { nombresDePermisos } from '../../domain/equipo/permisos.ts'
+import { permissionNames } from '../../domain/equipo/permisos.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Comercio, Llave } from '../../generado/contrato/tipos/index.ts'
 import type { PageContent } from '../frame.ts'
@@ -30,16 +30,16 @@ interface ListOptions {
 
 /** Returns the page with the merchants, newest first, or with those that a search by name found. */
 export function merchantsPage({ office, texto, comercios, next, refused }: ListOptions): PageContent {
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const rows = comercios.map(({ comercio, nombre, pais, creado_en }) => [
-    html`<a href="${raiz}central/comercios/${comercio}">${nombre}</a>`,
+    html`<a href="${root}central/comercios/${comercio}">${nombre}</a>`,
     html`${pais && countryOf(pais)}`,
     html`<span class="codigo">${comercio}</span>`,
-    html`<time class="junto" datetime="${creado_en}">${clock.corta(creado_en)}</time>`,
+    html`<time class="junto" datetime="${creado_en}">${clock.formatShort(creado_en)}</time>`,
   ])
   const found =
     comercios.length > 0
-      ? html`${table('Comercios', ['Nombre', 'País', 'Identificador', 'Creado'], rows)}${following(raiz, 'central/comercios', texto === '' ? {} : { texto }, next)}`
+      ? html`${table('Comercios', ['Nombre', 'País', 'Identificador', 'Creado'], rows)}${following(root, 'central/comercios', texto === '' ? {} : { texto }, next)}`
       : emptyState(
           icons.Store,
           html`<h2>No hay ninguno</h2>`,
@@ -50,8 +50,8 @@ export function merchantsPage({ office, texto, comercios, next, refused }: ListO
   return officePage(office, {
     titulo: 'Comercios',
     place: 'comercios',
-    cuerpo: html`<div class="cabeza"><h1 tabindex="-1">Comercios</h1>${scopes.includes('administrar') && button({ text: 'Nuevo comercio', icon: icons.Store, href: `${raiz}central/comercios/nuevo` })}</div>
-<form class="filtros" action="${raiz}central/comercios"><div class="campo"><label for="texto">Nombre</label><input id="texto" name="texto" type="search" value="${texto}" maxlength="100" autocomplete="off"></div>${button({ text: 'Buscar comercio', attributes: html`type="submit"` })}</form>
+    cuerpo: html`<div class="cabeza"><h1 tabindex="-1">Comercios</h1>${scopes.includes('administrar') && button({ text: 'Nuevo comercio', icon: icons.Store, href: `${root}central/comercios/nuevo` })}</div>
+<form class="filtros" action="${root}central/comercios"><div class="campo"><label for="texto">Nombre</label><input id="texto" name="texto" type="search" value="${texto}" maxlength="100" autocomplete="off"></div>${button({ text: 'Buscar comercio', attributes: html`type="submit"` })}</form>
 ${refused ? html`<p class="error" role="alert">${refused}</p>` : found}`,
   })
 }
@@ -66,15 +66,15 @@ export function newMerchantPage(
   office: Office,
   { refused, present }: { refused: Refused | undefined; present: boolean },
 ) {
-  const { raiz } = office
+  const { root } = office
   const draw = drawIn<(typeof NEW_FIELDS)[number]>('nuevo', refused)
   return officePage(office, {
     titulo: 'Nuevo comercio',
     place: 'comercios',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
 <h1 tabindex="-1">Nuevo comercio</h1>
-${!present && !refused && notice(html`<p>Para invitar a su primera persona hace falta confirmar quién es usted. ${presenceLink(raiz, 'central/comercios/nuevo?confirmado=1')} antes de llenar esto.</p>`)}<form class="angosto" method="post" action="${raiz}central/comercios/nuevo">
-${refused && html`<p class="error" role="alert" tabindex="-1" autofocus>${refused.sentence}${refused.presence && html` ${presenceLink(raiz, 'central/comercios/nuevo?confirmado=1')}`}</p>`}${draw.input('nombre', 'Nombre', { required: true, max: 120, hint: 'Lo leen quienes esperan sus paquetes.' })}${draw.select('pais', 'País', COUNTRIES, { value: 'GT', hint: 'El de los teléfonos escritos sin «+».' })}
+${!present && !refused && notice(html`<p>Para invitar a su primera persona hace falta confirmar quién es usted. ${presenceLink(root, 'central/comercios/nuevo?confirmado=1')} antes de llenar esto.</p>`)}<form class="angosto" method="post" action="${root}central/comercios/nuevo">
+${refused && html`<p class="error" role="alert" tabindex="-1" autofocus>${refused.sentence}${refused.presence && html` ${presenceLink(root, 'central/comercios/nuevo?confirmado=1')}`}</p>`}${draw.input('nombre', 'Nombre', { required: true, max: 120, hint: 'Lo leen quienes esperan sus paquetes.' })}${draw.select('pais', 'País', COUNTRIES, { value: 'GT', hint: 'El de los teléfonos escritos sin «+».' })}
 <h2>Su primera persona</h2><p class="suave">Le llega un correo para entrar, con el permiso «Propietario». Puede dejarlo vacío e invitarla después.</p>
 ${draw.input('correo', 'Su correo', { type: 'email', max: 254 })}${draw.input('persona', 'Su nombre', { max: 120 })}
 ${button({ text: 'Crear el comercio', kind: 'principal', attributes: html`type="submit"` })}</form>`,
@@ -108,7 +108,7 @@ interface MerchantOptions {
 /** Returns the page of one merchant. */
 export function merchantPage(options: MerchantOptions): PageContent {
   const { office, comercio, keys, members, key, refused, said } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const here = `central/comercios/${comercio.comercio}`
   const forms = (which: readonly string[]) =>
     actionForms(Object.fromEntries(which.map((name) => [name, MERCHANT_ACTIONS[name]!])), {
@@ -116,17 +116,17 @@ export function merchantPage(options: MerchantOptions): PageContent {
       scopes,
       key,
       refused,
-      raiz,
+      root,
       here,
     })
   return officePage(office, {
     titulo: 'Comercio',
     place: 'comercios',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/comercios">Comercios</a></p>
 <div class="cabeza"><h1 tabindex="-1">${comercio.nombre}</h1><span class="codigo suave">${comercio.comercio}</span></div>
-${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : 'aviso')}<p class="enlaces"><a href="${raiz}central/guias?comercio=${comercio.comercio}">Sus guías</a><a href="${raiz}${here}/webhooks">Sus webhooks</a>${scopes.includes('administrar') && html`<a href="${raiz}${here}/bitacora">Su bitácora</a>`}</p>
+${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : 'aviso')}<p class="enlaces"><a href="${root}central/guias?comercio=${comercio.comercio}">Sus guías</a><a href="${root}${here}/webhooks">Sus webhooks</a>${scopes.includes('administrar') && html`<a href="${root}${here}/bitacora">Su bitácora</a>`}</p>
 <div class="ficha"><div>
-<section class="tarjeta" aria-labelledby="ajustes"><h2 id="ajustes">Ajustes</h2>${settings(comercio, clock.larga(comercio.creado_en))}${forms(['datos', 'ritmos', 'evidencia', 'intentos'])}</section>
+<section class="tarjeta" aria-labelledby="ajustes"><h2 id="ajustes">Ajustes</h2>${settings(comercio, clock.formatLong(comercio.creado_en))}${forms(['datos', 'ritmos', 'evidencia', 'intentos'])}</section>
 </div>${
       keys &&
       members &&
@@ -139,7 +139,7 @@ ${said && notice(html`<p role="status">${said.text}</p>`, said.good ? 'bien' : '
 }
 
 const FIRMAS = { obligatoria: 'firma obligatoria', opcional: 'firma opcional', no: 'sin firma' } as const
-const DOCUMENTOS = {
+const DOCUMENT_WORDS = {
   obligatoria: 'documento obligatorio',
   opcional: 'documento opcional',
   no: 'sin documento',
@@ -155,7 +155,7 @@ function settings({ pais, estricto, ritmos, evidencia, politica_de_intentos: pol
     ['Cada llave', `${ritmos.solicitudes} solicitudes y ${ritmos.guias} guías por segundo`],
     [
       'Pruebas',
-      `${fotos_minimas} ${fotos_minimas === 1 ? 'foto' : 'fotos'}, ${FIRMAS[firma]}, ${DOCUMENTOS[documento]}`,
+      `${fotos_minimas} ${fotos_minimas === 1 ? 'foto' : 'fotos'}, ${FIRMAS[firma]}, ${DOCUMENT_WORDS[documento]}`,
     ],
     [
       'Tras un intento',
@@ -167,10 +167,10 @@ function settings({ pais, estricto, ritmos, evidencia, politica_de_intentos: pol
 
 function memberList({ office, comercio, members, key, refused }: MerchantOptions & { members: Rows<Member> }): Html {
   if (members.rows.length === 0) return html`<p class="suave">Nadie de este comercio entra con su correo.</p>`
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   return html`<ul class="lista">${members.rows.map((member) => {
     const { entrado_en } = member
-    return html`<li><b>${member.nombre}</b><p>${member.correo}</p><p class="suave">Puede ${nombresDePermisos(member.membership.alcances)} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.corta(entrado_en)}`}</p>${actionForms(SHOP_MEMBER_ACTIONS, { thing: member, which: member.membership.membresia, scopes, key, refused, raiz, here: `central/comercios/${comercio.comercio}` })}</li>`
+    return html`<li><b>${member.nombre}</b><p>${member.correo}</p><p class="suave">Puede ${permissionNames(member.membership.alcances)} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}</p>${actionForms(SHOP_MEMBER_ACTIONS, { thing: member, which: member.membership.membresia, scopes, key, refused, root, here: `central/comercios/${comercio.comercio}` })}</li>`
   })}</ul>${members.more && LEFT_OFF}`
 }
 
@@ -196,19 +196,19 @@ export function keyList<K extends Pick<Llave, 'id' | 'vence_en' | 'revocado_en' 
   here,
   detail,
 }: KeyListOptions<K>): Html {
-  const { raiz, scopes, clock, now } = office
+  const { root, scopes, clock, now } = office
   if (keys.rows.length === 0) return html`<p class="suave">No hay ninguna.</p>`
   const [alive = [], dead = []] = [true, false].map((valid) => keys.rows.filter((one) => isAlive(one, now) === valid))
   const item = (one: K) => {
     const { id, vence_en, revocado_en, usado_en, redes } = one
     const until =
       revocado_en !== null
-        ? `Revocada el ${clock.corta(revocado_en)}`
+        ? `Revocada el ${clock.formatShort(revocado_en)}`
         : vence_en === null
           ? 'No vence'
-          : `${isAlive(one, now) ? 'Vence' : 'Venció'} el ${clock.corta(vence_en)}`
-    const used = usado_en === null ? 'sin usar' : `usada el ${clock.corta(usado_en)}`
-    return html`<li><b class="codigo">${id}</b><p>${detail(one)}</p><p class="suave">${until} · ${used}${redes.length > 0 && html` · desde ${redes.join(', ')}`}</p>${actionForms(KEY_ACTIONS, { thing: { id, vence_en, revocado_en, now }, which: id, scopes, key, refused, raiz, here })}</li>`
+          : `${isAlive(one, now) ? 'Vence' : 'Venció'} el ${clock.formatShort(vence_en)}`
+    const used = usado_en === null ? 'sin usar' : `usada el ${clock.formatShort(usado_en)}`
+    return html`<li><b class="codigo">${id}</b><p>${detail(one)}</p><p class="suave">${until} · ${used}${redes.length > 0 && html` · desde ${redes.join(', ')}`}</p>${actionForms(KEY_ACTIONS, { thing: { id, vence_en, revocado_en, now }, which: id, scopes, key, refused, root, here })}</li>`
   }
   return html`<ul class="lista">${alive.map(item)}</ul>${dead.length > 0 && html`<details class="accion"><summary>Las que ya no valen (${dead.length})</summary><ul class="lista">${dead.map(item)}</ul></details>`}${keys.more && LEFT_OFF}`
 }
@@ -235,6 +235,6 @@ export function secretPage(office: Office, { title, secret, back, place, pending
 ${notice(html`<p>Guárdelo ahora: no se puede volver a mostrar.${pending && ' No vale hasta que lo apruebe otra persona que administra, en «Por aprobar» de su cuenta.'}</p>`)}
 ${note !== undefined && html`<p>${note}</p>`}<p><code class="secreto" id="secreto">${secret}</code></p>
 <p data-copia="secreto" hidden>${button({ text: 'Copiar', attributes: html`type="button"` })} <span role="status"></span></p>
-<p><a href="${office.raiz}${back}">Ya lo guardé</a></p>`,
+<p><a href="${office.root}${back}">Ya lo guardé</a></p>`,
   })
 }

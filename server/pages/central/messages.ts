@@ -1,5 +1,5 @@
-import { PALABRAS } from '../../domain/estados/estados.ts'
-import { admiteUbicacion, REENVIOS_POR_GUIA } from '../../domain/ubicacion/ubicacion.ts'
+import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
+import { admitsUbicacion, RESENDS_PER_GUIA } from '../../domain/ubicacion/ubicacion.ts'
 import type { GuiaDeOperacion, Mensaje } from '../../generado/contrato/tipos/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type Html, html } from '../html.ts'
@@ -17,19 +17,19 @@ const STATE_WORDS: Readonly<Record<Mensaje['estado'], string>> = {
 }
 
 /** Draws the messages to the recipient, newest first, and the form that asks for the location once more. */
-export const messagesPart = (mensajes: readonly Mensaje[], reloj: Clock, forms: FormsOptions<GuideThing>): Html =>
+export const messagesPart = (mensajes: readonly Mensaje[], clock: Clock, forms: FormsOptions<GuideThing>): Html =>
   html`<section class="tarjeta" aria-labelledby="mensajes"><h2 id="mensajes">Mensajes</h2>
 ${
   mensajes.length === 0
     ? html`<p class="suave">No se le ha escrito a quien recibe.</p>`
-    : html`<ul class="lista">${mensajes.toReversed().map((mensaje) => message(mensaje, reloj))}</ul>`
+    : html`<ul class="lista">${mensajes.toReversed().map((mensaje) => message(mensaje, clock))}</ul>`
 }${forms.scopes.includes('operar') && askAgain(mensajes, forms)}</section>
 `
 
-function message({ texto, estado, canal, creado_en, entregado_en, leido_en, motivo }: Mensaje, reloj: Clock): Html {
+function message({ texto, estado, canal, creado_en, entregado_en, leido_en, motivo }: Mensaje, clock: Clock): Html {
   const seen = leido_en ?? entregado_en
   const channel = canal === 'whatsapp' ? 'WhatsApp' : 'buzón de prueba'
-  return html`<li><p class="nota">${texto}</p><p class="suave">${reloj.corta(creado_en)} · ${channel} · ${STATE_WORDS[estado]}${seen && html` el ${reloj.corta(seen)}`}${motivo && html`: ${motivo}`}</p></li>`
+  return html`<li><p class="nota">${texto}</p><p class="suave">${clock.formatShort(creado_en)} · ${channel} · ${STATE_WORDS[estado]}${seen && html` el ${clock.formatShort(seen)}`}${motivo && html`: ${motivo}`}</p></li>`
 }
 
 function askAgain(mensajes: readonly Mensaje[], forms: FormsOptions<GuideThing>): Html | false {
@@ -42,10 +42,10 @@ function askAgain(mensajes: readonly Mensaje[], forms: FormsOptions<GuideThing>)
 function whyNotAgain(guia: GuiaDeOperacion, mensajes: readonly Mensaje[]): string | undefined {
   const { estado, ubicacion, telefono } = guia
   if (ubicacion.estado === 'confirmada') return 'No hay nada que reenviar: el lugar está confirmado.'
-  if (!admiteUbicacion({ estado, ubicacion_estado: ubicacion.estado }))
-    return `No hay nada que reenviar: la guía está en «${PALABRAS[estado]}», y ya no espera el lugar.`
+  if (!admitsUbicacion({ estado, ubicacion_estado: ubicacion.estado }))
+    return `No hay nada que reenviar: la guía está en «${GUIA_STATE_WORDS[estado]}», y ya no espera el lugar.`
   const sent = mensajes.filter((one) => one.tipo === 'solicitud_ubicacion' && one.telefono === telefono).length
-  return sent > REENVIOS_POR_GUIA
-    ? `Ya se reenvió ${REENVIOS_POR_GUIA} veces a ese teléfono. Llame, y ponga usted el lugar.`
+  return sent > RESENDS_PER_GUIA
+    ? `Ya se reenvió ${RESENDS_PER_GUIA} veces a ese teléfono. Llame, y ponga usted el lugar.`
     : undefined
 }

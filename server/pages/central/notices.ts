@@ -61,14 +61,14 @@ ${
 /**
  * Draws failing endpoints as a table. Times follow the company's clock, because an endpoint has no location of its own.
  */
-export function webhookTable(webhooks: readonly WebhookConFallas[], { raiz, clock: reloj }: Office): Html {
+export function webhookTable(webhooks: readonly WebhookConFallas[], { root, clock }: Office): Html {
   return table(
     'Comercios que no reciben',
     ['Comercio', 'Servidor', 'Desde', 'Última falla', 'Esperan', 'Estado'],
     webhooks.map((one) => [
-      html`<a href="${raiz}central/comercios/${one.comercio}/webhooks/${one.webhook}">${one.nombre_comercio}</a>`,
+      html`<a href="${root}central/comercios/${one.comercio}/webhooks/${one.webhook}">${one.nombre_comercio}</a>`,
       html`<span class="host">${one.host}</span>`,
-      html`<time class="junto" datetime="${one.desde}">${reloj.corta(one.desde)}</time>`,
+      html`<time class="junto" datetime="${one.desde}">${clock.formatShort(one.desde)}</time>`,
       html`${faultOf(one)}<br><span class="suave">${one.intentos === 1 ? '1 intento' : `${one.intentos} intentos`}</span>`,
       html`${waiting(one)}`,
       html`${one.estado === 'fallando' ? 'Se sigue intentando' : 'Deshabilitado'}`,
@@ -77,10 +77,10 @@ export function webhookTable(webhooks: readonly WebhookConFallas[], { raiz, cloc
 }
 
 /** Maximum that the operation counts; this number means «or more». */
-const MAX_PENDIENTES = 1_000
+const MAX_PENDING = 1_000
 
 const waiting = ({ pendientes }: WebhookConFallas): string => {
-  const more = pendientes >= MAX_PENDIENTES ? ' o más' : ''
+  const more = pendientes >= MAX_PENDING ? ' o más' : ''
   return `${pendientes}${more} ${pendientes === 1 ? 'aviso' : 'avisos'}`
 }
 

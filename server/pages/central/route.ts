@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Express, Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { zonaDeLaEmpresa } from '../../domain/catalogo/zona.ts'
+import { empresaTimeZone } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { esFinal } from '../../domain/estados/estados.ts'
 import type { GuiaDeOperacionConEventos } from '../../generado/contrato/tipos/index.ts'
@@ -33,78 +33,79 @@ import { showTeam } from './teamRoutes.ts'
 import { todayPage } from './today.ts'
 
 /** Maximum requests per minute from one network to these pages. A whole office is one network. */
-const CONSULTAS = 1_200
+const REQUESTS_PER_MINUTE = 1_200
 
-type OfficeDeps = Pick<Deps, 'navegador' | 'almacen' | 'reloj' | 'ajustes' | 'db' | 'log'>
+type OfficeDeps = Pick<Deps, 'browser' | 'store' | 'clock' | 'settings' | 'db' | 'log'>
 
 /** Parts of the pages that are the same for every request. */
 interface Parts {
   call: CallOperation
   /** Name of the courier company. */
-  marca: string
+  brand: string
   /** Returns the headers of a page that shows pictures. */
   pictures: () => Promise<Readonly<Record<string, string>>>
 }
 
 /** Serves `/central`, the pages of the courier company's office. The pages also work without JavaScript. */
-export function serveOffice(app: Express, fachada: Front, deps: OfficeDeps, call: CallOperation) {
-  const { navegador, almacen, reloj, ajustes } = deps
+export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: CallOperation) {
+  const { browser, store: storage, clock, settings } = deps
   const file = (name: string) => readGenerated(`paginas/central/${name}`).toString()
-  const [estilo, programa] = [file('estilo.css'), file('navegador.js')]
-  const cabeza = ownHead(new Html(estilo))
-  const limite = createLimit(CONSULTAS)
+  const [style, program] = [file('estilo.css'), file('navegador.js')]
+  const head = ownHead(new Html(style))
+  const limite = createLimit(REQUESTS_PER_MINUTE)
   const live = serveLive(app, deps)
-  const common = { program: new Html(programa), clock: createClock(zonaDeLaEmpresa(ajustes.zonaHoraria)) }
+  const common = { program: new Html(program), clock: createClock(empresaTimeZone(settings.timeZone)) }
   const permits = (images: string) =>
-    fachada.permisos({
-      'style-src': byDigest(estilo),
-      'script-src': byDigest(programa),
+    front.permisos({
+      'style-src': byDigest(style),
+      'script-src': byDigest(program),
       'connect-src': "'self'",
       'form-action': "'self'",
       'img-src': images,
     })
   let withPictures: Readonly<Record<string, string>> | undefined
   const pictures = async () => {
-    withPictures ??= permits(await storageOrigin(almacen))
+    withPictures ??= permits(await storageOrigin(storage))
     return withPictures
   }
-  const parts = { call, marca: fachada.marca.nombre, pictures }
-  async function read(pedido: PageRequest): Promise<Sheet> {
-    if (!pedido.leyendo && !navegador.esPropia(pedido.req)) return { status: 403, ...FOREIGN_FORM }
-    const office = await officeOf(call, { ...common, now: reloj() }, deps, pedido)
+  const parts = { call, brand: front.brand.nombre, pictures }
+  async function read(pageRequest: PageRequest): Promise<Sheet> {
+    if (!pageRequest.reading && !browser.isOwnRequest(pageRequest.req)) return { status: 403, ...FOREIGN_FORM }
+    const office = await officeOf(call, { ...common, now: clock() }, deps, pageRequest)
     if (!('scopes' in office)) return office
-    const [place = ''] = pedido.resto.split('/')
-    if (pedido.leyendo && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
-    return answer(pedido, office)
+    const [place = ''] = pageRequest.rest.split('/')
+    if (pageRequest.reading && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
+    return answer(pageRequest, office)
   }
   const pagina: Page = {
-    metodos: ['POST'],
+    methods: ['POST'],
     cabeceras: { ...permits(''), ...FORM_REFERRER },
-    cabeza: () => cabeza,
-    fachada,
-    fallo: CENTRAL_FAILED,
+    head: () => head,
+    front,
+    failure: CENTRAL_FAILED,
     esperar: ({ red }) => limite(red),
-    atender: (pedido) => read(pedido).catch(waitOrThrow),
+    handle: (pageRequest) => read(pageRequest).catch(waitOrThrow),
   }
-  function answer(pedido: PageRequest, office: Office): Sheet | Promise<Sheet> {
-    const [place, which, ...more] = pedido.resto.split('/')
-    if (place === 'comercios') return showMerchants(call, pedido, office, which === undefined ? [] : [which, ...more])
-    if (place === 'equipo') return showTeam(call, pedido, office, which === undefined ? [] : [which, ...more])
+  function answer(pageRequest: PageRequest, office: Office): Sheet | Promise<Sheet> {
+    const [place, which, ...more] = pageRequest.rest.split('/')
+    if (place === 'comercios')
+      return showMerchants(call, pageRequest, office, which === undefined ? [] : [which, ...more])
+    if (place === 'equipo') return showTeam(call, pageRequest, office, which === undefined ? [] : [which, ...more])
     if (more.length > 0) return nothing(office)
     if (place === 'guias')
-      return which === undefined ? showList(call, pedido, office) : showGuide(parts, pedido, office, which)
-    if (place === 'reparto') return showCarrying(call, pedido, office, which)
-    if (pedido.resto === 'avisos') return showNotices(call, pedido, office)
-    if (pedido.resto === 'varias') return showBulk(call, pedido, office)
-    return pedido.resto === '' ? showToday(call, pedido, office) : nothing(office)
+      return which === undefined ? showList(call, pageRequest, office) : showGuide(parts, pageRequest, office, which)
+    if (place === 'reparto') return showCarrying(call, pageRequest, office, which)
+    if (pageRequest.rest === 'avisos') return showNotices(call, pageRequest, office)
+    if (pageRequest.rest === 'varias') return showBulk(call, pageRequest, office)
+    return pageRequest.rest === '' ? showToday(call, pageRequest, office) : nothing(office)
   }
   servePage(app, '/central', pagina)
 }
 
 /** Returns the origin to which links to pictures redirect; empty if the service sends the pictures itself. */
-async function storageOrigin({ enlazar }: Deps['almacen']): Promise<string> {
-  const anyFile = { metodo: 'GET', mime: 'image/jpeg', disposicion: 'inline' } as const
-  return enlazar ? new URL(await enlazar('arch_0000000000000000', anyFile)).origin : ''
+async function storageOrigin({ link: createLink }: Deps['store']): Promise<string> {
+  const anyFile = { method: 'GET', mime: 'image/jpeg', disposition: 'inline' } as const
+  return createLink ? new URL(await createLink('arch_0000000000000000', anyFile)).origin : ''
 }
 
 /** Returns the page for a session that exceeds the rate limit of the operations. Throws other errors again. */
@@ -121,17 +122,17 @@ async function officeOf(
   call: CallOperation,
   common: Pick<Office, 'program' | 'clock' | 'now'>,
   deps: OfficeDeps,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
 ): Promise<Office | Sheet> {
-  const { req, raiz } = pedido
+  const { req, root } = pageRequest
   const sesion = await orProblem(call(req, 'obtenerSesionDePersona'))
-  if (sesion instanceof Problema) return signInSheet(deps, pedido)
+  if (sesion instanceof Problema) return signInSheet(deps, pageRequest)
   const { persona, nombre, membresia, membresias, falta_segundo_factor, presencia_en } = sesion.body
-  if (falta_segundo_factor) return { status: 303, a: `${raiz}cuenta` }
-  const actual = membresias.find((una) => una.membresia === membresia)
+  if (falta_segundo_factor) return { status: 303, a: `${root}cuenta` }
+  const actual = membresias.find((candidate) => candidate.membresia === membresia)
   if (!actual || actual.comercio !== null || !(actual.alcances as string[]).includes('ver'))
     return { status: 403, ...NOT_OFFICE }
-  return { ...common, raiz, nombre, scopes: actual.alcances, persona, presence: new Date(presencia_en) }
+  return { ...common, root, nombre, scopes: actual.alcances, persona, presence: new Date(presencia_en) }
 }
 
 /** Sections whose pages follow changes through a stream. */
@@ -160,10 +161,15 @@ async function showToday(call: CallOperation, { req }: PageRequest, office: Offi
 }
 
 /** Answers with the list of couriers, the page of one, or the guides that can be assigned. */
-async function showCarrying(call: CallOperation, pedido: PageRequest, office: Office, which?: string): Promise<Sheet> {
-  if (which === undefined) return showCouriers(call, pedido, office)
-  if (which === 'asignar') return showAssign(call, pedido, office)
-  return (await showCourier(call, pedido, office, which)) ?? nothing(office)
+async function showCarrying(
+  call: CallOperation,
+  pageRequest: PageRequest,
+  office: Office,
+  which?: string,
+): Promise<Sheet> {
+  if (which === undefined) return showCouriers(call, pageRequest, office)
+  if (which === 'asignar') return showAssign(call, pageRequest, office)
+  return (await showCourier(call, pageRequest, office, which)) ?? nothing(office)
 }
 
 async function showNotices(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
@@ -177,7 +183,7 @@ async function showNotices(call: CallOperation, { req }: PageRequest, office: Of
   return { status: 200, ...noticesPage({ office, webhooks: datos, more: hay_mas, unreached, names }) }
 }
 
-async function showList(call: CallOperation, { req, raiz }: PageRequest, office: Office): Promise<Sheet> {
+async function showList(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
   const { q, estado, comercio, cuantas, cursor } = req.query
   const filters: Filters = {
     q: textOf(q),
@@ -186,7 +192,7 @@ async function showList(call: CallOperation, { req, raiz }: PageRequest, office:
     cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
   }
   const codigo = normalizeGuideCode(filters.q)
-  if (codigo) return { status: 303, a: `${raiz}central/guias/${codigo}` }
+  if (codigo) return { status: 303, a: `${root}central/guias/${codigo}` }
   const [choices, found] = await Promise.all([
     newestMerchants(call, req),
     orProblem(find(call, req, filters, textOf(cursor))),
@@ -215,21 +221,21 @@ async function find(call: CallOperation, req: Request, { q: texto, cuantas, ...f
   return { guias: body.datos, next: body.cursor_siguiente }
 }
 
-async function showGuide(parts: Parts, pedido: PageRequest, office: Office, typed: string): Promise<Sheet> {
-  const { call, marca, pictures } = parts
-  const { req, raiz, leyendo } = pedido
+async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office, typed: string): Promise<Sheet> {
+  const { call, brand, pictures } = parts
+  const { req, root, reading } = pageRequest
   const codigo = normalizeGuideCode(typed)
   const path = { guia: codigo ?? '' }
   const read = codigo && (await orProblem(call(req, 'consultarGuia', { path, query: { limite: '100' } })))
   if (!read || read instanceof Problema) return nothing(office)
   let refused: Refused | undefined
   let status = 200
-  if (!leyendo) {
+  if (!reading) {
     const values = await valuesOf(req, FIELDS)
     const performed = values && (await perform(call, req, ACTIONS, values, () => ({ ...read.body, couriers: [] })))
     if (!performed) return { status: 400, ...FOREIGN_FORM }
     const { name, answer } = performed
-    if (!(answer instanceof Problema)) return { status: 303, a: `${raiz}central/guias/${codigo}?hecho=${name}` }
+    if (!(answer instanceof Problema)) return { status: 303, a: `${root}central/guias/${codigo}?hecho=${name}` }
     status = answer.status
     refused = refusal(values, answer, FIELD_OF)
   }
@@ -247,7 +253,7 @@ async function showGuide(parts: Parts, pedido: PageRequest, office: Office, type
     ...guidePage({
       office,
       guia: read.body,
-      marca,
+      brand,
       evidence,
       mensajes: mensajes.body.datos,
       notas: notas.body.datos,

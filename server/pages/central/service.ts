@@ -7,18 +7,18 @@ import { icon, notice, table } from '../ui/components.ts'
 import { type Office, officePage } from './shell.ts'
 
 /** Returns the page with the state of the service: pending work, and values beyond their limits. */
-export async function showService(call: CallOperation, { req, raiz }: PageRequest, office: Office): Promise<Sheet> {
+export async function showService(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
   const estado = (await call(req, 'obtenerServicio')).body
   return {
     status: 200,
     ...officePage(office, {
       titulo: 'Servicio',
       place: 'equipo',
-      cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+      cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Servicio</h1>
 ${notice(html`<p>${serviceSummary(estado)}</p>`, estado.bien ? 'bien' : 'aviso')}
 ${table('Medidas del servicio', ['Medida', 'Estado'], serviceRows(estado).map(cellsOf))}
-<p class="suave">Leído el ${office.clock.corta(estado.leido_en)}. Vuelva a abrir la página para leerlo otra vez.</p>`,
+<p class="suave">Leído el ${office.clock.formatShort(estado.leido_en)}. Vuelva a abrir la página para leerlo otra vez.</p>`,
     }),
   }
 }

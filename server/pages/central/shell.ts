@@ -9,7 +9,7 @@ import { button, dialog, icon } from '../ui/components.ts'
 /** Person of the office who reads a page. */
 export interface Office {
   /** Relative path from the page to the service root, such as `../`. */
-  raiz: string
+  root: string
   nombre: string
   scopes: readonly string[]
   /** Code of the person. */
@@ -57,21 +57,21 @@ interface OfficeContent extends PageContent {
   /** Section to which the page belongs. */
   place: (typeof PLACES)[number][0]
   /** Text in the search field. */
-  buscado?: string
+  searchText?: string
   /** Guide, if the page shows a single one. */
   guia?: string
 }
 
 /** Adds the navigation between sections and the search field to a page. */
 export const officePage = (
-  { raiz, nombre, scopes, program, cursor }: Office,
-  { titulo, cuerpo, place, buscado = '', guia }: OfficeContent,
+  { root, nombre, scopes, program, cursor }: Office,
+  { titulo, cuerpo, place, searchText = '', guia }: OfficeContent,
 ): PageContent => ({
   titulo,
-  guion: program,
-  cuerpo: html`<div class="mando"><nav aria-label="Secciones">${PLACES.filter(([path]) => path !== 'equipo' || scopes.includes('administrar')).map(([path, text, drawing]) => html`<a href="${raiz}central${path && `/${path}`}"${path === place && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}<a href="${raiz}cuenta">${icon(icons.Building2)}${nombre}</a></nav>
-<form role="search" action="${raiz}central/guias"><label class="oculto" for="q">Código, teléfono, nombre o referencia</label><input id="q" name="q" type="search" placeholder="Código, teléfono, nombre o referencia" value="${buscado}" maxlength="100" autocomplete="off">${button({ text: 'Buscar', icon: icons.Search, attributes: html`type="submit"` })}</form></div>
-${cursor === undefined ? cuerpo : html`<div id="vivo" data-desde="${cursor}" data-flujo="${raiz}central/en-vivo"${guia && html` data-guia="${guia}"`}>${cuerpo}</div>`}
+  script: program,
+  cuerpo: html`<div class="mando"><nav aria-label="Secciones">${PLACES.filter(([path]) => path !== 'equipo' || scopes.includes('administrar')).map(([path, text, drawing]) => html`<a href="${root}central${path && `/${path}`}"${path === place && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}<a href="${root}cuenta">${icon(icons.Building2)}${nombre}</a></nav>
+<form role="search" action="${root}central/guias"><label class="oculto" for="q">Código, teléfono, nombre o referencia</label><input id="q" name="q" type="search" placeholder="Código, teléfono, nombre o referencia" value="${searchText}" maxlength="100" autocomplete="off">${button({ text: 'Buscar', icon: icons.Search, attributes: html`type="submit"` })}</form></div>
+${cursor === undefined ? cuerpo : html`<div id="vivo" data-desde="${cursor}" data-flujo="${root}central/en-vivo"${guia && html` data-guia="${guia}"`}>${cuerpo}</div>`}
 <button type="button" id="abrir-teclas" class="callado" hidden>Teclas</button>${KEYS}`,
 })
 
@@ -89,14 +89,14 @@ export const NO_GUIDE = html`<h1>No encontramos esa guía</h1><p>Revise el códi
 export const CENTRAL_FAILED = html`Vuelva a intentarlo en un minuto. Lo que ya registró está guardado.`
 
 /** Draws the link to the next page of a list; false on the last page. */
-export const following = (raiz: string, path: string, query: Readonly<Record<string, string>>, cursor: string | null) =>
+export const following = (root: string, path: string, query: Readonly<Record<string, string>>, cursor: string | null) =>
   cursor !== null &&
-  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${raiz}${path}?${new URLSearchParams({ ...query, cursor })}`, attributes: html`rel="next"` })}</nav>`
+  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${root}${path}?${new URLSearchParams({ ...query, cursor })}`, attributes: html`rel="next"` })}</nav>`
 
 /** Draws the links to the pages above this one. */
 export const above = (
-  raiz: string,
+  root: string,
   { comercio, nombre }: Comercio,
   ...more: readonly (readonly [string, string])[]
 ): Html =>
-  html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a> / <a href="${raiz}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a href="${raiz}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`
+  html`<p class="suave"><a href="${root}central/comercios">Comercios</a> / <a href="${root}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a href="${root}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`

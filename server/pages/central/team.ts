@@ -1,4 +1,4 @@
-import { nombresDePermisos, PERMISOS } from '../../domain/equipo/permisos.ts'
+import { PERMISSIONS, permissionNames } from '../../domain/equipo/permisos.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { LlaveDeOperador, Operador, Repartidor } from '../../generado/contrato/tipos/index.ts'
 import type { PageContent } from '../frame.ts'
@@ -30,10 +30,10 @@ export interface Outcome {
 const NAMES = new Intl.ListFormat('es', { type: 'disjunction' })
 
 /** Draws the notices at the top of a page. */
-function told(raiz: string, { done, deciders }: Outcome): Html | false {
+function told(root: string, { done, deciders }: Outcome): Html | false {
   if (deciders !== undefined)
     return notice(
-      html`<p role="status">Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${raiz}cuenta">la suya</a>.</p>`,
+      html`<p role="status">Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${root}cuenta">la suya</a>.</p>`,
     )
   return done !== undefined && notice(html`<p role="status">${done}</p>`, 'bien')
 }
@@ -48,21 +48,21 @@ interface TeamOptions extends Outcome {
 /** Returns the page with the persons of the courier company. */
 export function teamPage(options: TeamOptions): PageContent {
   const { office, colleagues, pending, key, refused } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const here = 'central/equipo'
   return officePage(office, {
     titulo: 'Equipo',
     place: 'equipo',
     cuerpo: html`<h1 tabindex="-1">Equipo</h1>
-${told(raiz, options)}${pending > 0 && notice(html`<p><a href="${raiz}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${raiz}${here}/sistemas">Sistemas y sus llaves</a><a href="${raiz}${here}/repartidores">Repartidores y sus códigos</a><a href="${raiz}${here}/servicio">Servicio</a></p>
+${told(root, options)}${pending > 0 && notice(html`<p><a href="${root}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${root}${here}/sistemas">Sistemas y sus llaves</a><a href="${root}${here}/repartidores">Repartidores y sus códigos</a><a href="${root}${here}/servicio">Servicio</a></p>
 ${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en }) =>
   choice({
     icon: icons.Building2,
     text: nombre,
-    detail: `Puede ${nombresDePermisos(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.corta(entrado_en)}`}`,
-    href: `${raiz}${here}/${persona}`,
+    detail: `Puede ${permissionNames(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.formatShort(entrado_en)}`}`,
+    href: `${root}${here}/${persona}`,
   }),
-)}${colleagues.more && LEFT_OFF}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+)}${colleagues.more && LEFT_OFF}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
   })
 }
 
@@ -74,30 +74,30 @@ interface ColleagueOptions extends Outcome {
 /** Returns the page of one person of the courier company. */
 export function colleaguePage(options: ColleagueOptions): PageContent {
   const { office, colleague, key, refused } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const { persona, nombre, correo, membership, segundo_factor, sesiones, entrado_en, creado_en } = colleague
   return officePage(office, {
     titulo: 'Una persona del equipo',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">${nombre}</h1>
-${told(raiz, options)}${facts([
+${told(root, options)}${facts([
   ['Correo', correo],
   [
     'Permisos',
-    html`<ul class="lista">${membership.alcances.map((one) => html`<li>${PERMISOS[one].nombre}: <span class="suave">${PERMISOS[one].permite}</span></li>`)}</ul>`,
+    html`<ul class="lista">${membership.alcances.map((one) => html`<li>${PERMISSIONS[one].nombre}: <span class="suave">${PERMISSIONS[one].allows}</span></li>`)}</ul>`,
   ],
   ['Segundo factor', segundo_factor ? 'Tiene' : 'No tiene: invítela otra vez para que lo agregue'],
   [
     'Sesiones',
     entrado_en === null
       ? 'Ninguna abierta'
-      : `${sesiones === 1 ? 'Una abierta' : `${sesiones} abiertas`}; la última vez entró el ${clock.larga(entrado_en)}`,
+      : `${sesiones === 1 ? 'Una abierta' : `${sesiones} abiertas`}; la última vez entró el ${clock.formatLong(entrado_en)}`,
   ],
-  ['Desde', clock.larga(creado_en)],
+  ['Desde', clock.formatLong(creado_en)],
   ['Identificador', html`<span class="largo">${persona}</span>`],
 ])}
-${actionForms(COLLEAGUE_ACTIONS, { thing: colleague, scopes, key, refused, raiz, here: `central/equipo/${persona}` })}`,
+${actionForms(COLLEAGUE_ACTIONS, { thing: colleague, scopes, key, refused, root, here: `central/equipo/${persona}` })}`,
   })
 }
 
@@ -110,22 +110,25 @@ interface SystemsOptions extends Outcome {
 /** Returns the page with the systems that use the operators' API. */
 export function systemsPage(options: SystemsOptions): PageContent {
   const { office, systems, next, key, refused } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const here = 'central/equipo/sistemas'
   return officePage(office, {
     titulo: 'Sistemas',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Sistemas y sus llaves</h1>
-${told(raiz, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<h2>No hay ninguno</h2>`, 'Un sistema usa la API de operaciones con su llave.')}${systems.map(
+${told(root, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<h2>No hay ninguno</h2>`, 'Un sistema usa la API de operaciones con su llave.')}${systems.map(
   ({ operador, nombre, revocado_en, creado_en }) =>
     choice({
       icon: icons.CodeXml,
       text: nombre,
-      detail: revocado_en === null ? `Desde el ${clock.corta(creado_en)}` : `Revocado el ${clock.corta(revocado_en)}`,
-      href: `${raiz}${here}/${operador}`,
+      detail:
+        revocado_en === null
+          ? `Desde el ${clock.formatShort(creado_en)}`
+          : `Revocado el ${clock.formatShort(revocado_en)}`,
+      href: `${root}${here}/${operador}`,
     }),
-)}${following(raiz, here, {}, next)}${actionForms(SYSTEMS_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+)}${following(root, here, {}, next)}${actionForms(SYSTEMS_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
   })
 }
 
@@ -138,21 +141,21 @@ interface SystemOptions extends Outcome {
 /** Returns the page of one such system, with its keys. */
 export function systemPage(options: SystemOptions): PageContent {
   const { office, system, keys, key, refused } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const here = `central/equipo/sistemas/${system.operador}`
   return officePage(office, {
     titulo: 'Un sistema',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a> / <a href="${raiz}central/equipo/sistemas">Sistemas</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a> / <a href="${root}central/equipo/sistemas">Sistemas</a></p>
 <div class="cabeza"><h1 tabindex="-1">${system.nombre}</h1><span class="codigo suave">${system.operador}</span></div>
-${told(raiz, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
+${told(root, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
       office,
       keys,
       key,
       refused,
       here,
-      detail: ({ alcances }) => html`${alcances.map((one) => PERMISOS[one].nombre).join(', ')}`,
-    })}${actionForms(SYSTEM_ACTIONS, { thing: { ...system, clock }, scopes, key, refused, raiz, here })}</section>`,
+      detail: ({ alcances }) => html`${alcances.map((one) => PERMISSIONS[one].nombre).join(', ')}`,
+    })}${actionForms(SYSTEM_ACTIONS, { thing: { ...system, clock }, scopes, key, refused, root, here })}</section>`,
   })
 }
 
@@ -165,16 +168,16 @@ interface CouriersOptions extends Outcome {
 /** Returns the page with the couriers and the codes with which they sign in. */
 export function courierAccessPage(options: CouriersOptions): PageContent {
   const { office, couriers, next, key, refused } = options
-  const { raiz, scopes, clock } = office
+  const { root, scopes, clock } = office
   const here = 'central/equipo/repartidores'
   return officePage(office, {
     titulo: 'Repartidores',
     place: 'equipo',
-    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+    cuerpo: html`<p class="suave"><a href="${root}central/equipo">Equipo</a></p>
 <h1 tabindex="-1">Repartidores y sus códigos</h1>
-${told(raiz, options)}${couriers.length === 0 && emptyState(icons.Truck, html`<h2>No hay ninguno</h2>`, 'Cada uno entra en /repartidor con su código.')}<ul class="lista">${couriers.map(
+${told(root, options)}${couriers.length === 0 && emptyState(icons.Truck, html`<h2>No hay ninguno</h2>`, 'Cada uno entra en /repartidor con su código.')}<ul class="lista">${couriers.map(
       (courier) =>
-        html`<li class="tarjeta"><b>${courier.nombre}</b><p class="suave">${courier.telefono && html`<a href="tel:${courier.telefono}">${courier.telefono}</a> · `}${courier.activo ? `desde el ${clock.corta(courier.creado_en)}` : 'desactivado'}</p>${actionForms(COURIER_ACTIONS, { thing: courier, which: courier.repartidor, scopes, key, refused, raiz, here })}</li>`,
-    )}</ul>${following(raiz, here, {}, next)}${actionForms(COURIERS_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+        html`<li class="tarjeta"><b>${courier.nombre}</b><p class="suave">${courier.telefono && html`<a href="tel:${courier.telefono}">${courier.telefono}</a> · `}${courier.activo ? `desde el ${clock.formatShort(courier.creado_en)}` : 'desactivado'}</p>${actionForms(COURIER_ACTIONS, { thing: courier, which: courier.repartidor, scopes, key, refused, root, here })}</li>`,
+    )}</ul>${following(root, here, {}, next)}${actionForms(COURIERS_ACTIONS, { thing: null, scopes, key, refused, root, here })}`,
   })
 }

@@ -36,7 +36,7 @@ const INVITED =
 /** Request to a page about the team. */
 interface TeamRequest {
   call: CallOperation
-  pedido: PageRequest
+  pageRequest: PageRequest
   office: Office
   /** Path of the page from the service root. */
   here: string
@@ -45,17 +45,17 @@ interface TeamRequest {
 /** Answers a request below `/central/equipo`, for persons with the scope `administrar`. */
 export async function showTeam(
   call: CallOperation,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
   office: Office,
   parts: readonly string[],
 ): Promise<Sheet> {
   const [which, code, ...more] = parts
   if (!office.scopes.includes('administrar') || more.length > 0) return nothing(office)
-  const request = { call, pedido, office, here: ['central/equipo', ...parts].join('/') }
+  const request = { call, pageRequest, office, here: ['central/equipo', ...parts].join('/') }
   if (which === undefined) return showColleagues(request)
   if (which === 'sistemas') return code === undefined ? showSystems(request) : showSystem(request, code)
   if (code !== undefined) return nothing(office)
-  if (which === 'servicio') return showService(call, pedido, office)
+  if (which === 'servicio') return showService(call, pageRequest, office)
   return which === 'repartidores' ? showCouriers(request) : showColleague(request, which)
 }
 
@@ -76,12 +76,12 @@ interface PageOptions {
 
 /** Returns a page about the team, or takes the action that its form asks for. */
 async function answerTeam(
-  { call, pedido, office, here }: TeamRequest,
+  { call, pageRequest, office, here }: TeamRequest,
   { actions, act, page, about, after = {} }: PageOptions,
 ): Promise<Sheet> {
-  const { req, raiz, leyendo } = pedido
+  const { req, root, reading } = pageRequest
   const key = randomUUID()
-  if (leyendo) {
+  if (reading) {
     const done = textOf(req.query.hecho)
     const deciders = req.query.espera === undefined ? undefined : await decidersOf(call, req, office, about)
     return {
@@ -105,7 +105,7 @@ async function answerTeam(
     const shown = { title: 'El código', secret: code, back: here, place: 'equipo', pending, note } as const
     return { status: 200, ...secretPage(office, shown) }
   }
-  return { status: 303, a: pending ? `${raiz}${here}?espera=${name}` : `${raiz}${after[name] ?? here}?hecho=${name}` }
+  return { status: 303, a: pending ? `${root}${here}?espera=${name}` : `${root}${after[name] ?? here}?hecho=${name}` }
 }
 
 async function readColleagues(call: CallOperation, req: Request): Promise<Rows<Colleague>> {
@@ -130,14 +130,14 @@ async function decidersOf(call: CallOperation, req: Request, { persona }: Office
 }
 
 const showColleagues = (request: TeamRequest): Promise<Sheet> => {
-  const { call, pedido, office } = request
+  const { call, pageRequest, office } = request
   return answerTeam(request, {
     actions: { ...TEAM_ACTIONS, ...COLLEAGUE_ACTIONS },
-    act: (values) => perform(call, pedido.req, TEAM_ACTIONS, values, () => null),
+    act: (values) => perform(call, pageRequest.req, TEAM_ACTIONS, values, () => null),
     async page(outcome) {
       const [colleagues, { body }] = await Promise.all([
-        readColleagues(call, pedido.req),
-        call(pedido.req, 'listarAprobaciones', { query: { limite: MAX_ROWS } }),
+        readColleagues(call, pageRequest.req),
+        call(pageRequest.req, 'listarAprobaciones', { query: { limite: MAX_ROWS } }),
       ])
       const pending = body.datos.filter(({ estado }) => estado === 'pendiente').length
       return teamPage({ office, colleagues, pending, ...outcome })
@@ -146,16 +146,16 @@ const showColleagues = (request: TeamRequest): Promise<Sheet> => {
 }
 
 async function showColleague(request: TeamRequest, persona: string): Promise<Sheet> {
-  const { call, pedido, office } = request
+  const { call, pageRequest, office } = request
   const read = async () => {
-    const found = await orProblem(call(pedido.req, 'obtenerPersona', { path: { persona } }))
+    const found = await orProblem(call(pageRequest.req, 'obtenerPersona', { path: { persona } }))
     return found instanceof Problema ? undefined : colleagueOf(found.body)[0]
   }
   const colleague = await read()
   if (!colleague) return nothing(office)
   return answerTeam(request, {
     actions: COLLEAGUE_ACTIONS,
-    act: (values) => perform(call, pedido.req, COLLEAGUE_ACTIONS, values, () => colleague),
+    act: (values) => perform(call, pageRequest.req, COLLEAGUE_ACTIONS, values, () => colleague),
     page: async (outcome) => colleaguePage({ office, colleague, ...outcome }),
     about: persona,
     after: { quitar: 'central/equipo', eliminar: 'central/equipo' },
@@ -163,25 +163,25 @@ async function showColleague(request: TeamRequest, persona: string): Promise<She
 }
 
 function showSystems(request: TeamRequest): Promise<Sheet> {
-  const { call, pedido, office } = request
-  const cursor = textOf(pedido.req.query.cursor)
+  const { call, pageRequest, office } = request
+  const cursor = textOf(pageRequest.req.query.cursor)
   return answerTeam(request, {
     actions: SYSTEMS_ACTIONS,
-    act: (values) => perform(call, pedido.req, SYSTEMS_ACTIONS, values, () => null),
+    act: (values) => perform(call, pageRequest.req, SYSTEMS_ACTIONS, values, () => null),
     async page(outcome) {
       const query = { limite: MAX_ROWS, ...(cursor && { cursor }) }
-      const { body } = await call(pedido.req, 'listarOperadores', { query })
+      const { body } = await call(pageRequest.req, 'listarOperadores', { query })
       return systemsPage({ office, systems: body.datos, next: body.cursor_siguiente, ...outcome })
     },
   })
 }
 
 async function showSystem(request: TeamRequest, operador: string): Promise<Sheet> {
-  const { call, pedido, office } = request
+  const { call, pageRequest, office } = request
   const readKeys = () =>
-    orProblem(call(pedido.req, 'listarLlavesDeOperador', { path: { operador }, query: { limite: MAX_ROWS } }))
+    orProblem(call(pageRequest.req, 'listarLlavesDeOperador', { path: { operador }, query: { limite: MAX_ROWS } }))
   const [{ body }, keys] = await Promise.all([
-    call(pedido.req, 'listarOperadores', { query: { limite: MAX_ROWS } }),
+    call(pageRequest.req, 'listarOperadores', { query: { limite: MAX_ROWS } }),
     readKeys(),
   ])
   if (keys instanceof Problema) return nothing(office)
@@ -191,8 +191,8 @@ async function showSystem(request: TeamRequest, operador: string): Promise<Sheet
   return answerTeam(request, {
     actions: { ...SYSTEM_ACTIONS, ...KEY_ACTIONS },
     act: async (values) =>
-      (await perform(call, pedido.req, SYSTEM_ACTIONS, values, () => ({ ...system, clock: office.clock }))) ??
-      perform(call, pedido.req, KEY_ACTIONS, values, () => {
+      (await perform(call, pageRequest.req, SYSTEM_ACTIONS, values, () => ({ ...system, clock: office.clock }))) ??
+      perform(call, pageRequest.req, KEY_ACTIONS, values, () => {
         const found = keys.body.datos.find(({ id }) => id === values.cual)
         return found && { ...found, now: office.now }
       }),
@@ -207,17 +207,17 @@ async function showSystem(request: TeamRequest, operador: string): Promise<Sheet
 }
 
 function showCouriers(request: TeamRequest): Promise<Sheet> {
-  const { call, pedido, office } = request
-  const cursor = textOf(pedido.req.query.cursor)
+  const { call, pageRequest, office } = request
+  const cursor = textOf(pageRequest.req.query.cursor)
   const read = async () => {
     const query = { limite: MAX_ROWS, ...(cursor && { cursor }) }
-    return (await call(pedido.req, 'listarRepartidores', { query })).body
+    return (await call(pageRequest.req, 'listarRepartidores', { query })).body
   }
   return answerTeam(request, {
     actions: { ...COURIERS_ACTIONS, ...COURIER_ACTIONS },
     act: async (values) =>
-      (await perform(call, pedido.req, COURIERS_ACTIONS, values, () => null)) ??
-      perform(call, pedido.req, COURIER_ACTIONS, values, async () =>
+      (await perform(call, pageRequest.req, COURIERS_ACTIONS, values, () => null)) ??
+      perform(call, pageRequest.req, COURIER_ACTIONS, values, async () =>
         (await read()).datos.find(({ repartidor }) => repartidor === values.cual),
       ),
     async page(outcome) {

@@ -1,4 +1,4 @@
-import { PALABRAS } from '../../domain/estados/estados.ts'
+import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { GuiaDeOperacion, GuiaDetenida, Jornada, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
 import type { PageContent } from '../frame.ts'
@@ -40,7 +40,7 @@ interface Part<G> {
 /** Returns the office's first page: number of guides in each state, and what needs a person's attention. */
 export function todayPage(options: TodayOptions): PageContent {
   const { office, jornada, names, withoutPlace, undecided, stuck, webhooks } = options
-  const { raiz } = office
+  const { root } = office
   const counts = jornada.estados.filter(({ guias }) => guias > 0)
   const nothing = withoutPlace.length + undecided.length + stuck.length + webhooks.length === 0
   function part<G extends GuiaDeOperacion>(
@@ -58,10 +58,10 @@ export function todayPage(options: TodayOptions): PageContent {
     titulo: 'Hoy',
     place: '',
     cuerpo: html`<h1 tabindex="-1">Hoy</h1>
-<ul class="cuentas"><li><b>${jornada.creadas}</b> creadas hoy</li>${counts.map(({ estado, guias }) => html`<li><a href="${raiz}central/guias?estado=${estado}"><b>${guias}</b> ${stateBadge(estado, PALABRAS[estado])}</a></li>`)}</ul>
+<ul class="cuentas"><li><b>${jornada.creadas}</b> creadas hoy</li>${counts.map(({ estado, guias }) => html`<li><a href="${root}central/guias?estado=${estado}"><b>${guias}</b> ${stateBadge(estado, GUIA_STATE_WORDS[estado])}</a></li>`)}</ul>
 ${part({ id: 'decidir', title: 'Esperan una decisión', guias: undecided, actions: ['reintentar', 'devolver'], text: 'Poner fecha' })}${part({ id: 'lugar', title: 'Sin lugar: el mensaje no tuvo respuesta', guias: withoutPlace, actions: ['reenviar'], text: 'Reenviar' })}${part({ id: 'detenidas', title: 'No se mueven', guias: stuck, actions: ['registrar', 'devolver'], text: 'Registrar un paso' }, { since: ['Así desde', ({ detenida_desde }) => detenida_desde] })}${
   webhooks.length > 0 &&
-  html`<section aria-labelledby="webhooks"><h2 id="webhooks">Comercios que no reciben sus avisos</h2>${webhookTable(webhooks, office)}<p><a href="${raiz}central/avisos">Ver los avisos que fallan</a></p></section>`
+  html`<section aria-labelledby="webhooks"><h2 id="webhooks">Comercios que no reciben sus avisos</h2>${webhookTable(webhooks, office)}<p><a href="${root}central/avisos">Ver los avisos que fallan</a></p></section>`
 }${nothing && emptyState(icons.CircleCheck, html`<h2>Nada espera a nadie</h2>`, 'Cuando un paquete necesite una decisión o un lugar, aparece aquí.')}
 <p class="suave">Las guías de prueba no cuentan; están en la lista de guías.</p>`,
   })

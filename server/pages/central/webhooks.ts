@@ -84,19 +84,19 @@ export const DELIVERY_ACTIONS: Actions<Delivery, never> = {
 /** Answers a request for a merchant's webhooks, for the deliveries of one webhook, or for one delivery. */
 export async function showWebhooks(
   call: CallOperation,
-  pedido: PageRequest,
+  pageRequest: PageRequest,
   office: Office,
   comercio: Comercio,
   [which, delivery, ...more]: readonly string[],
 ): Promise<Sheet | undefined> {
   if (more.length > 0) return undefined
-  const webhooks = await readWebhooks(call, pedido.req, comercio)
+  const webhooks = await readWebhooks(call, pageRequest.req, comercio)
   if (which === undefined) return listSheet(office, comercio, webhooks)
   const webhook = webhooks.find((one) => one.webhook === which)
   if (!webhook) return undefined
   return delivery === undefined
-    ? showDeliveries(call, pedido, office, comercio, webhook)
-    : showDelivery(call, pedido, office, comercio, webhook, delivery)
+    ? showDeliveries(call, pageRequest, office, comercio, webhook)
+    : showDelivery(call, pageRequest, office, comercio, webhook, delivery)
 }
 
 async function readWebhooks(call: CallOperation, req: Request, { comercio }: Comercio): Promise<Webhook[]> {
@@ -114,9 +114,9 @@ function stateOf({ estado, motivo, fallas }: Webhook): string {
 }
 
 function listSheet(office: Office, comercio: Comercio, webhooks: readonly Webhook[]): Sheet {
-  const { raiz } = office
+  const { root } = office
   const rows = webhooks.map((webhook) => [
-    html`<a href="${raiz}central/comercios/${comercio.comercio}/webhooks/${webhook.webhook}">${webhook.descripcion ?? webhook.webhook}</a>`,
+    html`<a href="${root}central/comercios/${comercio.comercio}/webhooks/${webhook.webhook}">${webhook.descripcion ?? webhook.webhook}</a>`,
     html`<span class="largo">${webhook.url}</span>`,
     html`${webhook.modo === 'test' ? 'De prueba' : 'Reales'}`,
     html`${stateOf(webhook)}`,
@@ -126,7 +126,7 @@ function listSheet(office: Office, comercio: Comercio, webhooks: readonly Webhoo
     ...officePage(office, {
       titulo: 'Webhooks',
       place: 'comercios',
-      cuerpo: html`${above(raiz, comercio)}<h1 tabindex="-1">Webhooks</h1>
+      cuerpo: html`${above(root, comercio)}<h1 tabindex="-1">Webhooks</h1>
 ${rows.length === 0 ? emptyState(icons.Link, html`<h2>No tiene ninguno</h2>`, 'El comercio los registra con su llave.') : table('Webhooks', ['Para qué', 'Dirección', 'Datos', 'Estado'], rows)}`,
     }),
   }
@@ -134,7 +134,7 @@ ${rows.length === 0 ? emptyState(icons.Link, html`<h2>No tiene ninguno</h2>`, 'E
 
 async function showDeliveries(
   call: CallOperation,
-  { req, raiz }: PageRequest,
+  { req, root }: PageRequest,
   office: Office,
   comercio: Comercio,
   webhook: Webhook,
@@ -150,15 +150,15 @@ async function showDeliveries(
     ...officePage(office, {
       titulo: 'Envíos de un webhook',
       place: 'comercios',
-      cuerpo: html`${above(raiz, comercio, ['webhooks', 'Webhooks'])}<h1 tabindex="-1">${webhook.descripcion ?? webhook.webhook}</h1>
-<p><span class="largo">${webhook.url}</span><br><span class="suave">${stateOf(webhook)}${webhook.fallas && ` desde el ${office.clock.corta(webhook.fallas.primera_falla_en)}`}</span></p>
-<form class="filtros" action="${raiz}${here}">${field({
+      cuerpo: html`${above(root, comercio, ['webhooks', 'Webhooks'])}<h1 tabindex="-1">${webhook.descripcion ?? webhook.webhook}</h1>
+<p><span class="largo">${webhook.url}</span><br><span class="suave">${stateOf(webhook)}${webhook.fallas && ` desde el ${office.clock.formatShort(webhook.fallas.primera_falla_en)}`}</span></p>
+<form class="filtros" action="${root}${here}">${field({
         id: 'estado',
         label: 'Estado',
         control: (own) =>
           html`<select ${own} name="estado">${[['', 'Todos'] as const, ...Object.entries(DELIVERY_STATES)].map(([value, text]) => option(value, text, estado))}</select>`,
       })}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
-${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${deliveryTable(office, here, read.body.datos)}${following(raiz, here, estado === '' ? {} : { estado }, read.body.cursor_siguiente)}`}`,
+${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${deliveryTable(office, here, read.body.datos)}${following(root, here, estado === '' ? {} : { estado }, read.body.cursor_siguiente)}`}`,
     }),
   }
 }
@@ -167,23 +167,23 @@ ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`$
 const answerOf = ({ ultimo_estado_http, ultimo_error }: AvisoDeWebhook): string =>
   [ultimo_estado_http, ultimo_error && faultWords(ultimo_error)].filter((one) => one !== null).join(', ')
 
-function deliveryTable({ raiz, clock }: Office, here: string, entregas: readonly AvisoDeWebhook[]): Html {
+function deliveryTable({ root, clock }: Office, here: string, entregas: readonly AvisoDeWebhook[]): Html {
   if (entregas.length === 0)
     return emptyState(icons.Inbox, html`<h2>No hay ninguno</h2>`, 'Los terminados se guardan 90 días.')
   const rows = entregas.map((one) => [
-    html`<a href="${raiz}${here}/${one.aviso}">${one.tipo}</a>`,
-    html`${one.guia !== null && codeLink(raiz, one.guia)}`,
-    html`${DELIVERY_STATES[one.estado] ?? one.estado}${one.proximo_intento_en !== null && html`<br><span class="suave">Próximo: ${clock.corta(one.proximo_intento_en)}</span>`}`,
+    html`<a href="${root}${here}/${one.aviso}">${one.tipo}</a>`,
+    html`${one.guia !== null && codeLink(root, one.guia)}`,
+    html`${DELIVERY_STATES[one.estado] ?? one.estado}${one.proximo_intento_en !== null && html`<br><span class="suave">Próximo: ${clock.formatShort(one.proximo_intento_en)}</span>`}`,
     html`${one.intentos} ${one.intentos === 1 ? 'intento' : 'intentos'}`,
     html`${answerOf(one) && `Contestó: ${answerOf(one)}`}`,
-    html`<time class="junto" datetime="${one.creado_en}">${clock.corta(one.creado_en)}</time>`,
+    html`<time class="junto" datetime="${one.creado_en}">${clock.formatShort(one.creado_en)}</time>`,
   ])
   return table('Envíos', ['Aviso', 'Guía', 'Estado', 'Intentos', 'Última respuesta', 'Desde'], rows)
 }
 
 async function showDelivery(
   call: CallOperation,
-  { req, raiz, leyendo }: PageRequest,
+  { req, root, reading }: PageRequest,
   office: Office,
   comercio: Comercio,
   webhook: Webhook,
@@ -196,11 +196,11 @@ async function showDelivery(
   const here = `central/comercios/${path.comercio}/webhooks/${path.webhook}/${code}`
   let refused: Refused | undefined
   let status = 200
-  if (!leyendo) {
+  if (!reading) {
     const values = await valuesOf<never>(req, [])
     const performed = values && (await perform(call, req, DELIVERY_ACTIONS, values, () => thing))
     if (!performed) return { status: 400, ...FOREIGN_FORM }
-    if (!(performed.answer instanceof Problema)) return { status: 303, a: `${raiz}${here}?hecho=${performed.name}` }
+    if (!(performed.answer instanceof Problema)) return { status: 303, a: `${root}${here}?hecho=${performed.name}` }
     status = performed.answer.status
     refused = refusal(values, performed.answer)
   }
@@ -210,23 +210,23 @@ async function showDelivery(
     ...officePage(office, {
       titulo: 'Un envío de webhook',
       place: 'comercios',
-      cuerpo: html`${above(raiz, comercio, ['webhooks', 'Webhooks'], [`webhooks/${webhook.webhook}`, webhook.descripcion ?? webhook.webhook])}
+      cuerpo: html`${above(root, comercio, ['webhooks', 'Webhooks'], [`webhooks/${webhook.webhook}`, webhook.descripcion ?? webhook.webhook])}
 <div class="cabeza"><h1 tabindex="-1">${thing.tipo}</h1><span class="suave">${DELIVERY_STATES[thing.estado] ?? thing.estado}</span></div>
 ${done && notice(html`<p role="status">${done}</p>`, 'bien')}${deliveryFacts(office, thing)}
-${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(), refused, raiz, here })}
+${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(), refused, root, here })}
 <h2>Intentos</h2>${attempts(office, thing.historial)}
 <details class="accion"><summary>Lo que se envía</summary><pre class="crudo" tabindex="0">${thing.cuerpo}</pre></details>`,
     }),
   }
 }
 
-const deliveryFacts = ({ raiz, clock }: Office, one: AvisoDeWebhookConIntentos): Html =>
+const deliveryFacts = ({ root, clock }: Office, one: AvisoDeWebhookConIntentos): Html =>
   facts([
-    ['Guía', one.guia && codeLink(raiz, one.guia)],
+    ['Guía', one.guia && codeLink(root, one.guia)],
     ['Identificador', html`<span class="largo">${one.evento}</span>`],
-    ['Desde', clock.corta(one.creado_en)],
-    ['Terminó', one.terminado_en && clock.corta(one.terminado_en)],
-    ['Próximo intento', one.proximo_intento_en && clock.corta(one.proximo_intento_en)],
+    ['Desde', clock.formatShort(one.creado_en)],
+    ['Terminó', one.terminado_en && clock.formatShort(one.terminado_en)],
+    ['Próximo intento', one.proximo_intento_en && clock.formatShort(one.proximo_intento_en)],
     ['Contestó', answerOf(one) || null],
   ])
 
@@ -234,6 +234,6 @@ function attempts({ clock }: Office, historial: readonly IntentoDeWebhook[]): Ht
   if (historial.length === 0) return html`<p class="suave">Todavía ninguno.</p>`
   return html`<ol class="lista">${historial.map(
     (one) =>
-      html`<li><b>${one.error === null ? 'Llegó' : capitalized(faultWords(one.error))}</b><p class="suave">${clock.corta(one.iniciado_en)} · ${one.estado_http !== null && `${one.estado_http} · `}${Math.round(one.latencia.total_ms)} ms${one.tardio && ' · tardío'}</p>${one.detalle !== null && html`<p>${one.detalle}</p>`}${one.respuesta !== null && one.respuesta.cuerpo !== '' && html`<details class="accion"><summary>Lo que contestó</summary><pre class="crudo" tabindex="0">${one.respuesta.cuerpo}</pre></details>`}</li>`,
+      html`<li><b>${one.error === null ? 'Llegó' : capitalized(faultWords(one.error))}</b><p class="suave">${clock.formatShort(one.iniciado_en)} · ${one.estado_http !== null && `${one.estado_http} · `}${Math.round(one.latencia.total_ms)} ms${one.tardio && ' · tardío'}</p>${one.detalle !== null && html`<p>${one.detalle}</p>`}${one.respuesta !== null && one.respuesta.cuerpo !== '' && html`<details class="accion"><summary>Lo que contestó</summary><pre class="crudo" tabindex="0">${one.respuesta.cuerpo}</pre></details>`}</li>`,
   )}</ol>`
 }

@@ -3,7 +3,7 @@ import { type Asset, readAssets, serveAssets } from '../assets.ts'
 import { frame } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { dailyBody, HTML, PRIVATE_HEADERS } from '../response.ts'
-import { cabezaDeConsola, paginaDeConsola } from './view.ts'
+import { consoleHead, consolePage } from './view.ts'
 
 const BASE = 'docs/consola/'
 
@@ -11,25 +11,23 @@ const BASE = 'docs/consola/'
  * Serves `/docs/consola`, where merchants try operations with a test key.
  * @param today returns the present day, such as «2026-11-25»
  */
-export function servirConsola(app: Express, fachada: Front, today: () => string) {
-  const propios = readAssets('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
+export function serveConsole(app: Express, front: Front, today: () => string) {
+  const ownAssets = readAssets('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
   const datos = readAssets('documentacion/', BASE, ['operaciones.json'])
   // Paths are relative to the page `docs/consola`, whose files are in the folder `docs/consola/`.
-  const desdeAqui = (ruta: string) => ruta.replace('docs/', '')
-  const cabeza = cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo)))
-  const operaciones = desdeAqui(datos.ruta('operaciones.json'))
-  const cuerpo = dailyBody(today, (hoy) =>
-    frame(paginaDeConsola({ operaciones, hoy }), { fachada, cabeza, raiz: '../' }),
-  )
+  const toPagePath = (path: string) => path.replace('docs/', '')
+  const head = consoleHead((archivo) => toPagePath(ownAssets.path(archivo)))
+  const operaciones = toPagePath(datos.path('operaciones.json'))
+  const cuerpo = dailyBody(today, (hoy) => frame(consolePage({ operaciones, hoy }), { front, head, root: '../' }))
   // The Content-Security-Policy allows only files and requests of this service, so a key typed into the page cannot be
   // sent elsewhere.
-  const permite = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
-  const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(permite) }
+  const allowedSources = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
+  const cabeceras = { ...PRIVATE_HEADERS, ...front.permisos(allowedSources) }
   serveAssets(
     app,
     new Map<string, Asset>([
       ['/docs/consola', { tipo: HTML, cuerpo, cabeceras }],
-      ...propios.archivos,
+      ...ownAssets.archivos,
       ...datos.archivos,
     ]),
   )

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
  * @param operaciones path of `operaciones.json`, relative to the page
  * @param hoy day to which the examples' days are relative
  */
-export const paginaDeConsola = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', string>): PageContent => ({
+export const consolePage = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', string>): PageContent => ({
   titulo: 'Consola',
   cuerpo: html`<p><a class="enlace" href="../docs">Documentación</a></p>
 <h1>Consola</h1>
@@ -52,8 +52,8 @@ export const paginaDeConsola = ({ operaciones, hoy }: Record<'operaciones' | 'ho
 
 /**
  * Returns the head of the console's page.
- * @param ruta returns the path of a file, relative to the page
+ * @param pathOf returns the path of a file, relative to the page
  */
-export const cabezaDeConsola = (ruta: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
-  html`<link rel="stylesheet" href="${ruta('estilo.css')}">
-<script type="module" src="${ruta('navegador.js')}"></script>`
+export const consoleHead = (pathOf: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
+  html`<link rel="stylesheet" href="${pathOf('estilo.css')}">
+<script type="module" src="${pathOf('navegador.js')}"></script>`

@@ -1,15 +1,15 @@
 import type { Express } from 'express'
-import type { DatosDeDecision, Decisiones } from '../../domain/decisiones/decidir.ts'
+import type { DecisionData, Decisiones } from '../../domain/decisiones/decidir.ts'
 import { readGenerated } from '../assets.ts'
 import { FormError } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type Sheet, servePage } from '../page.ts'
-import { privacidadDelLugar } from '../privacidad.ts'
+import { placePrivacy } from '../privacidad.ts'
 import { byDigest } from '../response.ts'
 import { createLinkLimits, LINK_TOKEN } from '../ubicacion/enlace.ts'
-import { type Mosaicos, mapOf, tileOrigin } from '../ubicacion/mosaicos.ts'
+import { mapOf, type Tiles, tileOrigin } from '../ubicacion/mosaicos.ts'
 import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './formulario.ts'
 import {
   DECISION_FAILED,
@@ -29,55 +29,55 @@ import {
 } from './view.ts'
 
 export interface DecisionPageOptions {
-  fachada: Front
+  front: Front
   decisiones: Decisiones
   /** Source of the map tiles; null if the service offers no map. */
-  mosaicos: Mosaicos | null
+  tiles: Tiles | null
   /** Days that the recipient's answers are kept after the guide ends. */
-  retencion: number
+  retentionDays: number
   /** Clock of the rate limits, in milliseconds; only differences count. */
-  reloj?: () => number
+  clock?: () => number
 }
 
 /** Preview beside every link to the page. Messaging apps keep previews, so it says nothing about the parcel. */
 const PREVIEW = { titulo: QUESTION, descripcion: 'Díganos qué hacemos con el paquete que no pudimos entregarle.' }
 
-const NEW_DRAFT: Draft = { eleccion: undefined, valores: {}, fallas: [] }
+const NEW_DRAFT: Draft = { eleccion: undefined, values: {}, fallas: [] }
 
 /** Link of a recipient, as the browser opened it. */
 interface Opened {
   token: string
   /** Relative path from the page to the service root. */
-  raiz: string
+  root: string
 }
 
 /**
  * Serves `/d/{token}`, where the recipient decides after a failed attempt. The link's token is the only authorization,
  * and is never logged. The page works without its script, which only opens the map for another place.
  */
-export function servirDecision(app: Express, { fachada, decisiones, mosaicos, retencion, reloj }: DecisionPageOptions) {
-  const leerHecho = (archivo: string) => readGenerated(`paginas/decidir/${archivo}`).toString()
-  const [estilo, programa] = [leerHecho('estilo.css'), leerHecho('navegador.js')]
-  const [cabeza, guion] = [ownHead(new Html(estilo)), new Html(programa)]
-  const mapa = mapOf(mosaicos)
-  const { ver, recibir } = createSheets(decisiones, (raiz) => {
-    const suyo = mapa(raiz)
-    return suyo && { ...suyo, guion }
+export function serveDecision(app: Express, { front, decisiones, tiles, retentionDays, clock }: DecisionPageOptions) {
+  const readBuilt = (archivo: string) => readGenerated(`paginas/decidir/${archivo}`).toString()
+  const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
+  const [head, script] = [ownHead(new Html(style)), new Html(program)]
+  const mapAt = mapOf(tiles)
+  const { ver, receive } = createSheets(decisiones, (root) => {
+    const placeMap = mapAt(root)
+    return placeMap && { ...placeMap, script }
   })
   servePage(app, '/d', {
-    metodos: ['POST'],
-    cabeceras: policy(fachada, mosaicos, estilo, programa),
-    cabeza: () => cabeza,
-    fachada,
-    previa: PREVIEW,
-    nota: privacidadDelLugar(retencion),
-    fallo: DECISION_FAILED,
-    esperar: createLinkLimits(reloj),
-    async atender({ req, resto: token, raiz, leyendo }) {
+    methods: ['POST'],
+    cabeceras: policy(front, tiles, style, program),
+    head: () => head,
+    front,
+    preview: PREVIEW,
+    nota: placePrivacy(retentionDays),
+    failure: DECISION_FAILED,
+    esperar: createLinkLimits(clock),
+    async handle({ req, rest: token, root, reading }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_DECISION }
-      if (leyendo) return ver({ token, raiz })
+      if (reading) return ver({ token, root })
       try {
-        return await recibir({ token, raiz }, await readAnswer(req))
+        return await receive({ token, root }, await readAnswer(req))
       } catch (error) {
         if (error instanceof FormError) return { status: error.status, ...UNREADABLE }
         throw error
@@ -87,44 +87,44 @@ export function servirDecision(app: Express, { fachada, decisiones, mosaicos, re
 }
 
 /** Returns the policy headers of the page. It loads only the map's own files and tiles, and only if there is a map. */
-function policy(fachada: Front, mosaicos: Mosaicos | null, estilo: string, programa: string) {
-  const comun = { 'form-action': "'self'" }
-  const origen = tileOrigin(mosaicos)
-  if (!origen) return fachada.permisos({ ...comun, 'style-src': byDigest(estilo) })
-  return fachada.permisos({
-    ...comun,
-    'style-src': `'self' ${byDigest(estilo)}`,
-    'script-src': `'self' ${byDigest(programa)}`,
+function policy(front: Front, tiles: Tiles | null, style: string, program: string) {
+  const commonSources = { 'form-action': "'self'" }
+  const origen = tileOrigin(tiles)
+  if (!origen) return front.permisos({ ...commonSources, 'style-src': byDigest(style) })
+  return front.permisos({
+    ...commonSources,
+    'style-src': `'self' ${byDigest(style)}`,
+    'script-src': `'self' ${byDigest(program)}`,
     'img-src': origen,
   })
 }
 
-/** Creates the two handlers of a link: `ver` shows its page, and `recibir` answers the form sent from that page. */
-function createSheets(decisiones: Decisiones, mapaDe: (raiz: string) => DecisionMap | null) {
-  const ver = async ({ token, raiz }: Opened, borrador = NEW_DRAFT, tarde = false): Promise<Sheet> => {
+/** Creates the two handlers of a link: `ver` shows its page, and `receive` answers the form sent from that page. */
+function createSheets(decisiones: Decisiones, mapFor: (root: string) => DecisionMap | null) {
+  const ver = async ({ token, root }: Opened, draft = NEW_DRAFT, isLate = false): Promise<Sheet> => {
     const datos = await decisiones.leer(token)
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
     if (datos.estado === 'abierta')
-      return { status: borrador.fallas.length > 0 ? 422 : 200, ...questionPage(datos, borrador, mapaDe(raiz)) }
+      return { status: draft.fallas.length > 0 ? 422 : 200, ...questionPage(datos, draft, mapFor(root)) }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
-    return { status: tarde ? 409 : 200, ...closedPage(datos, raiz, tarde) }
+    return { status: isLate ? 409 : 200, ...closedPage(datos, root, isLate) }
   }
-  const recibir = async (abierto: Opened, formulario: AnswerForm): Promise<Sheet> => {
-    const leida = interpretAnswer(formulario)
-    if (!leida) return { status: 400, ...UNREADABLE }
-    if ('fallas' in leida) return ver(abierto, { ...leida, valores: formulario })
-    const { respuesta } = leida
+  const receive = async (opened: Opened, form: AnswerForm): Promise<Sheet> => {
+    const interpreted = interpretAnswer(form)
+    if (!interpreted) return { status: 400, ...UNREADABLE }
+    if ('fallas' in interpreted) return ver(opened, { ...interpreted, values: form })
+    const { respuesta } = interpreted
     const { eleccion } = respuesta
-    const conFalla = (falla: AnswerFault) => ver(abierto, { eleccion, valores: formulario, fallas: [falla] })
-    if (formulario.seguro === 'no') return ver(abierto, { eleccion, valores: formulario, fallas: [] })
-    if (eleccion === 'rechazo' && formulario.seguro !== '1') return preguntarOtraVez(abierto)
-    const resultado = await decisiones.decidir(abierto.token, respuesta)
-    if (resultado.ok) return { status: 303, a: abierto.token }
+    const conFalla = (falla: AnswerFault) => ver(opened, { eleccion, values: form, fallas: [falla] })
+    if (form.seguro === 'no') return ver(opened, { eleccion, values: form, fallas: [] })
+    if (eleccion === 'rechazo' && form.seguro !== '1') return askAgain(opened)
+    const resultado = await decisiones.decide(opened.token, respuesta)
+    if (resultado.ok) return { status: 303, a: opened.token }
     switch (resultado.motivo) {
       case 'lejos': {
-        const datos = await decisiones.leer(abierto.token)
-        if (datos?.estado !== 'abierta') return ver(abierto, NEW_DRAFT, true)
-        return { status: 422, ...farPlacePage(datos, formulario, resultado.distancia_km) }
+        const datos = await decisiones.leer(opened.token)
+        if (datos?.estado !== 'abierta') return ver(opened, NEW_DRAFT, true)
+        return { status: 422, ...farPlacePage(datos, form, resultado.distancia_km) }
       }
       case 'fecha_invalida':
         return conFalla({ campo: 'fecha', mensaje: 'Ese día ya no se puede: elija otro.' })
@@ -132,7 +132,7 @@ function createSheets(decisiones: Decisiones, mapaDe: (raiz: string) => Decision
         return { status: 409, ...NOT_POSSIBLE }
       case 'cerrada':
       case 'desconocida':
-        return ver(abierto, NEW_DRAFT, true)
+        return ver(opened, NEW_DRAFT, true)
       default:
         return conFalla({
           campo: resultado.motivo === 'referencia_larga' ? 'referencia' : 'enlace',
@@ -140,15 +140,15 @@ function createSheets(decisiones: Decisiones, mapaDe: (raiz: string) => Decision
         })
     }
   }
-  const preguntarOtraVez = async (abierto: Opened): Promise<Sheet> => {
-    const datos = await decisiones.leer(abierto.token)
-    if (datos?.estado !== 'abierta') return ver(abierto, NEW_DRAFT, true)
-    return { status: 200, ...refusalPage(datos, abierto.token) }
+  const askAgain = async (opened: Opened): Promise<Sheet> => {
+    const datos = await decisiones.leer(opened.token)
+    if (datos?.estado !== 'abierta') return ver(opened, NEW_DRAFT, true)
+    return { status: 200, ...refusalPage(datos, opened.token) }
   }
-  return { ver, recibir }
+  return { ver, receive }
 }
 
-function closedPage(datos: DatosDeDecision, raiz: string, tarde: boolean) {
-  if (datos.estado === 'decidida') return decidedPage(datos, raiz, tarde)
-  return datos.estado === 'detenida' ? searchingPage(datos, raiz) : supersededPage(datos, raiz)
+function closedPage(datos: DecisionData, root: string, isLate: boolean) {
+  if (datos.estado === 'decidida') return decidedPage(datos, root, isLate)
+  return datos.estado === 'detenida' ? searchingPage(datos, root) : supersededPage(datos, root)
 }

@@ -5,10 +5,10 @@ import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { type Asset, generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
 import type { Front } from '../front.ts'
 import { bodyOf, byDigest, contentPolicy, dailyBody, HTML, PUBLIC_HEADERS } from '../response.ts'
-import { conDireccion } from './direccion.ts'
+import { withAddress } from './direccion.ts'
 
-const RECURSOS = 'docs/recursos/'
-const TEXTOS = 'documentacion/textos/'
+const ASSETS_BASE = 'docs/recursos/'
+const TEXTS_FOLDER = 'documentacion/textos/'
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
@@ -21,34 +21,31 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
  * contain the service's own address and days near today, so they are compressed at their first request of a day.
  * @param today returns the present day, such as «2026-11-25»
  */
-export function servirDocumentacion(app: Express, fachada: Front, urlPublica: string, today: () => string) {
-  const conSusDatos = (archivo: string) =>
-    dailyBody(today, (day) => withRelativeDays(conDireccion(readGenerated(archivo).toString(), urlPublica), day))
-  const publico = (archivo: string, tipo: string) => ({
+export function serveDocumentation(app: Express, front: Front, publicUrl: string, today: () => string) {
+  const localizedBody = (archivo: string) =>
+    dailyBody(today, (day) => withRelativeDays(withAddress(readGenerated(archivo).toString(), publicUrl), day))
+  const publicAsset = (archivo: string, tipo: string) => ({
     tipo,
-    cuerpo: conSusDatos(archivo),
+    cuerpo: localizedBody(archivo),
     cabeceras: PUBLIC_HEADERS,
   })
-  const estilo = dailyBody(today, (day) => `${fachada.estiloDeLectura}:root{--hoy:"${day}"}`)
-  const textos = listGenerated(TEXTOS).map((archivo) => {
+  const style = dailyBody(today, (day) => `${front.readingStyle}:root{--hoy:"${day}"}`)
+  const texts = listGenerated(TEXTS_FOLDER).map((archivo) => {
     const tipo = TEXT_TYPES[extname(archivo)] ?? 'text/plain; charset=utf-8'
-    return [`/${archivo}`, { tipo, cuerpo: conSusDatos(TEXTOS + archivo), cabeceras: PUBLIC_HEADERS }] as const
+    return [`/${archivo}`, { tipo, cuerpo: localizedBody(TEXTS_FOLDER + archivo), cabeceras: PUBLIC_HEADERS }] as const
   })
   serveAssets(
     app,
     new Map<string, Asset>([
-      [
-        '/docs',
-        { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
-      ],
-      ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', cuerpo: estilo, cabeceras: PUBLIC_HEADERS }],
-      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(fachada.icono), cabeceras: PUBLIC_HEADERS }],
-      ...readAssets('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
-      ...readAssets('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
-      ...textos,
-      ['/openapi.json', publico('openapi.json', 'application/json')],
-      ['/openapi.yaml', publico('openapi.yaml', 'application/yaml')],
-      ['/coleccion.json', publico('coleccion.json', 'application/json')],
+      ['/docs', { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: readingHeaders() }],
+      ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', cuerpo: style, cabeceras: PUBLIC_HEADERS }],
+      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(front.icon), cabeceras: PUBLIC_HEADERS }],
+      ...readAssets('paginas/docs/', ASSETS_BASE, ['navegador.js', 'buscador.js']).archivos,
+      ...readAssets('documentacion/', ASSETS_BASE, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
+      ...texts,
+      ['/openapi.json', publicAsset('openapi.json', 'application/json')],
+      ['/openapi.yaml', publicAsset('openapi.yaml', 'application/yaml')],
+      ['/coleccion.json', publicAsset('coleccion.json', 'application/json')],
       ...paquetes(),
     ]),
   )
@@ -69,25 +66,25 @@ function paquetes() {
  * Text of the `<style>` element that Redoc creates empty. Redoc fills it through the CSSOM, which
  * Content-Security-Policy does not check.
  */
-const ESTILO_VACIO = ''
+const EMPTY_STYLE = ''
 
 /**
  * Returns the headers of the documentation's page, which Redoc makes. The Content-Security-Policy admits by digest the
  * scripts, style elements and style attributes of the generated page. Redoc writes the styles; its one script chooses
  * light or dark before the first paint.
  */
-function cabecerasDeLectura() {
+function readingHeaders() {
   const html = readGenerated('paginas/docs/documentacion.html').toString()
-  const textos = (trozo: RegExp) => [...html.matchAll(trozo)].map(([, texto = '']) => texto)
-  const huellas = (unos: readonly string[]) => [...new Set(unos)].map(byDigest).join(' ')
-  const elementos = [...textos(/<style[^>]*>([\s\S]*?)<\/style>/g), ESTILO_VACIO]
-  const atributos = textos(/ style="([^"]*)"/g)
+  const texts = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, texto = '']) => texto)
+  const huellas = (sources: readonly string[]) => [...new Set(sources)].map(byDigest).join(' ')
+  const styleElements = [...texts(/<style[^>]*>([\s\S]*?)<\/style>/g), EMPTY_STYLE]
+  const styleAttributes = texts(/ style="([^"]*)"/g)
   return {
     ...PUBLIC_HEADERS,
     ...contentPolicy({
-      'script-src': `'self' ${huellas(textos(/<script>([\s\S]*?)<\/script>/g))}`,
+      'script-src': `'self' ${huellas(texts(/<script>([\s\S]*?)<\/script>/g))}`,
       // `'unsafe-hashes'` lets the digests allow style attributes, too. Alone it allows nothing.
-      'style-src': `'self' 'unsafe-hashes' ${huellas([...elementos, ...atributos])}`,
+      'style-src': `'self' 'unsafe-hashes' ${huellas([...styleElements, ...styleAttributes])}`,
       'img-src': "'self' data:",
       'connect-src': "'self'",
       'font-src': "'self' data:",

@@ -13,12 +13,12 @@ import { button, notice } from '../ui/components.ts'
 import { signInQuery } from './session.ts'
 import {
   accountForm,
-  enviar,
   type Faults,
   input,
   type PasskeyOptions,
   passkeyButton,
   returnField,
+  submitButton,
   summary,
 } from './view.ts'
 
@@ -70,7 +70,7 @@ ${button({ text: send, icon: ArrowRight, kind: 'principal', attributes: html`typ
 
 /** Returns the page that asks for the second factor after the code of the mail was right. */
 export const secondFactorPage = (
-  raiz: string,
+  root: string,
   {
     volver,
     formas,
@@ -81,39 +81,39 @@ export const secondFactorPage = (
   const own = formas.includes('passkey') ? passkeys : undefined
   return {
     titulo: 'Su segundo factor',
-    guion: own?.guion,
+    script: own?.script,
     cuerpo: html`<h1 tabindex="-1">Ahora, su segundo factor</h1>
-${summary(faults)}${typedFactor(formas, faults, { action: `${raiz}entrar/segundo-factor`, hidden: returnField(volver), send: 'Entrar', note: 'Tiene 10 minutos.' })}
-${own && passkeyButton(raiz, own.dominio, 'entrar', { volver })}
+${summary(faults)}${typedFactor(formas, faults, { action: `${root}entrar/segundo-factor`, hidden: returnField(volver), send: 'Entrar', note: 'Tiene 10 minutos.' })}
+${own && passkeyButton(root, own.dominio, 'entrar', { volver })}
 ${formas.includes('passkey') && html`<p>Con su passkey entra desde el aparato que la tiene${own === undefined && html`, en la página de entrada`}.</p>`}
-<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${raiz}entrar${signInQuery({ volver })}">Empezar otra vez</a></p>`,
+<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${root}entrar${signInQuery({ volver })}">Empezar otra vez</a></p>`,
   }
 }
 
 interface LimitedOptions {
-  raiz: string
+  root: string
   sesion: SesionDePersona
   /** Reason why the session may add none; undefined if it may. */
-  porQue: 'tiene' | 'correo' | undefined
+  reason: 'tiene' | 'correo' | undefined
   passkeys: PasskeyOptions | undefined
 }
 
 /** Returns the page of a person without the required second factor: the ways to add one, and the button to sign out. */
-export const limitedPage = ({ raiz, sesion, porQue, passkeys }: LimitedOptions): PageContent => ({
+export const limitedPage = ({ root, sesion, reason, passkeys }: LimitedOptions): PageContent => ({
   titulo: 'Falta su segundo factor',
-  guion: porQue ? undefined : passkeys?.guion,
+  script: reason ? undefined : passkeys?.script,
   cuerpo: html`<h1 tabindex="-1">Falta su segundo factor</h1>
 ${
-  porQue
-    ? html`<p>${sesion.nombre}, ${NOT_HERE[porQue]}</p>`
+  reason
+    ? html`<p>${sesion.nombre}, ${NOT_HERE[reason]}</p>`
     : html`<p>${sesion.nombre}, para trabajar en la empresa no basta su correo: quien lo lea entraría en su lugar. Agregue un segundo factor, una sola vez.</p>
-${passkeys && passkeyButton(raiz, passkeys.dominio, 'agregar', { before: WITH_PASSKEY })}
+${passkeys && passkeyButton(root, passkeys.dominio, 'agregar', { before: WITH_PASSKEY })}
 <h2>Una app de códigos</h2>
 <p>Una app del teléfono que muestra seis cifras, como Google Authenticator, Aegis o la de sus contraseñas.</p>
-${accountForm(raiz, 'app', '', enviar('Usar una app de códigos'))}
-${firstCodesForm(raiz)}`
+${accountForm(root, 'app', '', submitButton('Usar una app de códigos'))}
+${firstCodesForm(root)}`
 }
-${accountForm(raiz, 'salir', '', enviar('Salir', 'callado'))}`,
+${accountForm(root, 'salir', '', submitButton('Salir', 'callado'))}`,
 })
 
 /** Sentence for a session that may not add a second factor. */
@@ -128,15 +128,15 @@ const WITH_PASSKEY = html`<h2>Una passkey</h2>
 `
 
 /** Form that the script sends after the first passkey was added. Its answer shows the recovery codes. */
-const firstCodesForm = (raiz: string): Html =>
-  html`<div id="primeros" hidden>${accountForm(raiz, 'codigos', '', enviar('Ver mis códigos de recuperación'))}</div>`
+const firstCodesForm = (root: string): Html =>
+  html`<div id="primeros" hidden>${accountForm(root, 'codigos', '', submitButton('Ver mis códigos de recuperación'))}</div>`
 
 /**
  * Returns the page that shows the secret of an app, and asks for the app's first code.
  * @param registro undefined after a wrong code, because the secret is shown only once
  */
 export const appPage = (
-  raiz: string,
+  root: string,
   { registro, qr, faults = {} }: { registro?: RegistroDeTotp; qr?: Html | undefined; faults?: Faults },
 ): PageContent => ({
   titulo: 'Su app de códigos',
@@ -152,13 +152,13 @@ ${qr}
 <p>¿La app está en este mismo aparato? <a href="${registro.uri}">Abrirla aquí</a></p>
 <p>Clave para escribir a mano: <span class="clave">${inGroups(registro.secreto).replaceAll('-', ' ')}</span></p>`
 }
-${accountForm(raiz, 'confirmar', '', html`${factorField('Seis cifras de la app', faults, NUMBERS)}${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}`)}
-${!registro && accountForm(raiz, 'app', '', enviar('Ver otra clave', 'callado'))}
-<p><a href="${raiz}cuenta">Dejarlo</a></p>`,
+${accountForm(root, 'confirmar', '', html`${factorField('Seis cifras de la app', faults, NUMBERS)}${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}`)}
+${!registro && accountForm(root, 'app', '', submitButton('Ver otra clave', 'callado'))}
+<p><a href="${root}cuenta">Dejarlo</a></p>`,
 })
 
 /** Returns the page that shows the recovery codes, only this once. */
-export const codesPage = (raiz: string, codigos: readonly string[], lugar: string): PageContent => {
+export const codesPage = (root: string, codigos: readonly string[], lugar: string): PageContent => {
   const texto = `Códigos de recuperación de ${lugar}\nCada uno vale una vez.\n\n${codigos.join('\n')}\n`
   return {
     titulo: 'Sus códigos de recuperación',
@@ -167,44 +167,44 @@ ${notice(html`<p>Imprímalos o guárdelos ahora: no se vuelven a mostrar.</p>`)}
 <p>Si un día no tiene su teléfono ni su passkey, entre con su correo y uno de estos códigos. Cada uno vale una vez.</p>
 <ul class="codigos">${codigos.map((codigo) => html`<li>${codigo}</li>`)}</ul>
 <p>${button({ text: 'Descargar como texto', href: `data:text/plain;charset=utf-8,${encodeURIComponent(texto)}`, attributes: html`download="codigos-de-recuperacion.txt"` })}</p>
-<p>${button({ text: 'Ya los guardé', kind: 'principal', href: `${raiz}cuenta` })}</p>`,
+<p>${button({ text: 'Ya los guardé', kind: 'principal', href: `${root}cuenta` })}</p>`,
   }
 }
 
 /** Draws the section of the account's page about the app and the recovery codes. */
 export const factorsPart = (
-  raiz: string,
-  { obligatorio, totp, passkeys, codigos_de_recuperacion: quedan }: SegundoFactor,
-  reloj: Clock,
+  root: string,
+  { obligatorio, totp, passkeys, codigos_de_recuperacion: remaining }: SegundoFactor,
+  clock: Clock,
 ): Html => html`<h2>Segundo factor</h2>
 ${
   totp
     ? html`<ul class="lista"><li class="tarjeta"><p><b>App de códigos</b></p>
-<p class="suave">Agregada el ${reloj.larga(totp.creado_en)}${totp.usado_en && html`. Usada el ${reloj.larga(totp.usado_en)}`}.</p>${accountForm(raiz, 'app', '', enviar('Cambiar de app'))}${
-        !(obligatorio && passkeys === 0) && accountForm(raiz, 'quitarApp', '', enviar('Quitar la app', 'peligro'))
+<p class="suave">Agregada el ${clock.formatLong(totp.creado_en)}${totp.usado_en && html`. Usada el ${clock.formatLong(totp.usado_en)}`}.</p>${accountForm(root, 'app', '', submitButton('Cambiar de app'))}${
+        !(obligatorio && passkeys === 0) && accountForm(root, 'quitarApp', '', submitButton('Quitar la app', 'peligro'))
       }</li></ul>`
     : html`<p>${obligatorio ? 'Entra con su passkey. Una app de códigos en el teléfono sirve cuando no la tiene.' : 'Con una app de códigos, quien lea su correo no entra en su lugar.'}</p>
-${accountForm(raiz, 'app', '', enviar('Agregar una app de códigos'))}`
+${accountForm(root, 'app', '', submitButton('Agregar una app de códigos'))}`
 }
 ${
   (totp || passkeys > 0) &&
   html`<h2>Códigos de recuperación</h2>
-<p>${codesLeft(quedan)}</p>
-${accountForm(raiz, 'codigos', '', enviar(quedan === 0 ? 'Hacer códigos de recuperación' : 'Hacer otros diez'))}`
+<p>${codesLeft(remaining)}</p>
+${accountForm(root, 'codigos', '', submitButton(remaining === 0 ? 'Hacer códigos de recuperación' : 'Hacer otros diez'))}`
 }
 `
 
-function codesLeft(quedan: number): Html {
-  if (quedan === 0) return html`No tiene ninguno. Sirven el día en que no tenga su teléfono ni su passkey.`
-  return html`Le ${quedan === 1 ? 'queda 1 código' : `quedan ${quedan} códigos`}. Al hacer otros, estos dejan de valer.`
+function codesLeft(remaining: number): Html {
+  if (remaining === 0) return html`No tiene ninguno. Sirven el día en que no tenga su teléfono ni su passkey.`
+  return html`Le ${remaining === 1 ? 'queda 1 código' : `quedan ${remaining} códigos`}. Al hacer otros, estos dejan de valer.`
 }
 
 /** Draws a QR code as an inline SVG. */
-export function qrDrawing({ lado, modulos }: { lado: number; modulos: ArrayLike<number> }): Html {
+export function qrDrawing({ side, modules }: { side: number; modules: ArrayLike<number> }): Html {
   const quiet = 4
-  const dark = Array.from({ length: lado * lado }, (_nada, i) =>
-    modulos[i] ? `M${(i % lado) + quiet} ${Math.floor(i / lado) + quiet}h1v1h-1z` : '',
+  const dark = Array.from({ length: side * side }, (_unused, i) =>
+    modules[i] ? `M${(i % side) + quiet} ${Math.floor(i / side) + quiet}h1v1h-1z` : '',
   ).join('')
-  const whole = lado + 2 * quiet
+  const whole = side + 2 * quiet
   return html`<svg class="qr" viewBox="0 0 ${whole} ${whole}" role="img" aria-label="Código QR para la app"><rect width="${whole}" height="${whole}" fill="#fff"/><path fill="#000" d="${new Html(dark)}"/></svg>`
 }

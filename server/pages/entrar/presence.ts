@@ -1,12 +1,12 @@
 import { isPresent } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
-import type { Quien } from '../../domain/bitacora/bitacora.ts'
+import type { Actor } from '../../domain/bitacora/bitacora.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { escribirCodigo, MINUTOS_DE_CODIGO } from '../../domain/equipo/codigo.ts'
-import { limitarEntradas } from '../../domain/equipo/entradas.ts'
-import { type Factores, leerFactores, pideSegundoFactor } from '../../domain/equipo/factores.ts'
-import { probarConCodigo } from '../../domain/equipo/probarPresencia.ts'
-import { formasDe } from '../../domain/equipo/segundoFactor.ts'
+import { CODE_MINUTES, writeCode } from '../../domain/equipo/codigo.ts'
+import { limitSignIns } from '../../domain/equipo/entradas.ts'
+import { type Factors, needsSecondFactor, readFactors } from '../../domain/equipo/factores.ts'
+import { proveWithCode } from '../../domain/equipo/probarPresencia.ts'
+import { factorFormsOf } from '../../domain/equipo/segundoFactor.ts'
 import { ArrowRight } from '../../generado/contrato/iconos.ts'
 import { Problema } from '../../platform/errors.ts'
 import { readForm } from '../form.ts'
@@ -22,44 +22,44 @@ import { codeField, type Faults, mailboxNotice, type PasskeyOptions, passkeyButt
 const PATH = 'cuenta/presencia'
 
 /** Redirects to the page that asks for a proof of presence and then returns to a path. */
-export const askForPresence = (raiz: string, volver: string): Sheet => ({
+export const askForPresence = (root: string, volver: string): Sheet => ({
   status: 303,
-  a: `${raiz}${PATH}?volver=${encodeURIComponent(volver)}`,
+  a: `${root}${PATH}?volver=${encodeURIComponent(volver)}`,
 })
 
 interface ViewOptions {
-  raiz: string
+  root: string
   volver: string
   correo: string
-  factores: Factores
+  factors: Factors
 }
 
 /** Returns the page that offers a code by mail and, if the person has one, a passkey. */
-const askPage = ({ raiz, volver, correo }: ViewOptions, passkeys: PasskeyOptions | undefined): PageContent => ({
+const askPage = ({ root, volver, correo }: ViewOptions, passkeys: PasskeyOptions | undefined): PageContent => ({
   titulo: 'Confirme que es usted',
-  guion: passkeys?.guion,
+  script: passkeys?.script,
   cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
 <p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado. Le mandamos un código a ${correo}.</p>
-<form method="post" action="${raiz}${PATH}"><input type="hidden" name="volver" value="${volver}">
+<form method="post" action="${root}${PATH}"><input type="hidden" name="volver" value="${volver}">
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-${passkeys && passkeyButton(raiz, passkeys.dominio, 'probar', { volver })}
-<p><a href="${raiz}cuenta">Volver a su cuenta</a></p>`,
+${passkeys && passkeyButton(root, passkeys.dominio, 'probar', { volver })}
+<p><a href="${root}cuenta">Volver a su cuenta</a></p>`,
 })
 
 const codePage = (
-  { raiz, volver, correo }: ViewOptions,
+  { root, volver, correo }: ViewOptions,
   { buzon, faults = {} }: { buzon: boolean; faults?: Faults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>En un minuto le llega a ${correo}. Vale 10 minutos, una vez, en este navegador.</p>
-${buzon && mailboxNotice(raiz)}
-<form method="post" action="${raiz}${PATH}/codigo"><input type="hidden" name="volver" value="${volver}">
+${buzon && mailboxNotice(root)}
+<form method="post" action="${root}${PATH}/codigo"><input type="hidden" name="volver" value="${volver}">
 ${codeField(faults)}
 ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${raiz}${PATH}?volver=${encodeURIComponent(volver)}">Pedir otro código</a></p>`,
+<p><a href="${root}${PATH}?volver=${encodeURIComponent(volver)}">Pedir otro código</a></p>`,
 })
 
 /**
@@ -67,35 +67,35 @@ ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: h
  * session.
  */
 const factorPage = (
-  { raiz, volver, factores }: ViewOptions,
+  { root, volver, factors }: ViewOptions,
   { passkeys, faults = {} }: { passkeys: PasskeyOptions | undefined; faults?: Faults },
 ): PageContent => {
-  const formas = formasDe(factores)
+  const formas = factorFormsOf(factors)
   const own = formas.includes('passkey') ? passkeys : undefined
   return {
     titulo: 'Confirme que es usted',
-    guion: own?.guion,
+    script: own?.script,
     cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
 ${summary(faults)}<p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado.</p>
 ${typedFactor(formas, faults, {
-  action: `${raiz}${PATH}/codigo`,
+  action: `${root}${PATH}/codigo`,
   hidden: html`<input type="hidden" name="volver" value="${volver}">`,
   send: 'Confirmar',
 })}
-${own && passkeyButton(raiz, own.dominio, 'probar', { volver })}
+${own && passkeyButton(root, own.dominio, 'probar', { volver })}
 ${formas.includes('passkey') && html`<p>Con su passkey confirma desde el aparato que la tiene.</p>`}
-<p><a href="${raiz}cuenta">Volver a su cuenta</a></p>`,
+<p><a href="${root}cuenta">Volver a su cuenta</a></p>`,
   }
 }
 
 /** Sentence for a second factor that is wrong, or a code of it that was used before. */
 export const WRONG_FACTOR = 'El código no vale. Espere el siguiente de su app, o use uno de recuperación.'
 
-type Person = Quien & { identidad: Identities['sesionDePersona'] }
+type Person = Actor & { identity: Identities['sesionDePersona'] }
 
 type PresenceDeps = Pick<
   Deps,
-  'db' | 'reloj' | 'secretos' | 'nuevoId' | 'navegador' | 'ajustes' | 'bitacora' | 'limiteDeEntrada' | 'avisarTrabajo'
+  'db' | 'clock' | 'secretos' | 'newId' | 'browser' | 'settings' | 'bitacora' | 'signInLimit' | 'notifyJobs'
 > &
   SessionDeps
 
@@ -103,54 +103,59 @@ type PresenceDeps = Pick<
  * Creates the handlers of `/cuenta/presencia`, which works without JavaScript. Redirects to `/entrar` without a
  * session.
  */
-export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | undefined): Page['atender'] {
-  const { db, navegador, ajustes, reloj } = deps
-  const buzon = ajustes.buzon && ajustes.sinCorreo
+export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | undefined): Page['handle'] {
+  const { db, browser, settings, clock } = deps
+  const buzon = settings.buzon && settings.lacksMail
 
-  const mandar = async ({ raiz, volver, correo, factores }: ViewOptions, red: string): Promise<Sheet> => {
-    if (pideSegundoFactor(factores)) return askForPresence(raiz, volver)
-    limitarEntradas(deps, red)
-    const { token } = await escribirCodigo(deps, correo)
-    const cabeceras = { 'Set-Cookie': navegador.ponerEntrada(token, MINUTOS_DE_CODIGO * 60) }
-    return { status: 303, a: `${raiz}${PATH}/codigo?volver=${encodeURIComponent(volver)}`, cabeceras }
+  const sendPresenceCode = async ({ root, volver, correo, factors }: ViewOptions, red: string): Promise<Sheet> => {
+    if (needsSecondFactor(factors)) return askForPresence(root, volver)
+    limitSignIns(deps, red)
+    const { token } = await writeCode(deps, correo)
+    const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
+    return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(volver)}`, cabeceras }
   }
 
-  const probar = async (quien: Person, cookie: string, codigo: string, vista: ViewOptions): Promise<Sheet> => {
+  const verifyPresenceCode = async (
+    quien: Person,
+    cookie: string,
+    codigo: string,
+    vista: ViewOptions,
+  ): Promise<Sheet> => {
     try {
-      await probarConCodigo(deps, quien, { cookie, codigo })
-      const cabeceras = { 'Set-Cookie': navegador.ponerEntrada('', 0) }
-      return { status: 303, a: vista.raiz + vista.volver.slice(1), cabeceras }
+      await proveWithCode(deps, quien, { cookie, codigo })
+      const cabeceras = { 'Set-Cookie': browser.setSignIn('', 0) }
+      return { status: 303, a: vista.root + vista.volver.slice(1), cabeceras }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'sesion_invalida')
         return {
           status: 401,
-          ...messagePage('La sesión se cerró', html`${error.message} <a href="${vista.raiz}entrar">Entrar</a>`),
-          cabeceras: { 'Set-Cookie': navegador.ponerSesionDePersona('', 0) },
+          ...messagePage('La sesión se cerró', html`${error.message} <a href="${vista.root}entrar">Entrar</a>`),
+          cabeceras: { 'Set-Cookie': browser.setPersonaSesion('', 0) },
         }
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      const page = pideSegundoFactor(vista.factores)
+      const page = needsSecondFactor(vista.factors)
         ? factorPage(vista, { passkeys, faults: { codigo: WRONG_FACTOR } })
         : codePage(vista, { buzon, faults: { codigo: error.message } })
       return { status: 401, ...page }
     }
   }
 
-  return async (pedido) => {
-    const { req, raiz, resto, leyendo, red } = pedido
-    const identidad = await sessionOf(deps, pedido)
-    if (!identidad) return signInSheet(deps, pedido)
-    const { codigo, ...formulario } = leyendo
+  return async (pageRequest) => {
+    const { req, root, rest, reading, red } = pageRequest
+    const identity = await sessionOf(deps, pageRequest)
+    if (!identity) return signInSheet(deps, pageRequest)
+    const { codigo, ...form } = reading
       ? { codigo: '', volver: req.query.volver }
       : await readForm(req, ['codigo', 'volver'])
-    const volver = returnPath(formulario.volver)
-    const factores = await leerFactores(db.consultar, identidad.personaId)
-    const vista = { raiz, volver, correo: identidad.correo, factores }
-    if (!leyendo && resto !== 'codigo') return mandar(vista, red)
-    const quien = { identidad, red, idSolicitud: req.solicitud.id }
-    if (!leyendo) return probar(quien, req.headers.cookie ?? '', codigo, vista)
-    if (isPresent(identidad, reloj())) return { status: 303, a: raiz + volver.slice(1) }
-    if (pideSegundoFactor(factores)) return { status: 200, ...factorPage(vista, { passkeys }) }
-    if (resto === 'codigo') return { status: 200, ...codePage(vista, { buzon }) }
-    return { status: 200, ...askPage(vista, factores.passkeys > 0 ? passkeys : undefined) }
+    const volver = returnPath(form.volver)
+    const factors = await readFactors(db.query, identity.personaId)
+    const vista = { root, volver, correo: identity.correo, factors }
+    if (!reading && rest !== 'codigo') return sendPresenceCode(vista, red)
+    const quien = { identity, red, requestId: req.solicitud.id }
+    if (!reading) return verifyPresenceCode(quien, req.headers.cookie ?? '', codigo, vista)
+    if (isPresent(identity, clock())) return { status: 303, a: root + volver.slice(1) }
+    if (needsSecondFactor(factors)) return { status: 200, ...factorPage(vista, { passkeys }) }
+    if (rest === 'codigo') return { status: 200, ...codePage(vista, { buzon }) }
+    return { status: 200, ...askPage(vista, factors.passkeys > 0 ? passkeys : undefined) }
   }
 }

@@ -1,20 +1,20 @@
 import type { Express, Request } from 'express'
 import { isPresent } from '../../api/http/authenticate.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
-import { zonaDeLaEmpresa } from '../../domain/catalogo/zona.ts'
+import { empresaTimeZone } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { aceptar, leerInvitacion } from '../../domain/equipo/aceptar.ts'
-import { escribirCodigo, MINUTOS_DE_CODIGO } from '../../domain/equipo/codigo.ts'
-import { limitarEntradas } from '../../domain/equipo/entradas.ts'
-import { entrar } from '../../domain/equipo/entrar.ts'
-import { entrarConSegundoFactor } from '../../domain/equipo/entrarConSegundoFactor.ts'
-import { impedimento } from '../../domain/equipo/factores.ts'
-import { leerPasskeys, parteConfiada, presentarPasskey } from '../../domain/equipo/passkey.ts'
-import { comercioDe, exigirCorreo } from '../../domain/equipo/persona.ts'
-import { quitarPasskeyDe } from '../../domain/equipo/quitarPasskey.ts'
-import { leerEntradaAMedias, MINUTOS_A_MEDIAS, presentarSegundoFactor } from '../../domain/equipo/segundoFactor.ts'
-import { cookiesDeSesion, presentarSesionDePersona } from '../../domain/equipo/sesion.ts'
-import { cerrarSesionDe, elegir, leerSesiones } from '../../domain/equipo/sesiones.ts'
+import { acceptInvitacion, leerInvitacion } from '../../domain/equipo/aceptar.ts'
+import { CODE_MINUTES, writeCode } from '../../domain/equipo/codigo.ts'
+import { limitSignIns } from '../../domain/equipo/entradas.ts'
+import { enterWithCode } from '../../domain/equipo/entrar.ts'
+import { enterWithSecondFactor } from '../../domain/equipo/entrarConSegundoFactor.ts'
+import { findImpediment } from '../../domain/equipo/factores.ts'
+import { leerPasskeys, presentPasskey, relyingParty } from '../../domain/equipo/passkey.ts'
+import { comercioOf, requireCorreo } from '../../domain/equipo/persona.ts'
+import { removePasskeyOf } from '../../domain/equipo/quitarPasskey.ts'
+import { HALF_SIGN_IN_MINUTES, presentSecondFactor, readHalfSignIn } from '../../domain/equipo/segundoFactor.ts'
+import { presentPersonaSesion, sesionCookies } from '../../domain/equipo/sesion.ts'
+import { chooseMembresia, closeSesionOf, leerSesiones } from '../../domain/equipo/sesiones.ts'
 import { Problema } from '../../platform/errors.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { readGenerated } from '../assets.ts'
@@ -44,11 +44,11 @@ import {
 } from './view.ts'
 
 /** Maximum requests per minute from one network to these pages. */
-const CONSULTAS = 120
+const REQUESTS_PER_MINUTE = 120
 
 type SignInDeps = Pick<
   Deps,
-  'db' | 'reloj' | 'secretos' | 'nuevoId' | 'navegador' | 'ajustes' | 'bitacora' | 'limiteDeEntrada' | 'avisarTrabajo'
+  'db' | 'clock' | 'secretos' | 'newId' | 'browser' | 'settings' | 'bitacora' | 'signInLimit' | 'notifyJobs'
 > &
   SessionDeps
 
@@ -57,56 +57,51 @@ type SignInDeps = Pick<
  * work without JavaScript, except for passkeys. Opening a page never changes anything, because mail programs open links
  * by themselves.
  */
-export function servirEntrada(app: Express, fachada: Front, deps: SignInDeps) {
+export function serveSignIn(app: Express, front: Front, deps: SignInDeps) {
   const leer = (archivo: string) => readGenerated(`paginas/entrar/${archivo}`).toString()
-  const [estilo, programa] = [leer('estilo.css'), leer('navegador.js')]
-  const parte = parteConfiada(deps.ajustes.urlDePersonas)
-  const passkeys = parte && { guion: new Html(programa), dominio: parte.dominio }
-  const cabeza = ownHead(new Html(estilo))
-  const limite = createLimit(CONSULTAS)
-  const { verDireccion, verCodigo, mandarCodigo, entrarConCodigo } = createSignIn(deps, passkeys)
+  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const parte = relyingParty(deps.settings.urlDePersonas)
+  const passkeys = parte && { script: new Html(program), dominio: parte.dominio }
+  const head = ownHead(new Html(style))
+  const limite = createLimit(REQUESTS_PER_MINUTE)
+  const { showAddress, showCode, sendCode, signInWithCode } = createSignIn(deps, passkeys)
   const segundoFactor = createSecondFactor(deps, passkeys)
-  const invitacion = createInvitation(deps, fachada)
-  const cuenta = createAccount(deps, fachada, passkeys)
-  const pagina = (atender: Page['atender']): Page => ({
-    metodos: ['POST'],
+  const invitacion = createInvitation(deps, front)
+  const cuenta = createAccount(deps, front, passkeys)
+  const pagina = (handle: Page['handle']): Page => ({
+    methods: ['POST'],
     cabeceras: {
-      ...fachada.permisos({
-        'style-src': byDigest(estilo),
-        'script-src': byDigest(programa),
+      ...front.permisos({
+        'style-src': byDigest(style),
+        'script-src': byDigest(program),
         'connect-src': "'self'",
         'form-action': "'self'",
       }),
       ...FORM_REFERRER,
     },
-    cabeza: () => cabeza,
-    fachada,
-    fallo: ACCOUNT_FAILED,
+    head: () => head,
+    front,
+    failure: ACCOUNT_FAILED,
     esperar: ({ red }) => limite(red),
-    atender: (pedido) => answer(deps, pedido, atender),
+    handle: (pageRequest) => answer(deps, pageRequest, handle),
   })
-  const ruta = (pedido: PageRequest) => {
-    const { resto, leyendo } = pedido
-    if (resto === 'segundo-factor') return segundoFactor(pedido)
-    if (resto === 'codigo') return leyendo ? verCodigo(pedido) : entrarConCodigo(pedido)
-    return leyendo ? verDireccion(pedido) : mandarCodigo(pedido)
+  const handlerOf = (pageRequest: PageRequest) => {
+    const { rest, reading } = pageRequest
+    if (rest === 'segundo-factor') return segundoFactor(pageRequest)
+    if (rest === 'codigo') return reading ? showCode(pageRequest) : signInWithCode(pageRequest)
+    return reading ? showAddress(pageRequest) : sendCode(pageRequest)
   }
-  servePage(app, '/entrar', pagina(ruta), (resto) => !['', 'codigo', 'segundo-factor'].includes(resto))
+  servePage(app, '/entrar', pagina(handlerOf), (rest) => !['', 'codigo', 'segundo-factor'].includes(rest))
   servePage(app, '/invitacion', pagina(invitacion))
-  servePage(
-    app,
-    '/cuenta/presencia',
-    pagina(createPresence(deps, passkeys)),
-    (resto) => !['', 'codigo'].includes(resto),
-  )
-  servePage(app, '/cuenta', pagina(cuenta), (resto) => resto !== '')
+  servePage(app, '/cuenta/presencia', pagina(createPresence(deps, passkeys)), (rest) => !['', 'codigo'].includes(rest))
+  servePage(app, '/cuenta', pagina(cuenta), (rest) => rest !== '')
 }
 
 /** Answers a request, and shows refusals as pages. */
-async function answer({ navegador }: SignInDeps, pedido: PageRequest, atender: Page['atender']): Promise<Sheet> {
-  if (!pedido.leyendo && !navegador.esPropia(pedido.req)) return { status: 403, ...FOREIGN_FORM }
+async function answer({ browser }: SignInDeps, pageRequest: PageRequest, handle: Page['handle']): Promise<Sheet> {
+  if (!pageRequest.reading && !browser.isOwnRequest(pageRequest.req)) return { status: 403, ...FOREIGN_FORM }
   try {
-    return await atender(pedido)
+    return await handle(pageRequest)
   } catch (error) {
     if (error instanceof FormError) return { status: error.status, ...UNREADABLE_FORM }
     const wait = waitSheet(error)
@@ -116,12 +111,12 @@ async function answer({ navegador }: SignInDeps, pedido: PageRequest, atender: P
   }
 }
 
-const agenteDe = (req: Request) => req.headers['user-agent'] ?? ''
+const userAgentOf = (req: Request) => req.headers['user-agent'] ?? ''
 
 /** Returns the faults of a refused form by field; undefined for another error. */
 function faultsOf(error: unknown): Faults | undefined {
   if (!(error instanceof Problema) || error.codigo !== 'validacion') return undefined
-  const fallas = error.detalles.errores ?? []
+  const fallas = error.details.errores ?? []
   return Object.fromEntries(fallas.map(({ campo }) => [campo.slice(1), SENTENCES[campo] ?? 'Revise este dato.']))
 }
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -132,179 +127,179 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** Creates the handlers of `/entrar`. */
 function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
-  const { navegador, ajustes } = deps
-  const buzon = ajustes.buzon && ajustes.sinCorreo
-  const verDireccion = async ({ req, raiz }: PageRequest): Promise<Sheet> => {
+  const { browser, settings } = deps
+  const buzon = settings.buzon && settings.lacksMail
+  const showAddress = async ({ req, root }: PageRequest): Promise<Sheet> => {
     const idle = req.query.por === 'inactividad'
-    return { status: 200, ...addressPage(raiz, { volver: returnPath(req.query.volver), idle, passkeys }) }
+    return { status: 200, ...addressPage(root, { volver: returnPath(req.query.volver), idle, passkeys }) }
   }
-  const verCodigo = async ({ req, raiz }: PageRequest): Promise<Sheet> => ({
+  const showCode = async ({ req, root }: PageRequest): Promise<Sheet> => ({
     status: 200,
-    ...codePage(raiz, { volver: returnPath(req.query.volver), buzon }),
+    ...codePage(root, { volver: returnPath(req.query.volver), buzon }),
   })
-  const mandarCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
+  const sendCode = async ({ req, root, red }: PageRequest): Promise<Sheet> => {
     const { correo, ...form } = await readForm(req, ['correo', 'volver'])
     const volver = returnPath(form.volver)
-    limitarEntradas(deps, red)
+    limitSignIns(deps, red)
     try {
-      const { token } = await escribirCodigo(deps, exigirCorreo(correo))
-      const cabeceras = { 'Set-Cookie': navegador.ponerEntrada(token, MINUTOS_DE_CODIGO * 60) }
-      return { status: 303, a: `${raiz}entrar/codigo${signInQuery({ volver })}`, cabeceras }
+      const { token } = await writeCode(deps, requireCorreo(correo))
+      const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
+      return { status: 303, a: `${root}entrar/codigo${signInQuery({ volver })}`, cabeceras }
     } catch (error) {
       const faults = faultsOf(error)
       if (!faults) throw error
-      return { status: 422, ...addressPage(raiz, { correo, volver, faults, passkeys }) }
+      return { status: 422, ...addressPage(root, { correo, volver, faults, passkeys }) }
     }
   }
-  const entrarConCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
+  const signInWithCode = async ({ req, root, red }: PageRequest): Promise<Sheet> => {
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const volver = returnPath(form.volver)
-    const devolver = limitarEntradas(deps, red)
-    const quien = { agente: agenteDe(req), red, idSolicitud: req.solicitud.id }
+    const devolver = limitSignIns(deps, red)
+    const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
-      const entrado = await entrar(deps, { cookie: req.headers.cookie ?? '', codigo }, quien)
+      const signedIn = await enterWithCode(deps, { cookie: req.headers.cookie ?? '', codigo }, quien)
       devolver()
-      const sinCodigo = navegador.ponerEntrada('', 0)
-      if ('aMedias' in entrado) {
-        const cookie = navegador.ponerEntradaAMedias(entrado.aMedias.token, MINUTOS_A_MEDIAS * 60)
-        const a = `${raiz}entrar/segundo-factor${signInQuery({ volver })}`
-        return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, sinCodigo] } }
+      const clearedCookie = browser.setSignIn('', 0)
+      if ('aMedias' in signedIn) {
+        const cookie = browser.setPartialSignIn(signedIn.aMedias.token, HALF_SIGN_IN_MINUTES * 60)
+        const a = `${root}entrar/segundo-factor${signInQuery({ volver })}`
+        return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, clearedCookie] } }
       }
-      const cookies = [...cookiesDeSesion(deps, entrado.token, entrado.vista), sinCodigo]
-      return { status: 303, a: raiz + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      const cookies = [...sesionCookies(deps, signedIn.token, signedIn.vista), clearedCookie]
+      return { status: 303, a: root + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      return { status: 401, ...codePage(raiz, { volver, buzon, faults: { codigo: error.message } }) }
+      return { status: 401, ...codePage(root, { volver, buzon, faults: { codigo: error.message } }) }
     }
   }
-  return { verDireccion, verCodigo, mandarCodigo, entrarConCodigo }
+  return { showAddress, showCode, sendCode, signInWithCode }
 }
 
 /**
  * Creates the handler of `/entrar/segundo-factor`. Redirects to `/entrar` if no sign-in waits for its second factor.
  */
-function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefined): Page['atender'] {
-  const { navegador } = deps
-  return async ({ req, raiz, red, leyendo }) => {
+function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefined): Page['handle'] {
+  const { browser } = deps
+  return async ({ req, root, red, reading }) => {
     const cookie = req.headers.cookie ?? ''
-    const pedido = await leerEntradaAMedias(deps, cookie)
-    if (!pedido) return { status: 303, a: `${raiz}entrar` }
-    const { formas } = pedido
-    if (leyendo)
-      return { status: 200, ...secondFactorPage(raiz, { volver: returnPath(req.query.volver), formas, passkeys }) }
+    const pageRequest = await readHalfSignIn(deps, cookie)
+    if (!pageRequest) return { status: 303, a: `${root}entrar` }
+    const { formas } = pageRequest
+    if (reading)
+      return { status: 200, ...secondFactorPage(root, { volver: returnPath(req.query.volver), formas, passkeys }) }
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
     const volver = returnPath(form.volver)
-    const devolver = limitarEntradas(deps, red)
-    const quien = { agente: agenteDe(req), red, idSolicitud: req.solicitud.id }
+    const devolver = limitSignIns(deps, red)
+    const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
-      const { token, vista } = await entrarConSegundoFactor(deps, { cookie, codigo }, quien)
+      const { token, vista } = await enterWithSecondFactor(deps, { cookie, codigo }, quien)
       devolver()
-      const cookies = [...cookiesDeSesion(deps, token, vista), navegador.ponerEntradaAMedias('', 0)]
-      return { status: 303, a: raiz + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      const cookies = [...sesionCookies(deps, token, vista), browser.setPartialSignIn('', 0)]
+      return { status: 303, a: root + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
-      if (!(await leerEntradaAMedias(deps, cookie)))
-        return { status: 401, ...attemptOver(raiz), cabeceras: { 'Set-Cookie': navegador.ponerEntradaAMedias('', 0) } }
+      if (!(await readHalfSignIn(deps, cookie)))
+        return { status: 401, ...attemptOver(root), cabeceras: { 'Set-Cookie': browser.setPartialSignIn('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
-      return { status: 401, ...secondFactorPage(raiz, { volver, formas, faults, passkeys }) }
+      return { status: 401, ...secondFactorPage(root, { volver, formas, faults, passkeys }) }
     }
   }
 }
 
 /** Creates the handler of `/invitacion/{token}`. */
-function createInvitation(deps: SignInDeps, { marca }: Front): Page['atender'] {
+function createInvitation(deps: SignInDeps, { brand }: Front): Page['handle'] {
   const { db } = deps
-  const nombreDe = async (ambito: string) => {
-    const comercio = comercioDe(ambito)
+  const nameOf = async (ambito: string) => {
+    const comercio = comercioOf(ambito)
     const fila = comercio === null ? null : await db.prisma.comercio.findUnique({ where: { comercio } })
-    return fila?.nombre ?? marca.nombre
+    return fila?.nombre ?? brand.nombre
   }
-  return async ({ req, resto: token, raiz, red, leyendo }) => {
+  return async ({ req, rest: token, root, red, reading }) => {
     const invitacion = await leerInvitacion(deps, token)
     if (!invitacion) return { status: 410, ...INVALID_INVITATION }
     const { ambito, alcances, correo, codigo_hash } = invitacion
     const vista = {
-      raiz,
+      root,
       token,
-      lugar: await nombreDe(ambito),
+      lugar: await nameOf(ambito),
       alcances,
-      pregunta: correo === null,
-      pideCodigo: codigo_hash !== null,
+      asksForCorreo: correo === null,
+      asksForCode: codigo_hash !== null,
     }
-    if (leyendo) return { status: 200, ...invitationPage(vista) }
-    const valores = await readForm(req, ['codigo', 'correo', 'nombre'])
-    const devolver = limitarEntradas(deps, red)
+    if (reading) return { status: 200, ...invitationPage(vista) }
+    const values = await readForm(req, ['codigo', 'correo', 'nombre'])
+    const devolver = limitSignIns(deps, red)
     try {
-      const quien = { agente: agenteDe(req), cookie: req.headers.cookie ?? '', red, idSolicitud: req.solicitud.id }
-      const abierta = await aceptar(deps, { token, ...valores }, quien)
+      const quien = { userAgent: userAgentOf(req), cookie: req.headers.cookie ?? '', red, requestId: req.solicitud.id }
+      const abierta = await acceptInvitacion(deps, { token, ...values }, quien)
       devolver()
-      const cabeceras = { 'Set-Cookie': cookiesDeSesion(deps, abierta.token, abierta.vista) }
-      return { status: 303, a: `${raiz}cuenta`, cabeceras }
+      const cabeceras = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.vista) }
+      return { status: 303, a: `${root}cuenta`, cabeceras }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'codigo_incorrecto') {
         if (!(await leerInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
-        return { status: 401, ...invitationPage({ ...vista, valores, faults: { codigo: error.message } }) }
+        return { status: 401, ...invitationPage({ ...vista, values, faults: { codigo: error.message } }) }
       }
       const faults = faultsOf(error)
       if (!faults) throw error
-      return { status: 422, ...invitationPage({ ...vista, valores, faults }) }
+      return { status: 422, ...invitationPage({ ...vista, values, faults }) }
     }
   }
 }
 
 /** Creates the handler of `/cuenta`. Redirects to `/entrar` without a session. */
-function createAccount(deps: SignInDeps, { marca }: Front, passkeys: PasskeyOptions | undefined): Page['atender'] {
-  const { db, navegador, ajustes, reloj } = deps
-  return async (pedido) => {
-    const { req, raiz, red, leyendo } = pedido
-    const identidad = await sessionOf(deps, pedido)
-    if (!identidad) return signInSheet(deps, pedido)
-    const quien = { identidad, red, idSolicitud: req.solicitud.id }
-    if (!leyendo) {
-      const formulario = await readForm(req, ['accion', 'cual', 'razon', 'codigo'])
-      const { accion, cual } = formulario
+function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOptions | undefined): Page['handle'] {
+  const { db, browser, settings, clock } = deps
+  return async (pageRequest) => {
+    const { req, root, red, reading } = pageRequest
+    const identity = await sessionOf(deps, pageRequest)
+    if (!identity) return signInSheet(deps, pageRequest)
+    const quien = { identity, red, requestId: req.solicitud.id }
+    if (!reading) {
+      const form = await readForm(req, ['accion', 'cual', 'razon', 'codigo'])
+      const { accion, cual } = form
       if (accion === 'salir') {
-        await cerrarSesionDe(deps, quien, identidad.codigo, 'cerrarSesionDePersona')
-        const cabeceras = { 'Set-Cookie': navegador.ponerSesionDePersona('', 0) }
-        return { status: 303, a: `${raiz}entrar`, cabeceras }
+        await closeSesionOf(deps, quien, identity.codigo, 'cerrarSesionDePersona')
+        const cabeceras = { 'Set-Cookie': browser.setPersonaSesion('', 0) }
+        return { status: 303, a: `${root}entrar`, cabeceras }
       }
-      const presente = isPresent(identidad, reloj())
-      if (changesFactors(accion) && !presente) return askForPresence(raiz, '/cuenta')
-      if (changesFactors(accion)) return changeFactors(deps, quien, formulario, raiz)
-      if (identidad.faltaSegundoFactor) return { status: 303, a: `${raiz}cuenta` }
-      const decidida = await decideByForm(deps, quien, formulario, raiz)
-      if (decidida) return decidida
-      if (accion === 'cerrar') await cerrarSesionDe(deps, quien, cual, 'cerrarSesionPorCodigo')
-      if (accion === 'elegir') return elegirOtra(deps, quien, cual, raiz)
-      if (accion === 'quitar' && !presente) return askForPresence(raiz, returnPath(`/cuenta?quitar=${cual}`))
-      if (accion === 'quitar') return removePasskey(deps, quien, cual, raiz)
-      return { status: 303, a: `${raiz}cuenta` }
+      const isPresentNow = isPresent(identity, clock())
+      if (changesFactors(accion) && !isPresentNow) return askForPresence(root, '/cuenta')
+      if (changesFactors(accion)) return changeFactors(deps, quien, form, root)
+      if (identity.lacksSecondFactor) return { status: 303, a: `${root}cuenta` }
+      const decisionSheet = await decideByForm(deps, quien, form, root)
+      if (decisionSheet) return decisionSheet
+      if (accion === 'cerrar') await closeSesionOf(deps, quien, cual, 'cerrarSesionPorCodigo')
+      if (accion === 'elegir') return switchMembresia(deps, quien, cual, root)
+      if (accion === 'quitar' && !isPresentNow) return askForPresence(root, returnPath(`/cuenta?quitar=${cual}`))
+      if (accion === 'quitar') return removePasskey(deps, quien, cual, root)
+      return { status: 303, a: `${root}cuenta` }
     }
-    const sesion = await presentarSesionDePersona(db, identidad)
-    if (identidad.faltaSegundoFactor) {
-      const porQue = await impedimento(db.consultar, identidad.sesion, identidad.personaId)
-      return { status: 200, ...limitedPage({ raiz, sesion, porQue, passkeys }) }
+    const sesion = await presentPersonaSesion(db, identity)
+    if (identity.lacksSecondFactor) {
+      const reason = await findImpediment(db.query, identity.sesion, identity.personaId)
+      return { status: 200, ...limitedPage({ root, sesion, reason, passkeys }) }
     }
     const comercios = sesion.membresias.flatMap(({ comercio }) => comercio ?? [])
-    const filas = await db.prisma.comercio.findMany({ where: { comercio: { in: comercios } } })
-    const nombres = new Map(filas.map(({ comercio, nombre }) => [comercio, nombre]))
-    const nombreDe = (comercio: string | null) => (comercio && nombres.get(comercio)) ?? marca.nombre
-    const zona = zonaDeLaEmpresa(ajustes.zonaHoraria)
-    const suyas = (await leerPasskeys(db, identidad.personaId)).map(presentarPasskey)
-    const sesiones = await leerSesiones(deps, identidad)
+    const rows = await db.prisma.comercio.findMany({ where: { comercio: { in: comercios } } })
+    const names = new Map(rows.map(({ comercio, nombre }) => [comercio, nombre]))
+    const nameOf = (comercio: string | null) => (comercio && names.get(comercio)) ?? brand.nombre
+    const zona = empresaTimeZone(settings.timeZone)
+    const ownItems = (await leerPasskeys(db, identity.personaId)).map(presentPasskey)
+    const sesiones = await leerSesiones(deps, identity)
     return {
       status: 200,
       ...accountPage({
-        raiz,
+        root,
         sesion,
         sesiones,
-        suyas,
+        ownItems,
         passkeys,
-        quitar: suyas.find(({ passkey }) => passkey === req.query.quitar),
-        nombreDe,
+        passkeyToRemove: ownItems.find(({ passkey }) => passkey === req.query.quitar),
+        nameOf,
         zona,
-        aprobaciones: await approvalsPart(deps, identidad, { raiz, zona }),
-        factores: factorsPart(raiz, await presentarSegundoFactor(db.consultar, identidad.personaId), createClock(zona)),
+        aprobaciones: await approvalsPart(deps, identity, { root, zona }),
+        factors: factorsPart(root, await presentSecondFactor(db.query, identity.personaId), createClock(zona)),
       }),
     }
   }
@@ -313,16 +308,16 @@ function createAccount(deps: SignInDeps, { marca }: Front, passkeys: PasskeyOpti
 /** Removes a passkey of the person, unless it is the last second factor of a person who needs one. */
 async function removePasskey(
   deps: SignInDeps,
-  quien: Parameters<typeof quitarPasskeyDe>[1],
+  quien: Parameters<typeof removePasskeyOf>[1],
   passkey: string,
-  raiz: string,
+  root: string,
 ): Promise<Sheet> {
   try {
-    await quitarPasskeyDe(deps, quien, passkey)
-    return { status: 303, a: `${raiz}cuenta` }
+    await removePasskeyOf(deps, quien, passkey)
+    return { status: 303, a: `${root}cuenta` }
   } catch (error) {
     if (!(error instanceof Problema) || error.codigo !== 'ultimo_segundo_factor') throw error
-    return { status: error.status, ...backPage('No se pudo', error.message, raiz) }
+    return { status: error.status, ...backPage('No se pudo', error.message, root) }
   }
 }
 
@@ -330,17 +325,17 @@ async function removePasskey(
  * Switches the session to another membership. If the session is too old for that membership, the person must sign in
  * again.
  */
-async function elegirOtra(
+async function switchMembresia(
   deps: SignInDeps,
-  quien: Parameters<typeof elegir>[1],
+  quien: Parameters<typeof chooseMembresia>[1],
   membresia: string,
-  raiz: string,
+  root: string,
 ): Promise<Sheet> {
   try {
-    await elegir(deps, quien, { membresia })
+    await chooseMembresia(deps, quien, { membresia })
   } catch (error) {
-    if (error instanceof Problema && error.codigo === 'sesion_invalida') return { status: 303, a: `${raiz}entrar` }
+    if (error instanceof Problema && error.codigo === 'sesion_invalida') return { status: 303, a: `${root}entrar` }
     if (!(error instanceof Problema) || error.codigo !== 'membresia_desconocida') throw error
   }
-  return { status: 303, a: `${raiz}cuenta` }
+  return { status: 303, a: `${root}cuenta` }
 }

@@ -2,11 +2,11 @@ import { isRefresh } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { AvisoDeRed } from '../../domain/equipo/otraRed.ts'
-import { sesionDeToken, terminoSinUso } from '../../domain/equipo/sesion.ts'
+import { hasIdledOut, sesionOfToken } from '../../domain/equipo/sesion.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 
 /** Dependencies of a page that reads the session of its reader. */
-export type SessionDeps = Pick<Deps, 'db' | 'reloj' | 'navegador'> & { alUsarSesion: AvisoDeRed }
+export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'browser'> & { onSesionUse: AvisoDeRed }
 
 /**
  * Returns the session of the person who reads a page; undefined if it is not valid. Records the use on another network
@@ -16,9 +16,9 @@ export async function sessionOf(
   deps: SessionDeps,
   { req, red }: Pick<PageRequest, 'req' | 'red'>,
 ): Promise<Identities['sesionDePersona'] | undefined> {
-  const token = deps.navegador.leerSesionDePersona(req)
-  const sesion = token === undefined ? undefined : await sesionDeToken(deps, token)
-  if (sesion) deps.alUsarSesion(sesion, { red, idSolicitud: req.solicitud.id, refresco: isRefresh(req) })
+  const token = deps.browser.readPersonaSesion(req)
+  const sesion = token === undefined ? undefined : await sesionOfToken(deps, token)
+  if (sesion) deps.onSesionUse(sesion, { red, requestId: req.solicitud.id, isRefresh: isRefresh(req) })
   return sesion
 }
 
@@ -27,13 +27,13 @@ export async function sessionOf(
  * tells the reader if the session ended because nobody used it.
  */
 export async function signInSheet(
-  deps: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
-  { req, raiz, leyendo }: Pick<PageRequest, 'req' | 'raiz' | 'leyendo'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'browser'>,
+  { req, root, reading }: Pick<PageRequest, 'req' | 'root' | 'reading'>,
 ): Promise<Sheet> {
-  const token = deps.navegador.leerSesionDePersona(req)
-  const idle = token !== undefined && (await terminoSinUso(deps, token))
-  const volver = returnPath(leyendo ? req.originalUrl : pathOf(req.headers.referer))
-  return { status: 303, a: `${raiz}entrar${signInQuery({ volver, idle })}` }
+  const token = deps.browser.readPersonaSesion(req)
+  const idle = token !== undefined && (await hasIdledOut(deps, token))
+  const volver = returnPath(reading ? req.originalUrl : pathOf(req.headers.referer))
+  return { status: 303, a: `${root}entrar${signInQuery({ volver, idle })}` }
 }
 
 /** Returns path and query of a URL; undefined if there is none. */

@@ -1,4 +1,4 @@
-import { PERMISOS } from '../../domain/equipo/permisos.ts'
+import { PERMISSIONS } from '../../domain/equipo/permisos.ts'
 import { ArrowRight } from '../../generado/contrato/iconos.ts'
 import type {
   AlcanceDePersona,
@@ -49,7 +49,7 @@ const addressField = (value: string, faults: Faults): Html =>
 
 /** Script for passkeys, and the domain in which passkeys are valid. */
 export interface PasskeyOptions {
-  guion: Html
+  script: Html
   dominio: string
 }
 
@@ -75,12 +75,12 @@ const PASSKEY_TEXTS = {
  * @param before content that is shown only together with the button
  */
 export const passkeyButton = (
-  raiz: string,
+  root: string,
   dominio: string,
   does: keyof typeof PASSKEY_TEXTS,
   { volver = '/cuenta', before }: { volver?: string; before?: Html } = {},
 ): Html =>
-  html`<div id="passkey" class="passkey" data-raiz="${raiz}" data-dominio="${dominio}" data-hace="${does}" data-volver="${raiz}${volver.slice(1)}" hidden>
+  html`<div id="passkey" class="passkey" data-raiz="${root}" data-dominio="${dominio}" data-hace="${does}" data-volver="${root}${volver.slice(1)}" hidden>
 ${before}${button({ text: PASSKEY_TEXTS[does], attributes: html`type="button"` })}
 <p role="status"></p>
 </div>`
@@ -100,70 +100,70 @@ interface AddressOptions {
 
 /** Returns the page that asks for the mail address to which a code is sent. */
 export const addressPage = (
-  raiz: string,
+  root: string,
   { correo = '', volver, idle = false, faults = {}, passkeys }: AddressOptions,
 ): PageContent => ({
   titulo: 'Entrar',
-  guion: passkeys?.guion,
+  script: passkeys?.script,
   cuerpo: html`<h1 tabindex="-1">Entrar</h1>
 ${idle && notice(html`<p>Su sesión terminó porque pasó un rato sin que nadie la usara. Entre otra vez y sigue donde estaba.</p>`, 'espera')}${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
-<form method="post" action="${raiz}entrar">${returnField(volver)}
+<form method="post" action="${root}entrar">${returnField(volver)}
 ${addressField(correo, faults)}
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-${passkeys && passkeyButton(raiz, passkeys.dominio, 'entrar', { volver })}`,
+${passkeys && passkeyButton(root, passkeys.dominio, 'entrar', { volver })}`,
 })
 
 /** Returns the notice that mails are shown in the local mailbox. */
-export const mailboxNotice = (raiz: string) =>
-  notice(html`<p>Aquí los correos no salen: están en el <a href="${raiz}buzon">buzón</a>.</p>`, 'espera')
+export const mailboxNotice = (root: string) =>
+  notice(html`<p>Aquí los correos no salen: están en el <a href="${root}buzon">buzón</a>.</p>`, 'espera')
 
 /**
  * Returns the page that asks for the code. It looks the same whether or not the address belongs to a person.
  * @param buzon true if mails are shown in the local mailbox
  */
 export const codePage = (
-  raiz: string,
+  root: string,
   { volver, buzon, faults = {} }: { volver: string; buzon: boolean; faults?: Faults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
-${buzon && mailboxNotice(raiz)}
-<form method="post" action="${raiz}entrar/codigo">${returnField(volver)}
+${buzon && mailboxNotice(root)}
+<form method="post" action="${root}entrar/codigo">${returnField(volver)}
 ${codeField(faults)}
 ${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${raiz}entrar${signInQuery({ volver })}">Pedir otro código</a></p>`,
+<p><a href="${root}entrar${signInQuery({ volver })}">Pedir otro código</a></p>`,
 })
 
 /** Draws the names of scopes, each with a sentence that explains it. */
 const scopeList = (alcances: readonly AlcanceDePersona[]): Html =>
-  html`<ul class="permisos">${alcances.map((alcance) => html`<li><b>${PERMISOS[alcance].nombre}.</b> ${PERMISOS[alcance].permite}</li>\n`)}</ul>`
+  html`<ul class="permisos">${alcances.map((alcance) => html`<li><b>${PERMISSIONS[alcance].nombre}.</b> ${PERMISSIONS[alcance].allows}</li>\n`)}</ul>`
 
 interface InvitationOptions {
-  raiz: string
+  root: string
   token: string
   /** Name of the courier company or of the merchant. */
   lugar: string
   alcances: readonly AlcanceDePersona[]
   /** True if the invitation names nobody, so that the page asks for name and address. */
-  pregunta: boolean
+  asksForCorreo: boolean
   /** True if accepting needs the code that the inviting person tells. */
-  pideCodigo: boolean
-  valores?: Readonly<Record<'correo' | 'nombre', string>>
+  asksForCode: boolean
+  values?: Readonly<Record<'correo' | 'nombre', string>>
   faults?: Faults
 }
 
 /** Returns the page of an invitation. Opening the page does not accept the invitation. */
 export const invitationPage = ({
-  raiz,
+  root,
   token,
   lugar,
   alcances,
-  pregunta,
-  pideCodigo,
-  valores = { correo: '', nombre: '' },
+  asksForCorreo,
+  asksForCode,
+  values = { correo: '', nombre: '' },
   faults = {},
 }: InvitationOptions): PageContent => ({
   titulo: 'Invitación',
@@ -171,9 +171,9 @@ export const invitationPage = ({
 ${summary(faults)}<p>Al aceptar queda dentro en este navegador. Las próximas veces entra con su correo, sin contraseña.</p>
 <p>Allí podrá:</p>
 ${scopeList(alcances)}
-<form method="post" action="${raiz}invitacion/${token}">
+<form method="post" action="${root}invitacion/${token}">
 ${
-  pideCodigo &&
+  asksForCode &&
   html`${input({
     id: 'codigo',
     label: 'Código que le dio quien le invitó',
@@ -184,109 +184,109 @@ ${
 <p class="suave">Son ocho letras y números, como 7K3M-9QX2. No vienen en el correo: pídaselos en persona o por teléfono.</p>
 `
 }${
-  pregunta &&
-  html`${input({ id: 'nombre', label: 'Su nombre', value: valores.nombre, faults, attributes: html`type="text" maxlength="120" autocomplete="name"` })}
-${addressField(valores.correo, faults)}`
+  asksForCorreo &&
+  html`${input({ id: 'nombre', label: 'Su nombre', value: values.nombre, faults, attributes: html`type="text" maxlength="120" autocomplete="name"` })}
+${addressField(values.correo, faults)}`
 }${button({ text: 'Aceptar y entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>`,
 })
 
 interface AccountOptions {
-  raiz: string
+  root: string
   sesion: SesionDePersona
   sesiones: readonly SesionAbierta[]
-  suyas: readonly Passkey[]
+  ownItems: readonly Passkey[]
   passkeys: PasskeyOptions | undefined
   /** Passkey that the person asked to remove and must confirm, after a proof of presence. */
-  quitar: Passkey | undefined
+  passkeyToRemove: Passkey | undefined
   /** Returns the name of the courier company or of a merchant. */
-  nombreDe(comercio: string | null): string
+  nameOf(comercio: string | null): string
   zona: string
   /** Approvals that wait for a decision. */
   aprobaciones: Html | undefined
   /** Section about the app and the recovery codes. */
-  factores: Html
+  factors: Html
 }
 
 /**
  * Draws a form of the account's page.
  * @param cual thing that the form is about, such as the code of a session
- * @param dentro fields and button of the form
+ * @param content fields and button of the form
  */
-export const accountForm = (raiz: string, accion: string, cual: string, dentro: Html): Html =>
-  html`<form method="post" action="${raiz}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${cual}">${dentro}</form>`
+export const accountForm = (root: string, accion: string, cual: string, content: Html): Html =>
+  html`<form method="post" action="${root}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${cual}">${content}</form>`
 
 /** Draws the button that sends a form of the account's page. */
-export const enviar = (text: string, kind?: 'callado' | 'peligro'): Html =>
+export const submitButton = (text: string, kind?: 'callado' | 'peligro'): Html =>
   button({ text, kind, attributes: html`type="submit"` })
 
 /** Returns the page of a person's account: memberships, sessions, and the button to sign out. */
 export function accountPage({
-  raiz,
+  root,
   sesion,
   sesiones,
-  suyas,
+  ownItems,
   passkeys,
-  quitar,
-  nombreDe,
+  passkeyToRemove,
+  nameOf,
   zona,
   aprobaciones,
-  factores,
+  factors,
 }: AccountOptions): PageContent {
-  const reloj = createClock(zona)
+  const clock = createClock(zona)
   const actual = sesion.membresias.find(({ membresia }) => membresia === sesion.membresia)
-  const otras = sesion.membresias.filter(({ membresia }) => membresia !== sesion.membresia)
-  const accion = (nombre: string, cual: string, boton: Html) => accountForm(raiz, nombre, cual, boton)
+  const otherMembresias = sesion.membresias.filter(({ membresia }) => membresia !== sesion.membresia)
+  const accion = (nombre: string, cual: string, buttonHtml: Html) => accountForm(root, nombre, cual, buttonHtml)
   const fila = ({ membresia, comercio, alcances }: Membresia) =>
-    html`<li class="tarjeta"><p><b>${nombreDe(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, enviar('Seguir aquí'))}</li>\n`
+    html`<li class="tarjeta"><p><b>${nameOf(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, submitButton('Seguir aquí'))}</li>\n`
   const abierta = ({
     sesion: codigo,
-    actual: suya,
+    actual: isOwn,
     dispositivo,
     red,
     creado_en,
     vence_en,
     inactiva_en,
   }: SesionAbierta) =>
-    html`<li class="tarjeta"><p><b>${dispositivo}</b>${suya && html` · este navegador`}</p>
-<p class="suave">Entró el ${reloj.larga(creado_en)}${red && html` desde la red ${red}`}. Termina el ${reloj.larga(vence_en)}${inactiva_en !== vence_en && html`, o el ${reloj.larga(inactiva_en)} si nadie la usa`}.</p>${
-      !suya && accion('cerrar', codigo, enviar('Cerrar esta sesión', 'peligro'))
+    html`<li class="tarjeta"><p><b>${dispositivo}</b>${isOwn && html` · este navegador`}</p>
+<p class="suave">Entró el ${clock.formatLong(creado_en)}${red && html` desde la red ${red}`}. Termina el ${clock.formatLong(vence_en)}${inactiva_en !== vence_en && html`, o el ${clock.formatLong(inactiva_en)} si nadie la usa`}.</p>${
+      !isOwn && accion('cerrar', codigo, submitButton('Cerrar esta sesión', 'peligro'))
     }</li>\n`
   const passkey = ({ passkey: codigo, dispositivo, creado_en, usado_en }: Passkey) =>
     html`<li class="tarjeta"><p><b>${dispositivo}</b></p>
-<p class="suave">Agregada el ${reloj.larga(creado_en)}${usado_en && html`. Usada el ${reloj.larga(usado_en)}`}.</p>${accion('quitar', codigo, enviar('Quitar esta passkey', 'peligro'))}</li>\n`
+<p class="suave">Agregada el ${clock.formatLong(creado_en)}${usado_en && html`. Usada el ${clock.formatLong(usado_en)}`}.</p>${accion('quitar', codigo, submitButton('Quitar esta passkey', 'peligro'))}</li>\n`
   return {
     titulo: 'Su cuenta',
-    guion: passkeys?.guion,
+    script: passkeys?.script,
     cuerpo: html`<h1 tabindex="-1">Su cuenta</h1>
 ${
-  quitar &&
+  passkeyToRemove &&
   notice(
-    html`<p>¿Quita la passkey de «${quitar.dispositivo}»? Con ella ya no se podrá entrar.</p>${accion('quitar', quitar.passkey, enviar('Sí, quitarla', 'peligro'))}`,
+    html`<p>¿Quita la passkey de «${passkeyToRemove.dispositivo}»? Con ella ya no se podrá entrar.</p>${accion('quitar', passkeyToRemove.passkey, submitButton('Sí, quitarla', 'peligro'))}`,
   )
 }
 ${
   actual?.comercio === null &&
   actual.alcances.includes('ver') &&
-  html`<p>${button({ text: 'Ir a la central', icon: ArrowRight, kind: 'principal', href: `${raiz}central` })}</p>`
+  html`<p>${button({ text: 'Ir a la central', icon: ArrowRight, kind: 'principal', href: `${root}central` })}</p>`
 }
 ${facts([
   ['Nombre', sesion.nombre],
   ['Correo', sesion.correo],
-  ['Trabaja en', actual && nombreDe(actual.comercio)],
+  ['Trabaja en', actual && nameOf(actual.comercio)],
   ['Permisos', actual && scopeList(actual.alcances)],
 ])}
-${aprobaciones}${otras.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otras.map(fila)}</ul>`}
+${aprobaciones}${otherMembresias.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otherMembresias.map(fila)}</ul>`}
 ${
-  (passkeys || suyas.length > 0) &&
+  (passkeys || ownItems.length > 0) &&
   html`<h2>Passkeys</h2>
 <p>Con una passkey entra con su huella, su cara o el PIN de su aparato, sin esperar un código.</p>
-<ul class="lista">${suyas.map(passkey)}</ul>
-${passkeys && passkeyButton(raiz, passkeys.dominio, 'agregar')}`
+<ul class="lista">${ownItems.map(passkey)}</ul>
+${passkeys && passkeyButton(root, passkeys.dominio, 'agregar')}`
 }
-${factores}<h2>Dónde tiene la sesión abierta</h2>
+${factors}<h2>Dónde tiene la sesión abierta</h2>
 <ul class="lista">${sesiones.map(abierta)}</ul>
-${accion('salir', '', enviar('Salir', 'callado'))}`,
+${accion('salir', '', submitButton('Salir', 'callado'))}`,
   }
 }
 
@@ -298,12 +298,12 @@ export const UNREADABLE_FORM = messagePage('No se pudo leer', html`Abra la pági
 export const ACCOUNT_FAILED = html`Vuelva a intentarlo en un minuto.`
 
 /** Returns the page after the last attempt with the second factor of a sign-in. */
-export const attemptOver = (raiz: string): PageContent =>
+export const attemptOver = (root: string): PageContent =>
   messagePage(
     'Demasiados intentos',
-    html`El segundo factor falló cinco veces, y esta entrada terminó. <a href="${raiz}entrar">Empezar otra vez</a>`,
+    html`El segundo factor falló cinco veces, y esta entrada terminó. <a href="${root}entrar">Empezar otra vez</a>`,
   )
 
 /** Returns a page with a message, and a link back to the account. */
-export const backPage = (titulo: string, mensaje: string, raiz: string): PageContent =>
-  messagePage(titulo, html`${mensaje} <a href="${raiz}cuenta">Volver a su cuenta</a>`)
+export const backPage = (titulo: string, mensaje: string, root: string): PageContent =>
+  messagePage(titulo, html`${mensaje} <a href="${root}cuenta">Volver a su cuenta</a>`)

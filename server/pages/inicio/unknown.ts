@@ -6,14 +6,14 @@ import { frame, ownHead, type PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { byDigest, fixedBody, PRIVATE_HEADERS, READING_POLICY, sendPage } from '../response.ts'
-import { invalidLinkPage, paginaSinNada } from './view.ts'
+import { invalidLinkPage, nothingPage } from './view.ts'
 
 /** Header of answers that depend on `Accept`. */
 const VARY = { Vary: 'Accept, Accept-Encoding' }
 
 /** First path segments, such as `/api`, below which only programs send requests. */
 const programRoots = (operaciones: readonly Operation[]) =>
-  new Set(operaciones.flatMap(({ ruta }) => /^\/(\w+)\/v\d+\//.exec(ruta)?.[1] ?? []))
+  new Set(operaciones.flatMap(({ path }) => /^\/(\w+)\/v\d+\//.exec(path)?.[1] ?? []))
 
 /** Handlers that show browsers a page for unknown addresses and for signed links that are not valid. */
 interface UnknownPage {
@@ -35,41 +35,41 @@ interface UnknownPage {
  * paths of an API, and requests that change something go to the next handler. The page is the same for every address,
  * so it is rendered and compressed once. Its links are absolute, because the depth of its address varies.
  */
-export function createUnknownPage(fachada: Front, urlPublica: string, operaciones: readonly Operation[]): UnknownPage {
-  const estilo = readGenerated('paginas/inicio/estilo.css').toString()
-  const raiz = `${urlPublica}/`
-  const bodyFor = (content: (fachada: Front, raiz: string) => PageContent) =>
-    fixedBody(() => frame(content(fachada, raiz), { fachada, raiz, inicio: raiz, cabeza: ownHead(new Html(estilo)) }))
-  const unknown = { status: 404, cuerpo: bodyFor(paginaSinNada) }
+export function createUnknownPage(front: Front, publicUrl: string, operaciones: readonly Operation[]): UnknownPage {
+  const style = readGenerated('paginas/inicio/estilo.css').toString()
+  const root = `${publicUrl}/`
+  const bodyFor = (content: (front: Front, root: string) => PageContent) =>
+    fixedBody(() => frame(content(front, root), { front, root, home: root, head: ownHead(new Html(style)) }))
+  const unknown = { status: 404, cuerpo: bodyFor(nothingPage) }
   const invalidLink = { status: 403, cuerpo: bodyFor(invalidLinkPage) }
-  const { origin } = new URL(urlPublica)
-  const politica = fachada.permisos({
-    'style-src': byDigest(estilo),
+  const { origin } = new URL(publicUrl)
+  const politica = front.permisos({
+    'style-src': byDigest(style),
     'form-action': `'self' ${origin}`,
     'img-src': origin,
   })
-  const programas = programRoots(operaciones)
-  const deNavegador = (req: Request) =>
+  const programPaths = programRoots(operaciones)
+  const isFromBrowser = (req: Request) =>
     READING_POLICY.includes(req.method) &&
-    !programas.has(req.path.split('/', 2)[1]!) &&
+    !programPaths.has(req.path.split('/', 2)[1]!) &&
     req.accepts(['json', 'html']) === 'html'
-  const contestar = (req: Request, res: Response, seguir: () => void, page = unknown) => {
+  const respond = (req: Request, res: Response, next: () => void, page = unknown) => {
     res.setHeader('Vary', 'Accept')
-    if (!deNavegador(req)) return seguir()
+    if (!isFromBrowser(req)) return next()
     sendPage(req, res, { ...page, cabeceras: { ...PRIVATE_HEADERS, ...politica, ...VARY } })
   }
   return {
-    unknown: (req, res, next) => contestar(req, res, next),
-    refused: (error, req, res, next) => contestar(req, res, () => next(error)),
+    unknown: (req, res, next) => respond(req, res, next),
+    refused: (error, req, res, next) => respond(req, res, () => next(error)),
     undecodable(error, req, res, next) {
-      if (error instanceof URIError) contestar(req, res, () => next(error))
+      if (error instanceof URIError) respond(req, res, () => next(error))
       else next(error)
     },
     invalidLink(error, req, res, next) {
       const isLink = error instanceof Problema && error.codigo === 'enlace_invalido'
       if (!isLink) return next(error)
       req.solicitud.error = error
-      contestar(req, res, () => next(error), invalidLink)
+      respond(req, res, () => next(error), invalidLink)
     },
   }
 }

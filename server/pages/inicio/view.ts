@@ -9,13 +9,13 @@ import { choice, emptyState } from '../ui/components.ts'
 /**
  * Returns the first page of the service: the tracking form for people who wait for a parcel, and links for all other
  * users.
- * @param guion script that remembers the codes searched on this phone
+ * @param script script that remembers the codes searched on this phone
  */
-export const firstPage = (guion: Html): PageContent => ({
+export const firstPage = (script: Html): PageContent => ({
   titulo: 'Seguir un envío',
-  guion,
+  script,
   cuerpo: html`<section class="banda"><h1>¿Dónde está su paquete?</h1>
-${codeForm({ raiz: '' })}
+${codeForm({ root: '' })}
 <div id="buscados" hidden><h2>Buscados en este teléfono</h2>
 <ul></ul>
 <button type="button">Olvidarlos</button></div></section>
@@ -29,36 +29,36 @@ ${choice({ icon: icons.Building2, text: 'Trabajo en la oficina', detail: 'Entre 
 </nav></section>`,
 })
 
-export const FALLO_DE_INICIO = html`Vuelva a cargar la página en un minuto.`
+export const HOME_FAILED = html`Vuelva a cargar la página en un minuto.`
 
 /**
  * Returns the page for an unknown address of the service. It is the same for all such addresses.
- * @param raiz URL of the service root, with its last slash
+ * @param root URL of the service root, with its last slash
  */
-export const paginaSinNada = ({ marca }: Front, raiz: string): PageContent => ({
+export const nothingPage = ({ brand }: Front, root: string): PageContent => ({
   titulo: 'Aquí no hay nada',
-  conTelefono: true,
+  withTelefono: true,
   cuerpo: html`${emptyState(icons.PackageSearch, html`<h1>Aquí no hay nada</h1>`, 'La dirección está incompleta, o la página ya no existe. Su paquete sigue su camino.')}
-${codeForm({ raiz, rotulo: 'Busque con el código de la guía' })}
+${codeForm({ root, label: 'Busque con el código de la guía' })}
 <nav class="salidas" aria-label="Otras páginas">
-${choice({ icon: icons.House, text: 'Ir al inicio', href: raiz })}
-${callBrand(marca)}
+${choice({ icon: icons.House, text: 'Ir al inicio', href: root })}
+${callBrand(brand)}
 </nav>`,
 })
 
 /**
  * Returns the page for a signed link that does not open anything. It is the same for all such links, and tells none of
  * the reasons apart.
- * @param raiz URL of the service root, with its last slash
+ * @param root URL of the service root, with its last slash
  */
-export const invalidLinkPage = ({ marca }: Front, raiz: string): PageContent => ({
+export const invalidLinkPage = ({ brand }: Front, root: string): PageContent => ({
   titulo: 'El enlace ya no vale',
-  conTelefono: true,
+  withTelefono: true,
   cuerpo: html`${emptyState(icons.Link, html`<h1>El enlace ya no vale</h1>`, 'Los enlaces a etiquetas y pruebas de entrega duran unos minutos, para que no los abra cualquiera. Este venció, se copió incompleto o no es de este servicio.')}
 <p>Si se lo enviaron, pida otro a quien se lo envió. Si lo pidió usted, pida otra vez la etiqueta o la prueba: cada vez sale un enlace nuevo.</p>
 <nav class="salidas" aria-label="Otras páginas">
-${choice({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${raiz}docs#error-enlace_invalido` })}
-${choice({ icon: icons.House, text: 'Ir al inicio', detail: 'Buscar un envío con su código', href: raiz })}
-${callBrand(marca)}
+${choice({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${root}docs#error-enlace_invalido` })}
+${choice({ icon: icons.House, text: 'Ir al inicio', detail: 'Buscar un envío con su código', href: root })}
+${callBrand(brand)}
 </nav>`,
 })

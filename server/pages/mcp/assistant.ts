@@ -64,18 +64,18 @@ const definitionOf = ({
   titulo,
   descripcion,
   escribe,
-  repetible,
-  entrada,
+  isRepeatable,
+  input,
 }: Tool): ListToolsResult['tools'][number] => ({
   name: nombre,
   title: titulo,
   description: descripcion,
-  inputSchema: entrada as ListToolsResult['tools'][number]['inputSchema'],
+  inputSchema: input as ListToolsResult['tools'][number]['inputSchema'],
   annotations: {
     title: titulo,
     readOnlyHint: !escribe,
     destructiveHint: escribe && !nombre.startsWith('crear'),
-    idempotentHint: !escribe || repetible,
+    idempotentHint: !escribe || isRepeatable,
     openWorldHint: false,
   },
 })

@@ -4,24 +4,24 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { requireKey } from '../../api/http/authenticate.ts'
 import { type BodyRules, checkContentType, readBody } from '../../api/http/body.ts'
 import { methodNotAllowed } from '../../api/http/problems.ts'
-import { diaDeLaEmpresa } from '../../domain/asignaciones/asignacion.ts'
+import { empresaDay } from '../../domain/asignaciones/asignacion.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { Cuenta } from '../../generado/contrato/tipos/index.ts'
 import { Problema, translateError, unavailable, uniformProblem } from '../../platform/errors.ts'
 import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { listGenerated, readGenerated } from '../assets.ts'
-import { conDireccion } from '../docs/direccion.ts'
+import { withAddress } from '../docs/direccion.ts'
 import { oncePerDay, PRIVATE_HEADERS } from '../response.ts'
 import { type Chapter, createAssistant, type Offer, type Outcome, type Session } from './assistant.ts'
 
-const RUTA = '/mcp'
-const TEXTOS = 'documentacion/textos/'
+const MCP_PATH = '/mcp'
+const TEXTS_FOLDER = 'documentacion/textos/'
 /** Maximum size of a message. An assistant writes its messages itself, so they are small. */
-const CUERPO: BodyRules = { tipos: ['application/json'], limite: 256 * 1024, crudo: false, enFlujo: false }
+const BODY_RULES: BodyRules = { tipos: ['application/json'], limite: 256 * 1024, raw: false, streamed: false }
 /** Time limit for the answer to a request, in milliseconds. */
-const PLAZO = 30_000
+const CALL_DEADLINE_MS = 30_000
 
-type AssistantDeps = Pick<Deps, 'ajustes' | 'log' | 'reloj'>
+type AssistantDeps = Pick<Deps, 'settings' | 'log' | 'clock'>
 type Answer = (req: Request, cuenta: Cuenta) => Promise<globalThis.Response>
 
 /**
@@ -29,7 +29,7 @@ type Answer = (req: Request, cuenta: Cuenta) => Promise<globalThis.Response>
  * state is kept between requests. Keys, scopes and limits work as for the operations.
  */
 export function serveAssistants(app: Express, deps: AssistantDeps, call: CallOperation): void {
-  const { urlPublica } = deps.ajustes
+  const { publicUrl } = deps.settings
   let answer: Promise<Answer> | undefined
   const loaded = () => {
     answer ??= createAnswer(deps, call)
@@ -38,22 +38,22 @@ export function serveAssistants(app: Express, deps: AssistantDeps, call: CallOpe
     })
     return answer
   }
-  const cuentaDe = new WeakMap<Request, Cuenta>()
+  const accountByRequest = new WeakMap<Request, Cuenta>()
   app
-    .route(RUTA)
+    .route(MCP_PATH)
     .post(
-      requireOwnOrigin(urlPublica),
+      requireOwnOrigin(publicUrl),
       requireKey,
       async (req, _res, next) => {
-        cuentaDe.set(req, (await call(req, 'obtenerCuenta')).body)
+        accountByRequest.set(req, (await call(req, 'obtenerCuenta')).body)
         next()
       },
-      checkContentType(CUERPO),
-      readBody(CUERPO),
+      checkContentType(BODY_RULES),
+      readBody(BODY_RULES),
       async (req, res) => {
         if (req.body === undefined) throw new Problema('json_invalido', 'Envíe un mensaje de MCP, en JSON.')
         if (Array.isArray(req.body)) throw new Problema('parametro_invalido', 'Envíe un solo mensaje por solicitud.')
-        await send(res, await inTime((await loaded())(req, cuentaDe.get(req)!)))
+        await send(res, await inTime((await loaded())(req, accountByRequest.get(req)!)))
       },
     )
     .all(methodNotAllowed(['post']))
@@ -63,8 +63,8 @@ export function serveAssistants(app: Express, deps: AssistantDeps, call: CallOpe
  * Creates the middleware that refuses requests from pages of other sites. A page of any site could otherwise reach a
  * service on the visitor's own machine. Programs send no `Origin`.
  */
-function requireOwnOrigin(urlPublica: string): RequestHandler {
-  const { origin } = new URL(urlPublica)
+function requireOwnOrigin(publicUrl: string): RequestHandler {
+  const { origin } = new URL(publicUrl)
   return (req, _res, next) => {
     if (req.headers.origin !== undefined && req.headers.origin !== origin) throw uniformProblem('origen_no_permitido')
     next()
@@ -73,11 +73,11 @@ function requireOwnOrigin(urlPublica: string): RequestHandler {
 
 /** Loads the library, the tools and the chapters. */
 async function createAnswer(deps: AssistantDeps, call: CallOperation): Promise<Answer> {
-  const { ajustes, log } = deps
+  const { settings, log } = deps
   const library = await import('@modelcontextprotocol/server')
   const offer = oncePerDay(
-    () => diaDeLaEmpresa(deps),
-    (day) => readOffer(ajustes.urlPublica, day),
+    () => empresaDay(deps),
+    (day) => readOffer(settings.publicUrl, day),
   )
   const { fetch } = library.createMcpHandler(
     ({ authInfo }) => createAssistant(library, offer(), authInfo!.extra!.session as Session),
@@ -92,11 +92,11 @@ async function createAnswer(deps: AssistantDeps, call: CallOperation): Promise<A
     const headers = Object.entries(req.headers).flatMap(([name, value]) =>
       typeof value === 'string' && !IGNORED.has(name) ? [[name, value] as [string, string]] : [],
     )
-    const request = new globalThis.Request(`${ajustes.urlPublica}${RUTA}`, {
+    const request = new globalThis.Request(`${settings.publicUrl}${MCP_PATH}`, {
       method: 'POST',
       headers,
       body: JSON.stringify(req.body ?? null),
-      signal: AbortSignal.timeout(PLAZO),
+      signal: AbortSignal.timeout(CALL_DEADLINE_MS),
     })
     // The library gets no key. `call` uses the key of the request.
     const authInfo = { token: '', clientId: cuenta.comercio, scopes: [...cuenta.alcances], extra: { session } }
@@ -108,7 +108,7 @@ async function createAnswer(deps: AssistantDeps, call: CallOperation): Promise<A
 const IGNORED = new Set(['connection', 'content-length', 'transfer-encoding', 'authorization', 'cookie'])
 
 /** Returns the session of one request: the caller's account, and the function that calls operations in its name. */
-function sessionOf(req: Request, cuenta: Cuenta, { ajustes, log }: AssistantDeps, call: CallOperation): Session {
+function sessionOf(req: Request, cuenta: Cuenta, { settings, log }: AssistantDeps, call: CallOperation): Session {
   const { id } = req.solicitud
   const answerOf = async (operacion: OperationId, parts: () => CallParts<OperationId>): Promise<Outcome> => {
     try {
@@ -118,16 +118,16 @@ function sessionOf(req: Request, cuenta: Cuenta, { ajustes, log }: AssistantDeps
       const problema = translateError(error)
       if (problema.status >= 500)
         log.error({ id_solicitud: id, operacion, err: problema.cause ?? problema }, 'tool call failed')
-      return { status: problema.status, body: problema.presentar(id, ajustes.urlPublica) }
+      return { status: problema.status, body: problema.present(id, settings.publicUrl) }
     }
   }
   return {
     cuenta,
     escribe: req.query.escribir === '1',
     async call(operacion, parts) {
-      const inicio = performance.now()
+      const startedAt = performance.now()
       const outcome = await answerOf(operacion, parts)
-      const ms = Math.round((performance.now() - inicio) * 10) / 10
+      const ms = Math.round((performance.now() - startedAt) * 10) / 10
       const { comercio, modo } = cuenta
       log.info({ id_solicitud: id, operacion, status: outcome.status, ms, comercio, modo }, 'tool call')
       return outcome
@@ -136,26 +136,26 @@ function sessionOf(req: Request, cuenta: Cuenta, { ajustes, log }: AssistantDeps
 }
 
 /** Reads the tools and the chapters of the guide that `npm run generar` wrote, with their examples near a day. */
-function readOffer(urlPublica: string, day: string): Offer {
+function readOffer(publicUrl: string, day: string): Offer {
   const read = (file: string) => withRelativeDays(readGenerated(file).toString(), day)
-  const { version, herramientas } = JSON.parse(read('herramientas.json'))
-  const chapters = listGenerated(TEXTOS)
+  const { version, herramientas: tools } = JSON.parse(read('herramientas.json'))
+  const chapters = listGenerated(TEXTS_FOLDER)
     .filter((archivo) => archivo.startsWith('docs/guia/'))
     .map((archivo): Chapter => {
-      const texto = conDireccion(read(TEXTOS + archivo), urlPublica)
-      return { uri: `${urlPublica}/${archivo}`, titulo: /^# (.+)$/m.exec(texto)![1]!, texto }
+      const texto = withAddress(read(TEXTS_FOLDER + archivo), publicUrl)
+      return { uri: `${publicUrl}/${archivo}`, titulo: /^# (.+)$/m.exec(texto)![1]!, texto }
     })
-  return { version, tools: herramientas, chapters }
+  return { version, tools, chapters }
 }
 
 /**
- * Rejects with a 503 after {@link PLAZO}. The operation itself continues, so the caller does not know whether it takes
+ * Rejects with a 503 after {@link CALL_DEADLINE_MS}. The operation itself continues, so the caller does not know whether it takes
  * effect.
  */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(unavailable(LATE)), PLAZO)
+    timer = setTimeout(() => reject(unavailable(LATE)), CALL_DEADLINE_MS)
   })
   try {
     return await Promise.race([work, late])

@@ -13,7 +13,7 @@ export interface Tool {
   /** True if the operation changes data. */
   escribe: boolean
   /** True if calling the operation again has no further effect. */
-  repetible: boolean
+  isRepeatable: boolean
   /** True if the operation accepts only test keys. */
   soloPruebas: boolean
   /** Name of the argument whose value the argument `confirmar` must repeat. */
@@ -23,9 +23,9 @@ export interface Tool {
    * the body.
    */
   donde: Readonly<Record<string, 'path' | 'query' | 'key'>>
-  conCuerpo: boolean
+  hasBody: boolean
   /** JSON Schema of the arguments. */
-  entrada: { type: 'object'; properties: Readonly<Record<string, object>>; required: readonly string[] }
+  input: { type: 'object'; properties: Readonly<Record<string, object>>; required: readonly string[] }
 }
 
 /** Arguments of a call, as an assistant sends them. */
@@ -46,9 +46,12 @@ export const isOffered = (
  * parts of the path, and `confirmar`.
  * @throws Problema 400
  */
-export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arguments): CallParts<OperationId> {
+export function partsOf(
+  { donde, hasBody, confirma: repeatedArgument, input }: Tool,
+  args: Arguments,
+): CallParts<OperationId> {
   const faults: Falla[] = Object.keys(args)
-    .filter((name) => !Object.hasOwn(entrada.properties, name))
+    .filter((name) => !Object.hasOwn(input.properties, name))
     .map((campo) => ({
       campo: campo.slice(0, 300),
       codigo: 'desconocido',
@@ -59,7 +62,7 @@ export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arg
   const body: Record<string, unknown> = {}
   let key: string | undefined
   for (const [name, value] of Object.entries(args)) {
-    if (name === 'confirmar' && confirma !== undefined) continue
+    if (name === 'confirmar' && repeatedArgument !== undefined) continue
     const place = Object.hasOwn(donde, name) ? donde[name] : undefined
     if (place === 'path') path[name] = textOf(value)
     else if (place === 'key') key = textOf(value)
@@ -68,10 +71,14 @@ export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arg
   }
   for (const name of Object.keys(donde).filter((one) => donde[one] === 'path' && !path[one]))
     faults.push({ campo: name, codigo: 'requerido', mensaje: 'falta: diga de cuál' })
-  if (confirma !== undefined && (!path[confirma] || args.confirmar !== path[confirma]))
-    faults.push({ campo: 'confirmar', codigo: 'difiere', mensaje: `repita aquí, igual, el valor de «${confirma}»` })
+  if (repeatedArgument !== undefined && (!path[repeatedArgument] || args.confirmar !== path[repeatedArgument]))
+    faults.push({
+      campo: 'confirmar',
+      codigo: 'difiere',
+      mensaje: `repita aquí, igual, el valor de «${repeatedArgument}»`,
+    })
   if (faults.length > 0) throw problemOfFaults('parametro_invalido', faults)
-  return { path, query, ...(conCuerpo ? { body } : {}), key } as CallParts<OperationId>
+  return { path, query, ...(hasBody ? { body } : {}), key } as CallParts<OperationId>
 }
 
 const textOf = (value: unknown): string =>

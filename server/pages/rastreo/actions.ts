@@ -5,33 +5,33 @@ import { callBrand } from '../callBrand.ts'
 import type { Front } from '../front.ts'
 import { type Html, html } from '../html.ts'
 import { advice, choice } from '../ui/components.ts'
-import type { EnvioMostrado } from './envio.ts'
+import type { ShownShipment } from './envio.ts'
 
 type Item = Parameters<typeof advice>[0][number]
 
 /** Returns what the recipient can do at this moment. Lists only actions that are possible and still have an effect. */
-export function whatToDo(envio: EnvioMostrado, fachada: Front, raiz: string): Html {
-  const { estado, guia } = envio
+export function whatToDo(shipment: ShownShipment, front: Front, root: string): Html {
+  const { estado, guia } = shipment
   return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
-${advice(itemsOf(envio))}
-${estado === 'entregado' && choice({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${raiz}verificar/${guia}` })}
-${callBrand(fachada.marca)}
+${advice(itemsOf(shipment))}
+${estado === 'entregado' && choice({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${root}verificar/${guia}` })}
+${callBrand(front.brand)}
 </section>`
 }
 
-function itemsOf(envio: EnvioMostrado): readonly Item[] {
-  const { estado, comercio } = envio
-  const tienda = (text: string, detail: string): Item => ({ icon: icons.Store, text, detail })
-  const escribale = `Escríbale a ${comercio}`
+function itemsOf(shipment: ShownShipment): readonly Item[] {
+  const { estado, comercio } = shipment
+  const storeAdvice = (text: string, detail: string): Item => ({ icon: icons.Store, text, detail })
+  const writeThem = `Escríbale a ${comercio}`
   switch (estado) {
     case 'entregado':
-      return [tienda('¿No lo recibió usted?', `${escribale} cuanto antes.`)]
+      return [storeAdvice('¿No lo recibió usted?', `${writeThem} cuanto antes.`)]
     case 'devuelto':
     case 'cancelado':
     case 'en_devolucion':
-      return [tienda('¿Todavía lo quiere, o ya lo pagó?', `${escribale}: decide qué sigue.`)]
+      return [storeAdvice('¿Todavía lo quiere, o ya lo pagó?', `${writeThem}: decide qué sigue.`)]
     case 'extraviado':
-      return [tienda('¿Tiene alguna duda?', `${escribale}.`)]
+      return [storeAdvice('¿Tiene alguna duda?', `${writeThem}.`)]
     case 'en_ruta':
       return [
         { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor puede llamarle al llegar.' },
@@ -43,10 +43,10 @@ function itemsOf(envio: EnvioMostrado): readonly Item[] {
       ]
     default:
       return [
-        ...decision(envio),
+        ...decision(shipment),
         // After a failed attempt, the recipient changes the place as part of the decision.
-        ...(envio.lugarSuyo && envio.intentos === 0 ? [OTHER_PLACE] : []),
-        tienda('Corregir la dirección o el teléfono', `${escribale}. Se puede hasta que el repartidor salga.`),
+        ...(shipment.lugarSuyo && shipment.intentos === 0 ? [OTHER_PLACE] : []),
+        storeAdvice('Corregir la dirección o el teléfono', `${writeThem}. Se puede hasta que el repartidor salga.`),
       ]
   }
 }
@@ -58,14 +58,14 @@ const OTHER_PLACE: Item = {
 }
 
 /** Ways to decide after a failed attempt, while no decision was taken. */
-function decision({ comercio, decision, preguntado, zona, ahora }: EnvioMostrado): readonly Item[] {
+function decision({ comercio, decision, preguntado, zona, ahora }: ShownShipment): readonly Item[] {
   if (decision?.estado !== 'pendiente') return []
   const { vence_en, opciones } = decision
-  const reloj = createClock(zona)
+  const clock = createClock(zona)
   const hasta =
     vence_en !== null &&
     new Date(vence_en) > ahora &&
-    ` Hasta el ${dayInWords(reloj.dia(vence_en))} a las ${reloj.hora(vence_en)}.`
+    ` Hasta el ${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}.`
   if (preguntado && hasta)
     return [
       {
@@ -74,6 +74,6 @@ function decision({ comercio, decision, preguntado, zona, ahora }: EnvioMostrado
         detail: `Abra el enlace del mensaje que recibió.${hasta}`,
       },
     ]
-  const pedir = opciones.includes('reintentar') ? 'Pedir que se lo lleven otro día' : 'Decir si todavía lo quiere'
-  return [{ icon: icons.CalendarDays, text: pedir, detail: `Escríbale a ${comercio}.${hasta || ''}` }]
+  const requestText = opciones.includes('reintentar') ? 'Pedir que se lo lleven otro día' : 'Decir si todavía lo quiere'
+  return [{ icon: icons.CalendarDays, text: requestText, detail: `Escríbale a ${comercio}.${hasta || ''}` }]
 }

@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
-import { zonaDe } from '../../domain/catalogo/zona.ts'
+import { timeZoneOf } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { ENLACE_VIVO } from '../../domain/guias/guia.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../../generado/contrato/tipos/index.ts'
 
 /** All data of a guide that the tracking page may show. Other columns are not read, so the page cannot reveal them. */
-export interface EnvioMostrado {
+export interface ShownShipment {
   guia: string
   modo: Modo
   estado: Estado
@@ -42,7 +42,7 @@ export interface EnvioMostrado {
 }
 
 /** Reads the parcel of a guide's code; undefined if no guide has the code. */
-export type LeerEnvio = (codigo: string) => Promise<EnvioMostrado | undefined>
+export type ReadShipment = (codigo: string) => Promise<ShownShipment | undefined>
 
 const EVENTOS = 60
 
@@ -51,7 +51,7 @@ const EVENTOS = 60
  * scans, because they concern only the courier and the merchant. Also leaves out the event that opens a decision,
  * because it is no step of the parcel.
  */
-const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
+const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
@@ -74,26 +74,26 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas' | 'ahora'> & {
+type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hayMas' | 'ahora'> & {
   departamento: string
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
 
 /** Creates the function that reads parcels for the tracking page. */
-export const crearLecturaDeEnvios =
-  ({ db, dbDeLectura, ajustes, reloj }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes' | 'reloj'>): LeerEnvio =>
+export const createShipmentReader =
+  ({ db, readDb, settings, clock }: Pick<Deps, 'db' | 'readDb' | 'settings' | 'clock'>): ReadShipment =>
   async (codigo) => {
-    const suya = await whereIs(db, codigo)
-    const buscar = async (lectura: ReadDb | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
+    const ownerDb = await whereIs(db, codigo)
+    const buscar = async (lectura: ReadDb | undefined) => (await lectura?.query(LEER, { guia: codigo }))?.[0]
     // A replica may lag behind. A guide that the replica does not have is therefore read from the primary database.
-    const fila = (dbDeLectura === db ? undefined : await buscar(dbDeLectura)) ?? (await buscar(suya))
+    const fila = (readDb === db ? undefined : await buscar(readDb)) ?? (await buscar(ownerDb))
     if (!fila) return undefined
-    const { departamento, ...resto } = fila
+    const { departamento, ...rest } = fila
     const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
-      ...resto,
-      ahora: reloj(),
-      zona: zonaDe(fila, ajustes.zonaHoraria),
+      ...rest,
+      ahora: clock(),
+      zona: timeZoneOf(fila, settings.timeZone),
       inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),
       hayMas: eventos.length > EVENTOS,

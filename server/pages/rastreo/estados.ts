@@ -2,7 +2,7 @@ import type { Estado, TipoDeEvento } from '../../generado/contrato/tipos/index.t
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
 import type { Html } from '../html.ts'
 import { progress } from '../ui/components.ts'
-import type { EnvioMostrado } from './envio.ts'
+import type { ShownShipment } from './envio.ts'
 
 /** Steps of a parcel on its way, in plain words. A state that belongs to no step has no progress line. */
 const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
@@ -12,7 +12,7 @@ const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['En ruta', ['en_ruta', 'intento_fallido']],
   ['Entregado', ['entregado']],
 ]
-const VUELTA: typeof IDA = [
+const RETURN_WAY: typeof IDA = [
   ['Registrado', []],
   ['Recolectado', []],
   ['De regreso', ['en_devolucion']],
@@ -20,13 +20,13 @@ const VUELTA: typeof IDA = [
 ]
 
 /** Draws the progress of a parcel as a line of steps; false if its state belongs to no step. */
-export function avance(estado: Estado): Html | false {
-  for (const camino of [IDA, VUELTA]) {
-    const actual = camino.findIndex(([, estados]) => estados.includes(estado))
+export function renderProgress(estado: Estado): Html | false {
+  for (const way of [IDA, RETURN_WAY]) {
+    const actual = way.findIndex(([, estados]) => estados.includes(estado))
     if (actual === -1) continue
     return progress(
       'Avance del envío',
-      camino.map(([paso]) => paso),
+      way.map(([paso]) => paso),
       actual,
     )
   }
@@ -34,10 +34,10 @@ export function avance(estado: Estado): Html | false {
 }
 
 /** Events whose reason is public. The reason for a lost parcel concerns only the courier company and the merchant. */
-const CON_MOTIVO: readonly TipoDeEvento[] = ['guia.intento_fallido', 'guia.en_devolucion']
+const WITH_REASON: readonly TipoDeEvento[] = ['guia.intento_fallido', 'guia.en_devolucion']
 
 /**
  * Returns the reason of an event in plain words; undefined if there is no reason, it is `otro`, or it is not public.
  */
-export const porQue = ({ tipo, motivo }: EnvioMostrado['eventos'][number]): string | undefined =>
-  motivo !== null && motivo !== 'otro' && CON_MOTIVO.includes(tipo) ? DESCRIPCIONES_DE_MOTIVO[motivo] : undefined
+export const reasonOf = ({ tipo, motivo }: ShownShipment['eventos'][number]): string | undefined =>
+  motivo !== null && motivo !== 'otro' && WITH_REASON.includes(tipo) ? DESCRIPCIONES_DE_MOTIVO[motivo] : undefined

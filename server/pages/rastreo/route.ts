@@ -9,62 +9,62 @@ import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type PageRequest, type Sheet, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
-import type { LeerEnvio } from './envio.ts'
-import { FALLO_DE_RASTREO, paginaDelEnvio, paginaDesconocida } from './view.ts'
+import type { ReadShipment } from './envio.ts'
+import { RASTREO_FAILED, shipmentPage, unknownShipmentPage } from './view.ts'
 
-export interface OpcionesDeRastreo {
-  fachada: Front
-  leer: LeerEnvio
+export interface RastreoOptions {
+  front: Front
+  leer: ReadShipment
   /** Clock of the rate limit, in milliseconds; only differences count. */
-  reloj?: () => number
+  clock?: () => number
 }
 
 /**
  * Maximum requests per minute from one network. A code has 55 random bits: with ten million guides, a network at this
  * rate guesses one code in about fifty years. The limit is high enough for a whole mobile network behind one address.
  */
-const CONSULTAS = perMinute(120)
+const READS_PER_MINUTE = perMinute(120)
 
 /** Link preview of every tracking page. It does not show the parcel's state, because messaging apps keep previews. */
-export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
+export const RASTREO_PREVIEW = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
 
 /**
  * Serves `/r/{guia}`, which shows the progress of a parcel to anyone who has its code. Also serves `/r`, which
  * redirects there from a typed code.
  */
-export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
-  const leerHecho = (archivo: string) => readGenerated(`paginas/rastreo/${archivo}`).toString()
-  const [estilo, programa] = [leerHecho('estilo.css'), leerHecho('navegador.js')]
-  const [cabeza, guion] = [ownHead(new Html(estilo)), new Html(programa)]
-  const limite = new NetworkLimit(CONSULTAS, reloj ? { reloj } : {})
+export function serveRastreo(app: Express, { front, leer, clock }: RastreoOptions) {
+  const readBuilt = (archivo: string) => readGenerated(`paginas/rastreo/${archivo}`).toString()
+  const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
+  const [head, script] = [ownHead(new Html(style)), new Html(program)]
+  const limite = new NetworkLimit(READS_PER_MINUTE, clock ? { clock } : {})
   servePage(app, '/r', {
-    cabeceras: fachada.permisos({
-      'style-src': byDigest(estilo),
-      'script-src': byDigest(programa),
+    cabeceras: front.permisos({
+      'style-src': byDigest(style),
+      'script-src': byDigest(program),
       'connect-src': "'self'",
       'form-action': "'self'",
     }),
-    cabeza: () => cabeza,
-    fachada,
-    previa: VISTA_PREVIA,
-    fallo: FALLO_DE_RASTREO,
+    head: () => head,
+    front,
+    preview: RASTREO_PREVIEW,
+    failure: RASTREO_FAILED,
     esperar: ({ red }) => limite.take(red),
-    async atender(pedido) {
-      const { req, resto, raiz } = pedido
-      if (req.path === '/') return buscar(pedido)
-      const codigo = normalizeGuideCode(resto)
-      const envio = codigo === undefined ? undefined : await leer(codigo)
-      return envio
-        ? { status: 200, ...paginaDelEnvio(envio, { raiz, guion, fachada }) }
-        : { status: 404, ...paginaDesconocida(raiz) }
+    async handle(pageRequest) {
+      const { req, rest, root } = pageRequest
+      if (req.path === '/') return buscar(pageRequest)
+      const codigo = normalizeGuideCode(rest)
+      const shipment = codigo === undefined ? undefined : await leer(codigo)
+      return shipment
+        ? { status: 200, ...shipmentPage(shipment, { root, script, front }) }
+        : { status: 404, ...unknownShipmentPage(root) }
     },
   })
 }
 
 /** Redirects from a typed code to the parcel's page. */
-const buscar = ({ req, raiz }: PageRequest): Sheet =>
+const buscar = ({ req, root }: PageRequest): Sheet =>
   answerCode(req.query.guia, {
-    empty: { status: 303, a: raiz || './' },
-    unknown: (tecleado) => paginaDesconocida(raiz, tecleado),
-    below: `${raiz}r/`,
+    empty: { status: 303, a: root || './' },
+    unknown: (typedCode) => unknownShipmentPage(root, typedCode),
+    below: `${root}r/`,
   })

@@ -4,15 +4,15 @@ import { ICONS, type IconName } from '../../platform/brand/icon.ts'
 import { readAssets, readGenerated, serveAssets } from '../assets.ts'
 import { frame } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { privacidadDeLaPrueba } from '../privacidad.ts'
+import { pruebaPrivacy } from '../privacidad.ts'
 import { bodyOf, contentPolicy, HTML, PRIVATE_HEADERS } from '../response.ts'
-import { cabezaDeRepartidor, manifiesto, paginaDeRepartidor } from './view.ts'
+import { manifiesto, repartidorHead, repartidorPage } from './view.ts'
 
 /**
  * Sources that the page may load: its own files, WebAssembly (reads codes if the browser cannot), and `blob:` URLs
  * (photos just taken).
  */
-const PERMITE = {
+const ALLOWED_SOURCES = {
   'script-src': "'self' 'wasm-unsafe-eval'",
   'style-src': "'self'",
   'img-src': 'blob:',
@@ -24,7 +24,7 @@ const PERMITE = {
  * Headers of the service worker's script: its Content-Security-Policy, and the paths that it may control
  * (`Service-Worker-Allowed`). These paths are relative, so they also hold below a path prefix.
  */
-const DEL_SERVICIO = {
+const SERVICE_WORKER_HEADERS = {
   ...PRIVATE_HEADERS,
   ...contentPolicy({ 'script-src': "'self'", 'connect-src': "'self'" }),
   'Service-Worker-Allowed': '../repartidor',
@@ -40,58 +40,58 @@ const ARCHIVOS = [
 ] as const
 
 /** Files of the page's script. The first file loads the second one, which uses parts of the first. */
-const PROGRAMA = ['navegador.js', 'otras.js'] as const
+const PROGRAM_FILES = ['navegador.js', 'otras.js'] as const
 
 /**
  * Serves `/repartidor`, whose files are the same for every client. Only the API at `/repartidor/v1` knows who the
  * courier is.
- * @param retencionDePruebas days that proofs are kept after the delivery
+ * @param pruebaRetentionDays days that proofs are kept after the delivery
  */
-export function servirRepartidor(app: Express, fachada: Front, retencionDePruebas: number) {
-  const { marca } = fachada
-  const iconosPropios = marca.iconos ?? undefined
-  const recursos = readAssets('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, iconosPropios, PROGRAMA)
-  const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
+export function serveRepartidor(app: Express, front: Front, pruebaRetentionDays: number) {
+  const { brand } = front
+  const ownIcons = brand.icons ?? undefined
+  const assets = readAssets('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, ownIcons, PROGRAM_FILES)
+  const cabeceras = { ...PRIVATE_HEADERS, ...front.permisos(ALLOWED_SOURCES, ['camera', 'geolocation']) }
   // Manifest and service worker are one path segment below the page.
-  const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
-  const contenido = paginaDeRepartidor({
-    lector: recursos.ruta('lector.js'),
-    wasm: recursos.ruta('lector.wasm'),
-    privacidad: privacidadDeLaPrueba(retencionDePruebas),
-    central: marca.telefono,
+  const toInnerPath = (archivo: (typeof ARCHIVOS)[number]) => assets.path(archivo).replace('repartidor/', '')
+  const contenido = repartidorPage({
+    lector: assets.path('lector.js'),
+    wasm: assets.path('lector.wasm'),
+    privacidad: pruebaPrivacy(pruebaRetentionDays),
+    central: brand.telefono,
   })
-  const html = frame(contenido, { fachada, cabeza: cabezaDeRepartidor(recursos.ruta), raiz: '', inicio: 'repartidor' })
+  const html = frame(contenido, { front, head: repartidorHead(assets.path), root: '', home: 'repartidor' })
   const codigo = readGenerated('paginas/repartidor/servicio.js').toString()
-  const casco = {
+  const shell = {
     // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
     ahora: [
-      ...[...PROGRAMA, 'estilo.css' as const].map(desdeDentro),
-      ...(fachada.rutaDelLogo ? [`../${fachada.rutaDelLogo}`] : []),
+      ...[...PROGRAM_FILES, 'estilo.css' as const].map(toInnerPath),
+      ...(front.logoPath ? [`../${front.logoPath}`] : []),
     ],
-    luego: (['lector.js', 'lector.wasm'] as const).map(desdeDentro),
+    luego: (['lector.js', 'lector.wasm'] as const).map(toInnerPath),
   }
-  const servicio = `const CASCO=${JSON.stringify(casco)};\n${codigo}`
-  const iconos = {
-    '192': desdeDentro('icono-192.png'),
-    '512': desdeDentro('icono-512.png'),
-    entero: desdeDentro('icono-entero.png'),
+  const serviceWorker = `const CASCO=${JSON.stringify(shell)};\n${codigo}`
+  const icons = {
+    '192': toInnerPath('icono-192.png'),
+    '512': toInnerPath('icono-512.png'),
+    maskable: toInnerPath('icono-entero.png'),
   }
-  const texto = (tipo: string, de: string, suyas: Record<string, string> = cabeceras) => ({
+  const texto = (tipo: string, de: string, ownHeaders: Record<string, string> = cabeceras) => ({
     tipo,
     cuerpo: bodyOf(de),
-    cabeceras: suyas,
+    cabeceras: ownHeaders,
   })
   serveAssets(
     app,
     new Map([
-      ...recursos.archivos,
+      ...assets.archivos,
       ['/repartidor', texto(HTML, html)],
       [
         '/repartidor/manifiesto.webmanifest',
-        texto('application/manifest+json; charset=utf-8', manifiesto(marca, iconos)),
+        texto('application/manifest+json; charset=utf-8', manifiesto(brand, icons)),
       ],
-      ['/repartidor/servicio.js', texto('text/javascript; charset=utf-8', servicio, DEL_SERVICIO)],
+      ['/repartidor/servicio.js', texto('text/javascript; charset=utf-8', serviceWorker, SERVICE_WORKER_HEADERS)],
     ]),
   )
 }

@@ -3,13 +3,13 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /** Values that the page's program reads from the page. */
-type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Brand['telefono'] }
+type RepartidorPageData = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Brand['telefono'] }
 
 /**
  * Returns the courier's page before its program runs. The page is the same for every client, so the service worker may
  * keep it.
  */
-export const paginaDeRepartidor = (datos: Datos): PageContent => ({
+export const repartidorPage = (datos: RepartidorPageData): PageContent => ({
   titulo: 'Reparto',
   cuerpo: html`<div id="app" class="con-barra" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
@@ -18,14 +18,14 @@ export const paginaDeRepartidor = (datos: Datos): PageContent => ({
 </div>`,
 })
 
-type Enlazado = 'estilo.css' | 'navegador.js' | 'icono-apple.png'
+type LinkedFile = 'estilo.css' | 'navegador.js' | 'icono-apple.png'
 
 /**
  * Returns the head of the courier's page.
  * @param direccion returns the path of one of the page's files, relative to the page, so that it works below any path
  *   prefix
  */
-export const cabezaDeRepartidor = (direccion: (archivo: Enlazado) => string): Html =>
+export const repartidorHead = (direccion: (archivo: LinkedFile) => string): Html =>
   html`<meta name="apple-mobile-web-app-capable" content="yes">
 <meta name="apple-mobile-web-app-title" content="Reparto">
 <link rel="manifest" href="repartidor/manifiesto.webmanifest">
@@ -34,7 +34,7 @@ export const cabezaDeRepartidor = (direccion: (archivo: Enlazado) => string): Ht
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
 /** Returns the manifest with which a phone installs the page. The addresses in it are relative to the manifest. */
-export const manifiesto = ({ nombre, color }: Brand, iconos: Record<'192' | '512' | 'entero', string>) =>
+export const manifiesto = ({ nombre, color }: Brand, icons: Record<'192' | '512' | 'maskable', string>) =>
   JSON.stringify({
     id: '../repartidor',
     name: `${nombre}: reparto`,
@@ -49,8 +49,8 @@ export const manifiesto = ({ nombre, color }: Brand, iconos: Record<'192' | '512
     background_color: '#ffffff',
     theme_color: color,
     icons: [
-      { src: iconos['192'], sizes: '192x192', type: 'image/png', purpose: 'any' },
-      { src: iconos['512'], sizes: '512x512', type: 'image/png', purpose: 'any' },
-      { src: iconos.entero, sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+      { src: icons['192'], sizes: '192x192', type: 'image/png', purpose: 'any' },
+      { src: icons['512'], sizes: '512x512', type: 'image/png', purpose: 'any' },
+      { src: icons.maskable, sizes: '512x512', type: 'image/png', purpose: 'maskable' },
     ],
   })

@@ -1,26 +1,26 @@
-import type { DatosDeSolicitud, LugarConfirmado, ResultadoDeOtroEnlace } from '../../domain/ubicacion/solicitud.ts'
+import type { AnotherLinkResult, ConfirmedPlace, UbicacionRequestData } from '../../domain/ubicacion/solicitud.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { facts, field } from '../ui/components.ts'
 import type { FormValues } from './formulario.ts'
-import { conPunto, ocultos, paquete, soloNombre, zonaDelDestino } from './partes.ts'
-import { enMetros, IMPRECISA_M } from './precision.ts'
+import { destinoArea, firstName, hiddenFields, paquete, withFullStop } from './partes.ts'
+import { enMetros, IMPRECISE_ABOVE_M } from './precision.ts'
 
 /**
  * Returns the page that asks for confirmation of a location far from the declared municipality.
- * @param distanciaKm distance from that municipality, in kilometres
+ * @param distanceKm distance from that municipality, in kilometres
  */
-export function paginaDeSeguro(datos: DatosDeSolicitud, valores: FormValues, distanciaKm: number): PageContent {
+export function farUbicacionPage(datos: UbicacionRequestData, values: FormValues, distanceKm: number): PageContent {
   const titulo = '¿Seguro que es ahí?'
-  const km = Math.round(distanciaKm).toLocaleString('es-GT')
+  const km = Math.round(distanceKm).toLocaleString('es-GT')
   const campos = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
   return {
     titulo,
     cuerpo: html`${paquete(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
-<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zonaDelDestino(datos)}</strong>, que es la dirección del paquete.</p>
+<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${destinoArea(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
-${ocultos(valores, campos)}
+${hiddenFields(values, campos)}
 <button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 <p id="envio" class="estado" role="status"></p>
@@ -32,16 +32,16 @@ ${ocultos(valores, campos)}
  * Returns the page that asks whether the description replaces the confirmed point or link. If not, the description is
  * added to the location.
  */
-export function paginaDePalabras(datos: DatosDeSolicitud, valores: FormValues): PageContent {
+export function replaceByWordsPage(datos: UbicacionRequestData, values: FormValues): PageContent {
   const titulo = '¿Quitamos el lugar del mapa?'
   return {
     titulo,
     cuerpo: html`${paquete(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>Usted ya nos señaló un lugar en el mapa. Con él, el repartidor llega directo. Si lo quita, solo tendrá sus palabras:</p>
-<blockquote>${valores.referencia}</blockquote>
+<blockquote>${values.referencia}</blockquote>
 <form method="post" data-formulario>
-${ocultos({ ...valores, metodo: 'descripcion' }, ['metodo', 'referencia', 'cambiar'])}
+${hiddenFields({ ...values, metodo: 'descripcion' }, ['metodo', 'referencia', 'cambiar'])}
 <button type="submit" class="principal" name="accion" value="senas">Dejar el lugar y agregar mis palabras</button>
 <button type="submit" name="sin_punto" value="1">Quitar el lugar: ya no es ahí</button>
 <p id="envio" class="estado" role="status"></p>
@@ -53,7 +53,7 @@ ${ocultos({ ...valores, metodo: 'descripcion' }, ['metodo', 'referencia', 'cambi
  * Returns the page shown while the service follows a short link. The page's script loads it again until the location is
  * known.
  */
-export const paginaDeLectura = (datos: DatosDeSolicitud): PageContent => ({
+export const readingLinkPage = (datos: UbicacionRequestData): PageContent => ({
   titulo: 'Leyendo su enlace',
   cuerpo: html`${paquete(datos)}
 <div class="gracias" data-recargar>
@@ -64,13 +64,13 @@ export const paginaDeLectura = (datos: DatosDeSolicitud): PageContent => ({
 })
 
 /** Options of the page of a confirmed location. */
-interface OpcionesDeGracias {
+interface ThanksPageOptions {
   /** Relative path from the page to the service root, such as `../`. */
-  raiz: string
+  root: string
   /** True if the recipient wanted to change the location, but the courier is already on the way. */
-  tarde: boolean
+  isLate: boolean
   /** Description that was sent and refused; undefined to show the stored description. */
-  palabras: string | undefined
+  words: string | undefined
   /** Fault of the description that was sent. */
   falla: string | undefined
 }
@@ -79,88 +79,88 @@ interface OpcionesDeGracias {
  * Returns the page that shows the confirmed location, and asks how the door looks. It has a link to the tracking page
  * and, while allowed, a link to change the location.
  */
-export function paginaDeGracias(
-  datos: DatosDeSolicitud,
-  { raiz, tarde, palabras, falla }: OpcionesDeGracias,
+export function thanksPage(
+  datos: UbicacionRequestData,
+  { root, isLate, words, falla }: ThanksPageOptions,
 ): PageContent {
-  const nombre = soloNombre(datos.destinatario)
-  const { referencia = null, lat = null, enlace = null } = datos.confirmado ?? {}
-  const senalado = lat !== null || enlace !== null
-  const pregunta = datos.corregible && senalado && preguntaDeSenas(palabras ?? referencia ?? '', falla)
+  const nombre = firstName(datos.destinatario)
+  const { referencia = null, lat = null, enlace = null } = datos.confirmed ?? {}
+  const isPointed = lat !== null || enlace !== null
+  const directionsQuestion = datos.correctable && isPointed && directionsForm(words ?? referencia ?? '', falla)
   // The filled button is the next step: describing the door, until there is a description.
-  const faltan = pregunta && (referencia === null || falla !== undefined)
-  const titulo = tarde ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
+  const lacksDirections = directionsQuestion && (referencia === null || falla !== undefined)
+  const titulo = isLate ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
   return {
-    titulo: tarde ? titulo : 'Gracias',
+    titulo: isLate ? titulo : 'Gracias',
     cuerpo: html`${paquete(datos)}
-<div class="gracias">${!tarde && PALOMITA}
+<div class="gracias">${!isLate && CHECK_MARK}
 <h1 tabindex="-1">${titulo}</h1>
-<p>${fraseDe(datos.confirmado, tarde)}</p>
+<p>${precisionSentence(datos.confirmed, isLate)}</p>
 ${facts([
-  ['Lugar', datos.confirmado && dichoEl(datos.confirmado)],
+  ['Lugar', datos.confirmed && describePlace(datos.confirmed)],
   ['Cómo reconocerlo', referencia],
 ])}
-${faltan && pregunta}
-<p><a class="boton${!faltan && ' principal'}" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
+${lacksDirections && directionsQuestion}
+<p><a class="boton${!lacksDirections && ' principal'}" href="${root}r/${datos.guia}">Seguir mi paquete</a></p>
 ${
-  !faltan &&
-  pregunta &&
+  !lacksDirections &&
+  directionsQuestion &&
   html`<details><summary>Cambiar las señas</summary>
-${pregunta}
+${directionsQuestion}
 </details>`
 }
-${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
-<p>${datos.corregible ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${conPunto(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,
+${datos.correctable && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
+<p>${datos.correctable ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${withFullStop(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,
   }
 }
 
 /** Returns the sentence that says how precisely the location is known. */
-function fraseDe(confirmado: LugarConfirmado | null, tarde: boolean): string {
-  if (tarde) return 'El paquete ya salió hacia el lugar que nos dio antes.'
-  if (confirmado?.lectura === 'demorado')
+function precisionSentence(confirmed: ConfirmedPlace | null, isLate: boolean): string {
+  if (isLate) return 'El paquete ya salió hacia el lugar que nos dio antes.'
+  if (confirmed?.lectura === 'demorado')
     return 'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
   return 'Ya sabemos dónde entregarle su paquete.'
 }
 
 /** Draws the form that asks how to recognize the door of a confirmed location. */
-const preguntaDeSenas = (palabras: string, falla: string | undefined) =>
+const directionsForm = (words: string, falla: string | undefined) =>
   html`<form method="post" class="senas" data-formulario data-confirmado>
 ${field({
   id: 'referencia',
   label: '¿Cómo se reconoce la puerta?',
   hint: 'Color, portón, qué hay enfrente, si hay que tocar o llamar.',
   fault: falla,
-  control: (atributos) =>
-    html`<textarea ${atributos} name="referencia" rows="2" maxlength="200" autocomplete="off">\n${palabras}</textarea>`,
+  control: (attributes) =>
+    html`<textarea ${attributes} name="referencia" rows="2" maxlength="200" autocomplete="off">\n${words}</textarea>`,
 })}
 <button type="submit" class="principal" name="accion" value="senas">Guardar las señas</button>
 <p id="envio" class="estado" role="status"></p>
 </form>`
 
-const PALOMITA = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
+const CHECK_MARK = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
 
 /** Describes how the recipient gave the confirmed location. */
-function dichoEl({ lat, lng, precision_m, enlace }: LugarConfirmado): Html {
-  const cerca = precision_m !== null && precision_m > IMPRECISA_M
-  const dicho = cerca
+function describePlace({ lat, lng, precision_m, enlace }: ConfirmedPlace): Html {
+  const isNear = precision_m !== null && precision_m > IMPRECISE_ABOVE_M
+  const pointWords = isNear
     ? `Cerca del punto que dio su teléfono, a ${enMetros(precision_m)} o menos.`
     : 'El punto que nos señaló.'
   if (lat !== null && lng !== null) {
-    const enMapa = `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`
-    return html`${dicho} <a href="${enMapa}" rel="noreferrer noopener">Verlo en el mapa</a>`
+    const mapUrl = `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`
+    return html`${pointWords} <a href="${mapUrl}" rel="noreferrer noopener">Verlo en el mapa</a>`
   }
   return enlace === null ? html`El que nos describió.` : html`El enlace de mapa que nos dio.`
 }
 
 // The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
 
-export const SOLICITUD_DESCONOCIDA = messagePage(
+export const UNKNOWN_UBICACION_REQUEST = messagePage(
   'No encontramos este enlace',
   html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
   html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
 )
 
-export const VENCIDA: PageContent = {
+export const EXPIRED_UBICACION_REQUEST: PageContent = {
   titulo: 'Este enlace ya venció',
   cuerpo: html`<h1 tabindex="-1">Este enlace ya venció</h1>
 <p>Ya no se puede usar. Le podemos mandar otro, por mensaje y al mismo teléfono.</p>
@@ -171,11 +171,8 @@ export const VENCIDA: PageContent = {
 }
 
 /** Returns the page that says to which telephone the new link was sent. It shows only the last digits. */
-export function paginaDeOtroEnlace({
-  repetida,
-  termina_en,
-}: Extract<ResultadoDeOtroEnlace, { ok: true }>): PageContent {
-  const telefono = html`al teléfono que termina en <strong>${termina_en}</strong>`
+export function newLinkPage({ repetida, lastDigits }: Extract<AnotherLinkResult, { ok: true }>): PageContent {
+  const telefono = html`al teléfono que termina en <strong>${lastDigits}</strong>`
   return messagePage(
     repetida ? 'Ya le mandamos otro enlace' : 'Le mandamos otro enlace',
     repetida
@@ -185,26 +182,26 @@ export function paginaDeOtroEnlace({
   )
 }
 
-export const OTRO_AGOTADO = messagePage(
+export const NEW_LINKS_EXHAUSTED = messagePage(
   'No podemos mandarle otro enlace',
   html`Ya se pidieron muchos. Busque en sus mensajes el más nuevo, o espere a mañana.`,
   html`Si le urge, escríbale a la tienda donde compró: ella también puede decirnos el lugar.`,
 )
 
-export const AGOTADA = messagePage(
+export const CHANGES_EXHAUSTED = messagePage(
   'Ya cambió el lugar muchas veces',
   html`Se queda el último que nos dio. Si no está bien, escríbale a la tienda donde compró.`,
 )
 
-export const CERRADA = messagePage(
+export const CLOSED_UBICACION_REQUEST = messagePage(
   'Ya no hace falta confirmar',
   html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
   html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
 )
 
-export const MAL_PEDIDA = messagePage(
+export const UNREADABLE_UBICACION_FORM = messagePage(
   'No pudimos leer eso',
   html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
 )
 
-export const FALLO_DE_UBICACION = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`
+export const UBICACION_FAILED = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

@@ -12,16 +12,16 @@ const LINK_LIMITS = { red: 600, get: 60, post: 10 }
 
 /**
  * Creates the rate limits of a page that recipients' links open: by network, and by network and link.
- * @param reloj clock in milliseconds; only differences count
+ * @param clock clock in milliseconds; only differences count
  * @returns the function that counts a request, and returns the seconds to wait, 0 if the request is admitted
  */
-export function createLinkLimits(reloj?: () => number) {
-  const conReloj = reloj ? { reloj } : {}
-  const porRed = new NetworkLimit(perMinute(LINK_LIMITS.red), conReloj)
-  const porLectura = createLimit(LINK_LIMITS.get, conReloj)
-  const porEnvio = createLimit(LINK_LIMITS.post, conReloj)
-  return ({ red, resto, leyendo }: { red: string; resto: string; leyendo: boolean }): number => {
-    const deEnlace = leyendo ? porLectura : porEnvio
-    return porRed.take(red) || (LINK_TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+export function createLinkLimits(clock?: () => number) {
+  const clockOption = clock ? { clock } : {}
+  const networkLimit = new NetworkLimit(perMinute(LINK_LIMITS.red), clockOption)
+  const readLimit = createLimit(LINK_LIMITS.get, clockOption)
+  const sendLimit = createLimit(LINK_LIMITS.post, clockOption)
+  return ({ red, rest, reading }: { red: string; rest: string; reading: boolean }): number => {
+    const deEnlace = reading ? readLimit : sendLimit
+    return networkLimit.take(red) || (LINK_TOKEN.test(rest) ? deEnlace(`${red} ${rest}`) : 0)
   }
 }

@@ -1,31 +1,31 @@
 import type { Limit } from '../../api/limits/buckets.ts'
-import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
+import type { UbicacionRequests } from '../../domain/ubicacion/solicitud.ts'
 import type { Sheet } from '../page.ts'
 import {
-  AGOTADA,
-  CERRADA,
-  OTRO_AGOTADO,
-  paginaDeGracias,
-  paginaDeLectura,
-  paginaDeOtroEnlace,
-  paginaDePalabras,
-  paginaDeSeguro,
-  SOLICITUD_DESCONOCIDA,
-  VENCIDA,
+  CHANGES_EXHAUSTED,
+  CLOSED_UBICACION_REQUEST,
+  EXPIRED_UBICACION_REQUEST,
+  farUbicacionPage,
+  NEW_LINKS_EXHAUSTED,
+  newLinkPage,
+  readingLinkPage,
+  replaceByWordsPage,
+  thanksPage,
+  UNKNOWN_UBICACION_REQUEST,
 } from './despues.ts'
 import {
   type FieldFault,
-  type Formulario,
   type FormValues,
-  interpretarFormulario,
-  REFERENCIA_LARGA,
-  referenciaLarga,
-  valoresDe,
+  formValuesOf,
+  interpretUbicacionForm,
+  isReferenceTooLong,
+  REFERENCE_TOO_LONG,
+  type UbicacionForm,
 } from './formulario.ts'
-import type { DatosDelMapa } from './mosaicos.ts'
-import { paginaDelFormulario } from './view.ts'
+import type { MapData } from './mosaicos.ts'
+import { ubicacionFormPage } from './view.ts'
 
-const VACIO: FormValues = {
+const EMPTY_VALUES: FormValues = {
   lat: '',
   lng: '',
   precision_m: '',
@@ -45,7 +45,7 @@ const CAMPO_DE = {
 } as const
 
 /** Fault of the form if the service could not read the link that was given earlier. */
-const ENLACE_SIN_LUGAR: readonly FieldFault[] = [
+const LINK_WITHOUT_PLACE: readonly FieldFault[] = [
   {
     campo: 'lugar',
     mensaje: 'El enlace que nos dio no lleva a un lugar del mapa. Díganos el lugar otra vez, aquí abajo.',
@@ -53,87 +53,87 @@ const ENLACE_SIN_LUGAR: readonly FieldFault[] = [
 ]
 
 /** Link of a recipient, as the browser opened it. */
-interface Abierto {
+interface OpenedUbicacionLink {
   token: string
   /** Relative path from the page to the service root. */
-  raiz: string
+  root: string
   red: string
 }
 
-interface OpcionesDeHojas {
+interface UbicacionSheetOptions {
   /** Returns the map, given the relative path from the page to the service root; null if the service offers no map. */
-  mapaDe: (raiz: string) => DatosDelMapa | null
+  mapFor: (root: string) => MapData | null
   /** Rate limit per network for requests of a new link. */
-  porOtro: Limit
+  newLinkLimit: Limit
 }
 
 /**
- * Creates the two handlers of a recipient's link: `ver` shows its page, and `recibir` answers the form sent from that
+ * Creates the two handlers of a recipient's link: `ver` shows its page, and `receive` answers the form sent from that
  * page.
  */
-export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: OpcionesDeHojas) {
+export function createUbicacionSheets(solicitudes: UbicacionRequests, { mapFor, newLinkLimit }: UbicacionSheetOptions) {
   const ver = async (
-    { token, raiz, red }: Abierto,
-    llenado: Partial<FormValues> = {},
+    { token, root, red }: OpenedUbicacionLink,
+    filled: Partial<FormValues> = {},
     fallas: readonly FieldFault[] = [],
   ): Promise<Sheet> => {
     const datos = await solicitudes.leer(token)
-    if (!datos) return { status: 404, ...SOLICITUD_DESCONOCIDA }
-    if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
-    if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
-    const cambiar = llenado.cambiar === '1'
-    if (datos.estado === 'confirmada' && !(cambiar && datos.corregible)) {
-      const lectura = datos.corregible ? (datos.confirmado?.lectura ?? null) : null
-      if (lectura === 'sin_lugar') return ver({ token, raiz, red }, { cambiar: '1' }, ENLACE_SIN_LUGAR)
-      if (lectura === 'leyendo') return { status: 200, ...paginaDeLectura(datos) }
-      const fallaDePalabras = fallas.find(({ campo }) => campo === 'referencia')?.mensaje
+    if (!datos) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
+    if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_UBICACION_REQUEST }
+    if (datos.estado === 'cerrada') return { status: 200, ...CLOSED_UBICACION_REQUEST }
+    const isChange = filled.cambiar === '1'
+    if (datos.estado === 'confirmada' && !(isChange && datos.correctable)) {
+      const lectura = datos.correctable ? (datos.confirmed?.lectura ?? null) : null
+      if (lectura === 'sin_lugar') return ver({ token, root, red }, { cambiar: '1' }, LINK_WITHOUT_PLACE)
+      if (lectura === 'leyendo') return { status: 200, ...readingLinkPage(datos) }
+      const wordsFault = fallas.find(({ campo }) => campo === 'referencia')?.mensaje
       return {
-        status: fallaDePalabras === undefined ? 200 : 422,
-        ...paginaDeGracias(datos, { raiz, tarde: cambiar, palabras: llenado.referencia, falla: fallaDePalabras }),
+        status: wordsFault === undefined ? 200 : 422,
+        ...thanksPage(datos, { root, isLate: isChange, words: filled.referencia, falla: wordsFault }),
       }
     }
-    const nuevo = llenado.metodo === undefined
-    const referencia = nuevo ? (datos.confirmado?.referencia ?? '') : ''
-    const valores = { ...VACIO, referencia, ...llenado }
-    const contenido = paginaDelFormulario(datos, { valores, fallas, mapa: mapaDe(raiz), nuevo })
+    const nuevo = filled.metodo === undefined
+    const referencia = nuevo ? (datos.confirmed?.referencia ?? '') : ''
+    const values = { ...EMPTY_VALUES, referencia, ...filled }
+    const contenido = ubicacionFormPage(datos, { values, fallas, placeMap: mapFor(root), nuevo })
     return { status: fallas.length > 0 ? 422 : 200, ...contenido }
   }
-  const pedirOtro = async (abierto: Abierto): Promise<Sheet> => {
-    if (porOtro(abierto.red) > 0) return { status: 429, ...OTRO_AGOTADO }
-    const resultado = await solicitudes.pedirOtro(abierto.token)
-    if (resultado.ok) return { status: 200, ...paginaDeOtroEnlace(resultado) }
-    return resultado.motivo === 'agotada' ? { status: 429, ...OTRO_AGOTADO } : ver(abierto)
+  const requestNewLink = async (opened: OpenedUbicacionLink): Promise<Sheet> => {
+    if (newLinkLimit(opened.red) > 0) return { status: 429, ...NEW_LINKS_EXHAUSTED }
+    const resultado = await solicitudes.requestAnother(opened.token)
+    if (resultado.ok) return { status: 200, ...newLinkPage(resultado) }
+    return resultado.motivo === 'agotada' ? { status: 429, ...NEW_LINKS_EXHAUSTED } : ver(opened)
   }
-  const describir = async (abierto: Abierto, { referencia }: Formulario): Promise<Sheet> => {
-    const resultado = referenciaLarga(referencia)
-      ? { ok: false as const, motivo: 'referencia_larga' as const, mensaje: REFERENCIA_LARGA }
-      : await solicitudes.describir(abierto.token, referencia)
-    if (resultado.ok) return { status: 303, a: abierto.token }
-    if (resultado.motivo === 'agotada') return { status: 409, ...AGOTADA }
-    if (!('mensaje' in resultado)) return ver(abierto)
-    return ver(abierto, { referencia }, [{ campo: 'referencia', mensaje: resultado.mensaje }])
+  const describePlace = async (opened: OpenedUbicacionLink, { referencia }: UbicacionForm): Promise<Sheet> => {
+    const resultado = isReferenceTooLong(referencia)
+      ? { ok: false as const, motivo: 'referencia_larga' as const, mensaje: REFERENCE_TOO_LONG }
+      : await solicitudes.describe(opened.token, referencia)
+    if (resultado.ok) return { status: 303, a: opened.token }
+    if (resultado.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
+    if (!('mensaje' in resultado)) return ver(opened)
+    return ver(opened, { referencia }, [{ campo: 'referencia', mensaje: resultado.mensaje }])
   }
-  const recibir = async (abierto: Abierto, formulario: Formulario): Promise<Sheet> => {
-    const { token } = abierto
-    const valores = valoresDe(formulario)
-    if (formulario.accion === 'otro') return pedirOtro(abierto)
-    if (formulario.accion === 'corregir') return ver(abierto, valores)
-    if (formulario.accion === 'senas') return describir(abierto, formulario)
-    const { lugar, fallas } = interpretarFormulario(formulario)
-    if (!lugar) return ver(abierto, valores, fallas)
-    const resultado = await solicitudes.confirmar(token, lugar)
+  const receive = async (opened: OpenedUbicacionLink, form: UbicacionForm): Promise<Sheet> => {
+    const { token } = opened
+    const values = formValuesOf(form)
+    if (form.accion === 'otro') return requestNewLink(opened)
+    if (form.accion === 'corregir') return ver(opened, values)
+    if (form.accion === 'senas') return describePlace(opened, form)
+    const { lugar, fallas } = interpretUbicacionForm(form)
+    if (!lugar) return ver(opened, values, fallas)
+    const resultado = await solicitudes.confirm(token, lugar)
     if (resultado.ok) return { status: 303, a: token }
-    if (resultado.motivo === 'agotada') return { status: 409, ...AGOTADA }
+    if (resultado.motivo === 'agotada') return { status: 409, ...CHANGES_EXHAUSTED }
     if (resultado.motivo === 'lejos' || resultado.motivo === 'con_punto') {
       const datos = await solicitudes.leer(token)
-      if (!datos) return { status: 404, ...SOLICITUD_DESCONOCIDA }
+      if (!datos) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
       return resultado.motivo === 'lejos'
-        ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
-        : { status: 422, ...paginaDePalabras(datos, valores) }
+        ? { status: 422, ...farUbicacionPage(datos, values, resultado.distancia_km) }
+        : { status: 422, ...replaceByWordsPage(datos, values) }
     }
     // The link is closed, expired or unknown. The page that answers says which.
-    if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })
-    return ver(abierto, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
+    if (!('mensaje' in resultado)) return ver(opened, { cambiar: values.cambiar })
+    return ver(opened, values, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
   }
-  return { ver, recibir }
+  return { ver, receive }
 }

@@ -3,43 +3,43 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { type Html, html } from '../html.ts'
 import type { FormValues } from './formulario.ts'
 
-export const PREGUNTA = '¿Dónde le entregamos su paquete?'
+export const UBICACION_QUESTION = '¿Dónde le entregamos su paquete?'
 
 /** Returns the first word of the recipient's name, cut at 40 characters; empty if the name is unknown. */
-export const soloNombre = (destinatario: string | null) =>
+export const firstName = (destinatario: string | null) =>
   (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
 /** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
-export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
+export const withFullStop = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 /** Returns the municipality with its department; the municipality alone if both have the same name. */
-export const zonaDelDestino = ({ municipio, departamento }: Pick<ShownParcel, 'municipio' | 'departamento'>) =>
+export const destinoArea = ({ municipio, departamento }: Pick<ShownParcel, 'municipio' | 'departamento'>) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
 /** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
-const LETRAS_DE_CONTENIDO = 90
+const MAX_CONTENT_LENGTH = 90
 
-function acortar(texto: string): string {
-  if (texto.length <= LETRAS_DE_CONTENIDO) return texto
-  const principio = texto.slice(0, LETRAS_DE_CONTENIDO)
+function shorten(texto: string): string {
+  if (texto.length <= MAX_CONTENT_LENGTH) return texto
+  const beginning = texto.slice(0, MAX_CONTENT_LENGTH)
   // Cuts at the end of a word, if the text has more than one word.
-  return `${principio
-    .slice(0, principio.lastIndexOf(' ') + 1 || undefined)
+  return `${beginning
+    .slice(0, beginning.lastIndexOf(' ') + 1 || undefined)
     .toWellFormed()
     .trim()}…`
 }
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
 export const paquete = ({ comercio, contenido, guia }: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
-  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
+  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${shorten(contenido.trim())}</strong>` : 'un paquete'}.</p>
 <p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
 
 /** Returns hidden fields of a form with these values. */
-export const ocultos = (valores: FormValues, campos: readonly (keyof FormValues)[]) =>
-  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)
+export const hiddenFields = (values: FormValues, campos: readonly (keyof FormValues)[]) =>
+  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${values[campo]}">`)
 
 /** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
-export const aroundMunicipality = ({ municipio, centro }: Pick<ShownParcel, 'municipio' | 'centro'>): Html =>
-  html` data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}`
+export const aroundMunicipality = ({ municipio, centre }: Pick<ShownParcel, 'municipio' | 'centre'>): Html =>
+  html` data-lugar="${municipio}"${centre && html` data-lat="${centre.lat}" data-lng="${centre.lng}"`}`
 
 /** Paragraph with the address that the merchant gave. */
 export const declaredAddress = (datos: ShownParcel): Html =>
-  html`<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')}</strong></p>`
+  html`<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), destinoArea(datos)].filter(Boolean).join(', ')}</strong></p>`

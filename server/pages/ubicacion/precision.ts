@@ -1,9 +1,9 @@
 /** Precision, in metres, above which a position identifies a neighbourhood and not a door. */
-export const IMPRECISA_M = 200
+export const IMPRECISE_ABOVE_M = 200
 
 /** Minimum length of the description of a location, in characters. */
-export const MINIMO_DE_DESCRIPCION = 12
-export const DESCRIPCION_CORTA = 'Describa el lugar con más detalle: cómo llegar y cómo se ve.'
+export const MIN_DESCRIPTION_LENGTH = 12
+export const DESCRIPTION_TOO_SHORT = 'Describa el lugar con más detalle: cómo llegar y cómo se ve.'
 
 /** Returns a distance as people say it: «20 metros», «1.2 km». */
 export const enMetros = (metros: number) =>
@@ -14,7 +14,7 @@ export const enMetros = (metros: number) =>
 /**
  * Returns the request to correct an imprecise position.
  * @param metros precision of the position, in metres
- * @param conMapa false if the recipient cannot see a map
+ * @param hasMap false if the recipient cannot see a map
  */
-export const pedirPin = (metros: number, conMapa = true) =>
-  `Esta posición puede fallar por ${enMetros(metros)}. ${conMapa ? 'Mueva el pin hasta su puerta' : 'Diga el lugar de otra forma'} o, si está bien, márquelo.`
+export const askForPin = (metros: number, hasMap = true) =>
+  `Esta posición puede fallar por ${enMetros(metros)}. ${hasMap ? 'Mueva el pin hasta su puerta' : 'Diga el lugar de otra forma'} o, si está bien, márquelo.`

@@ -1,39 +1,39 @@
 import type { Express } from 'express'
 import { NetworkLimit } from '../../api/limits/networkLimit.ts'
-import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
+import type { UbicacionRequests } from '../../domain/ubicacion/solicitud.ts'
 import { serveAssets } from '../assets.ts'
 import { FormError } from '../form.ts'
 import type { Front } from '../front.ts'
 import { servePage } from '../page.ts'
-import { privacidadDelLugar } from '../privacidad.ts'
-import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues.ts'
+import { placePrivacy } from '../privacidad.ts'
+import { UBICACION_FAILED, UNKNOWN_UBICACION_REQUEST, UNREADABLE_UBICACION_FORM } from './despues.ts'
 import { createLinkLimits, LINK_TOKEN } from './enlace.ts'
-import { leerFormulario } from './formulario.ts'
-import { crearHojas } from './hojas.ts'
-import { locationFiles, type Mosaicos, mapOf, tileOrigin } from './mosaicos.ts'
-import { PREGUNTA } from './partes.ts'
-import { cabezaDeUbicacion } from './view.ts'
+import { readUbicacionForm } from './formulario.ts'
+import { createUbicacionSheets } from './hojas.ts'
+import { locationFiles, mapOf, type Tiles, tileOrigin } from './mosaicos.ts'
+import { UBICACION_QUESTION } from './partes.ts'
+import { ubicacionHead } from './view.ts'
 
-export interface OpcionesDeUbicacion {
-  fachada: Front
-  solicitudes: Solicitudes
+export interface UbicacionPageOptions {
+  front: Front
+  solicitudes: UbicacionRequests
   /** Source of the map tiles; null if the service offers no map. */
-  mosaicos: Mosaicos | null
+  tiles: Tiles | null
   /** Days that locations are kept after the guide ends. */
-  retencion: number
+  retentionDays: number
   /** Clock of the rate limits, in milliseconds; only differences count. */
-  reloj?: () => number
+  clock?: () => number
 }
 
 /**
  * Rate of new links that one network may request, for all guides together; a network may be a whole mobile network.
  * Each guide and each telephone has a lower limit of its own.
  */
-const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
+const NEW_LINK_RATE = { perSecond: 1 / 60, burst: 30 }
 
 /** Link preview of the page. It says nothing about the parcel, because messaging apps keep previews. */
-const VISTA_PREVIA = {
-  titulo: PREGUNTA,
+const UBICACION_PREVIEW = {
+  titulo: UBICACION_QUESTION,
   descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
 }
 
@@ -41,34 +41,34 @@ const VISTA_PREVIA = {
  * Serves `/u/{token}`, where the recipient says where to deliver. The token is the only authorization, and is never
  * logged.
  */
-export function servirUbicacion(
+export function serveUbicacion(
   app: Express,
-  { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
+  { front, solicitudes, tiles, retentionDays, clock }: UbicacionPageOptions,
 ) {
-  const recursos = locationFiles()
-  const otros = new NetworkLimit(OTROS, reloj ? { reloj } : {})
-  const { ver, recibir } = crearHojas(solicitudes, {
-    mapaDe: mapOf(mosaicos),
-    porOtro: (red) => otros.take(red),
+  const assets = locationFiles()
+  const newLinkNetworkLimit = new NetworkLimit(NEW_LINK_RATE, clock ? { clock } : {})
+  const { ver, receive } = createUbicacionSheets(solicitudes, {
+    mapFor: mapOf(tiles),
+    newLinkLimit: (red) => newLinkNetworkLimit.take(red),
   })
-  serveAssets(app, recursos.archivos)
+  serveAssets(app, assets.archivos)
   servePage(app, '/u', {
-    metodos: ['POST'],
-    cabeceras: politica(fachada, mosaicos),
-    cabeza: ({ raiz }) => cabezaDeUbicacion((archivo) => raiz + recursos.ruta(archivo)),
-    fachada,
-    previa: VISTA_PREVIA,
-    nota: privacidadDelLugar(retencion),
-    fallo: FALLO_DE_UBICACION,
-    esperar: createLinkLimits(reloj),
-    async atender({ req, resto: token, raiz, red, leyendo }) {
-      if (!LINK_TOKEN.test(token)) return { status: 404, ...SOLICITUD_DESCONOCIDA }
-      const abierto = { token, raiz, red }
-      if (leyendo) return ver(abierto, req.query.cambiar === undefined ? {} : { cambiar: '1' })
+    methods: ['POST'],
+    cabeceras: politica(front, tiles),
+    head: ({ root }) => ubicacionHead((archivo) => root + assets.path(archivo)),
+    front,
+    preview: UBICACION_PREVIEW,
+    nota: placePrivacy(retentionDays),
+    failure: UBICACION_FAILED,
+    esperar: createLinkLimits(clock),
+    async handle({ req, rest: token, root, red, reading }) {
+      if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_UBICACION_REQUEST }
+      const opened = { token, root, red }
+      if (reading) return ver(opened, req.query.cambiar === undefined ? {} : { cambiar: '1' })
       try {
-        return await recibir(abierto, await leerFormulario(req))
+        return await receive(opened, await readUbicacionForm(req))
       } catch (error) {
-        if (error instanceof FormError) return { status: error.status, ...MAL_PEDIDA }
+        if (error instanceof FormError) return { status: error.status, ...UNREADABLE_UBICACION_FORM }
         throw error
       }
     },
@@ -79,9 +79,9 @@ export function servirUbicacion(
  * Returns the policy headers of the page. The page loads its own files and the map tiles, its form posts only to this
  * service, and no site may frame it.
  */
-function politica(fachada: Front, mosaicos: Mosaicos | null) {
-  const origen = tileOrigin(mosaicos)
-  return fachada.permisos(
+function politica(front: Front, tiles: Tiles | null) {
+  const origen = tileOrigin(tiles)
+  return front.permisos(
     {
       'script-src': "'self'",
       'style-src': "'self'",

@@ -108,7 +108,7 @@ export const notice = (body: Html, tone: Tone = 'aviso'): Html =>
 
 /** Returns the state of a guide: icon and word, in the state's tone. */
 export const stateBadge = (estado: Estado, word: string): Html =>
-  html`<span class="insignia" data-tono="${STATE_LOOKS[estado].tono}">${icon(STATE_LOOKS[estado].icono)}${word}</span>`
+  html`<span class="insignia" data-tono="${STATE_LOOKS[estado].tone}">${icon(STATE_LOOKS[estado].icon)}${word}</span>`
 
 interface StateLabelOptions {
   estado: Estado
@@ -121,7 +121,7 @@ interface StateLabelOptions {
 
 /** Returns a guide's state in large letters, as the heading of a page. */
 export const stateLabel = ({ estado, word, said, rest }: StateLabelOptions): Html =>
-  html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tono}"><div class="voz">${icon(STATE_LOOKS[estado].icono)}
+  html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tone}"><div class="voz">${icon(STATE_LOOKS[estado].icon)}
 <h1 tabindex="-1">${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
 
 /**
@@ -145,7 +145,7 @@ interface TimelineEntry {
 
 /** Returns a history, newest event first. The first dot has the tone of the present state. */
 export const timeline = (estado: Estado, entries: readonly TimelineEntry[]): Html =>
-  html`<ol class="linea" data-tono="${STATE_LOOKS[estado].tono}">
+  html`<ol class="linea" data-tono="${STATE_LOOKS[estado].tone}">
 ${entries.map(({ text, time }) => html`<li><b>${text}</b><time datetime="${time.iso}">${time.words}</time></li>\n`)}</ol>`
 
 /** Returns the placeholder for an empty page or list: what it would show, and what to do. */

@@ -8,20 +8,20 @@ import { byDigest } from '../response.ts'
 import { COMPONENT_SHEET } from './view.ts'
 
 /** Serves `/ui`, the sheet of all components. It is for developers: production does not serve it. */
-export function serveComponentSheet(app: Express, fachada: Front) {
-  const estilo = readGenerated('paginas/ui/estilo.css').toString()
-  const cabeza = ownHead(new Html(estilo))
+export function serveComponentSheet(app: Express, front: Front) {
+  const style = readGenerated('paginas/ui/estilo.css').toString()
+  const head = ownHead(new Html(style))
   servePage(
     app,
     '/ui',
     {
-      cabeceras: fachada.permisos({ 'style-src': byDigest(estilo) }),
-      cabeza: () => cabeza,
-      fachada,
-      fallo: html`Vuelva a cargar la página.`,
+      cabeceras: front.permisos({ 'style-src': byDigest(style) }),
+      head: () => head,
+      front,
+      failure: html`Vuelva a cargar la página.`,
       esperar: () => 0,
-      atender: async () => ({ status: 200, ...COMPONENT_SHEET }),
+      handle: async () => ({ status: 200, ...COMPONENT_SHEET }),
     },
-    (resto) => resto !== '',
+    (rest) => rest !== '',
   )
 }

@@ -8,21 +8,21 @@ export type Tone = 'espera' | 'viaje' | 'bien' | 'aviso' | 'mal' | 'vuelta'
 
 /** Colour and icon of a state of a guide. */
 interface StateLook {
-  tono: Tone
-  icono: string
+  tone: Tone
+  icon: string
 }
 
 /** Look of each state on every page. The type requires an entry for every state of the contract. */
 export const STATE_LOOKS: Readonly<Record<Estado, StateLook>> = {
-  aceptado: { tono: 'espera', icono: icons.CircleDashed },
-  recolectado: { tono: 'viaje', icono: icons.Package },
-  en_bodega: { tono: 'viaje', icono: icons.Warehouse },
-  en_transito: { tono: 'viaje', icono: icons.Route },
-  en_ruta: { tono: 'viaje', icono: icons.Truck },
-  intento_fallido: { tono: 'aviso', icono: icons.TriangleAlert },
-  entregado: { tono: 'bien', icono: icons.CircleCheck },
-  en_devolucion: { tono: 'vuelta', icono: icons.Undo2 },
-  devuelto: { tono: 'vuelta', icono: icons.Store },
-  extraviado: { tono: 'mal', icono: icons.CircleQuestionMark },
-  cancelado: { tono: 'espera', icono: icons.Ban },
+  aceptado: { tone: 'espera', icon: icons.CircleDashed },
+  recolectado: { tone: 'viaje', icon: icons.Package },
+  en_bodega: { tone: 'viaje', icon: icons.Warehouse },
+  en_transito: { tone: 'viaje', icon: icons.Route },
+  en_ruta: { tone: 'viaje', icon: icons.Truck },
+  intento_fallido: { tone: 'aviso', icon: icons.TriangleAlert },
+  entregado: { tone: 'bien', icon: icons.CircleCheck },
+  en_devolucion: { tone: 'vuelta', icon: icons.Undo2 },
+  devuelto: { tone: 'vuelta', icon: icons.Store },
+  extraviado: { tone: 'mal', icon: icons.CircleQuestionMark },
+  cancelado: { tone: 'espera', icon: icons.Ban },
 }

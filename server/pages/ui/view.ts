@@ -1,4 +1,4 @@
-import { PALABRAS } from '../../domain/estados/estados.ts'
+import { GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { codeForm } from '../codeForm.ts'
@@ -139,10 +139,10 @@ const history = timeline('en_ruta', [
 const STEPS = ['Registrado', 'En camino', 'En ruta', 'Entregado']
 const way = (current: number) => progress('Avance del envío', STEPS, current)
 
-const states = html`<div class="grupo">${(Object.keys(STATE_LOOKS) as Estado[]).map((estado) => stateBadge(estado, PALABRAS[estado]))}</div>
+const states = html`<div class="grupo">${(Object.keys(STATE_LOOKS) as Estado[]).map((estado) => stateBadge(estado, GUIA_STATE_WORDS[estado]))}</div>
 <div class="lado-a-lado">${(['en_ruta', 'intento_fallido', 'entregado', 'extraviado'] as const).map(
   (estado) =>
-    html`<div>${stateLabel({ estado, word: PALABRAS[estado], said: html`<p>Lo que hay que saber, en una frase.</p>`, rest: way(estado === 'entregado' ? 3 : 2) })}</div>`,
+    html`<div>${stateLabel({ estado, word: GUIA_STATE_WORDS[estado], said: html`<p>Lo que hay que saber, en una frase.</p>`, rest: way(estado === 'entregado' ? 3 : 2) })}</div>`,
 )}</div>`
 
 const cell = (value: string) => html`${value}`
@@ -175,7 +175,7 @@ ${part('tallas', 'Letra', html`<div class="tallas">${[6, 5, 4, 3, 2, 1].map((siz
 ${part('estados', 'Estados de una guía', states)}
 ${part('botones', 'Botones', buttons)}
 ${part('campos', 'Campos', fields)}
-${part('codigo', 'Buscar por código', codeForm({ raiz: '' }))}
+${part('codigo', 'Buscar por código', codeForm({ root: '' }))}
 ${part('consejos', 'Lo que se puede hacer', things)}
 ${part('elegir', 'Renglones para escoger', choices)}
 ${part(

@@ -1,6 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import { zonaDe } from '../../domain/catalogo/zona.ts'
+import { timeZoneOf } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaGuia } from '../../domain/guias/guia.ts'
 import { VALE } from '../../domain/pruebasEntrega/prueba.ts'
@@ -52,15 +52,15 @@ const LEER = statement<
 
 /** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */
 export async function leerEntrega(
-  { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
+  { db, settings }: Pick<Deps, 'db' | 'settings'>,
   codigo: string,
 ): Promise<Entrega | undefined> {
-  const [fila] = (await (await whereIs(db, codigo))?.consultar(LEER, { guia: codigo })) ?? []
+  const [fila] = (await (await whereIs(db, codigo))?.query(LEER, { guia: codigo })) ?? []
   if (!fila) return undefined
   const { departamento, municipio, ...entrega } = fila
-  const rectificadas = fila.rectificadas.map((una) => ({
-    entregado_en: new Date(una.entregado_en),
-    rectificada_en: new Date(una.rectificada_en),
+  const rectificadas = fila.rectificadas.map((entry) => ({
+    entregado_en: new Date(entry.entregado_en),
+    rectificada_en: new Date(entry.rectificada_en),
   }))
-  return { ...entrega, rectificadas, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
+  return { ...entrega, rectificadas, zona: timeZoneOf({ departamento, municipio }, settings.timeZone) }
 }

@@ -9,45 +9,45 @@ import { Html } from '../html.ts'
 import { type Page, type Sheet, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { leerEntrega } from './entrega.ts'
-import { FALLO_DE_VERIFICACION, paginaDesconocida, paginaDeVerificacion, paginaPorCodigo } from './view.ts'
+import { unknownPruebaPage, VERIFICATION_FAILED, verificationByCodePage, verificationPage } from './view.ts'
 
-type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
+type VerificationDeps = Pick<Deps, 'db' | 'verificationLimit' | 'settings'>
 
 /**
  * Serves `/verificar/{guia}`, which tells the holder of a PDF whether it is the guide's proof of delivery. The page
  * sends the digest of the PDF to an operation one path segment below, which the contract describes.
  */
-export function servirVerificacion(app: Express, fachada: Front, deps: DepsDeVerificacion) {
+export function serveVerification(app: Express, front: Front, deps: VerificationDeps) {
   const leer = (archivo: string) => readGenerated(`paginas/verificar/${archivo}`).toString()
-  const [estilo, programa] = [leer('estilo.css'), leer('navegador.js')]
-  const [cabeza, guion] = [ownHead(new Html(estilo)), new Html(programa)]
+  const [style, program] = [leer('estilo.css'), leer('navegador.js')]
+  const [head, script] = [ownHead(new Html(style)), new Html(program)]
   const pagina = {
-    cabeceras: fachada.permisos({
-      'style-src': byDigest(estilo),
-      'script-src': byDigest(programa),
+    cabeceras: front.permisos({
+      'style-src': byDigest(style),
+      'script-src': byDigest(program),
       'connect-src': "'self'",
       'form-action': "'self'",
     }),
-    cabeza: () => cabeza,
-    fachada,
-    fallo: FALLO_DE_VERIFICACION,
-    esperar: ({ red }) => deps.limiteDeVerificacion.take(red),
-    async atender({ req, resto, raiz }) {
-      if (req.path === '/') return buscar(req.query.guia, raiz)
-      const codigo = normalizeGuideCode(resto)
+    head: () => head,
+    front,
+    failure: VERIFICATION_FAILED,
+    esperar: ({ red }) => deps.verificationLimit.take(red),
+    async handle({ req, rest, root }) {
+      if (req.path === '/') return buscar(req.query.guia, root)
+      const codigo = normalizeGuideCode(rest)
       const entrega = codigo === undefined ? undefined : await leerEntrega(deps, codigo)
       return entrega
-        ? { status: 200, ...paginaDeVerificacion(entrega, raiz, guion) }
-        : { status: 404, ...paginaDesconocida(raiz) }
+        ? { status: 200, ...verificationPage(entrega, root, script) }
+        : { status: 404, ...unknownPruebaPage(root) }
     },
   } satisfies Page
-  servePage(app, '/verificar', pagina, (resto) => resto.includes('/'))
+  servePage(app, '/verificar', pagina, (rest) => rest.includes('/'))
 }
 
 /** Asks for the code of the proof, and redirects from a typed code to its page. */
-const buscar = (tecleado: unknown, raiz: string): Sheet =>
-  answerCode(tecleado, {
-    empty: { status: 200, ...paginaPorCodigo(raiz) },
-    unknown: (mal) => paginaDesconocida(raiz, mal),
-    below: `${raiz}verificar/`,
+const buscar = (typedCode: unknown, root: string): Sheet =>
+  answerCode(typedCode, {
+    empty: { status: 200, ...verificationByCodePage(root) },
+    unknown: (mal) => unknownPruebaPage(root, mal),
+    below: `${root}verificar/`,
   })

@@ -12,7 +12,7 @@ import { lengthOf, type Passphrase, Reader } from './seal.ts'
 /** File or folder of an archive. */
 export interface ArchiveEntry {
   /** Path within the archive, with slashes: `pgdata/base/1/1259`. */
-  ruta: string
+  path: string
   /** Contents of a file; undefined for a folder. */
   contenido?: AsyncIterable<Buffer> | undefined
 }
@@ -28,8 +28,8 @@ export async function* textContents(text: string): AsyncGenerator<Buffer> {
 }
 
 async function* written(entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>): AsyncGenerator<Buffer> {
-  for await (const { ruta, contenido } of entries) {
-    const head = Buffer.from(JSON.stringify({ ruta, carpeta: contenido === undefined }))
+  for await (const { path, contenido } of entries) {
+    const head = Buffer.from(JSON.stringify({ path, folder: contenido === undefined }))
     yield lengthOf(head.length)
     yield head
     if (contenido === undefined) continue
@@ -52,23 +52,23 @@ export async function writeArchive(
   clave: Passphrase,
   entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
 ): Promise<void> {
-  const parcial = `${archivo}.${process.pid}.parcial`
+  const partialPath = `${archivo}.${process.pid}.parcial`
   try {
     const { head, sealer } = await clave.seal()
-    const salida = createWriteStream(parcial, { flags: 'wx', mode: 0o600 })
-    salida.write(head)
+    const output = createWriteStream(partialPath, { flags: 'wx', mode: 0o600 })
+    output.write(head)
     await pipeline(
       Readable.from(written(entries)),
       createGzip({ level: 1 }),
       (plain: AsyncIterable<Buffer>) => sealer.stream(plain),
-      salida,
+      output,
     )
-    const abierto = await open(parcial, 'r+')
-    await abierto.sync()
-    await abierto.close()
-    await rename(parcial, archivo)
+    const openFile = await open(partialPath, 'r+')
+    await openFile.sync()
+    await openFile.close()
+    await rename(partialPath, archivo)
   } catch (error) {
-    await rm(parcial, { force: true })
+    await rm(partialPath, { force: true })
     throw error
   }
 }
@@ -85,9 +85,9 @@ export async function* readArchive(archivo: string, clave: Passphrase): AsyncGen
   for (;;) {
     const length = (await reader.take(4)).readUInt32BE()
     if (length === 0) return
-    const { ruta, carpeta } = JSON.parse((await reader.take(length)).toString()) as { ruta: string; carpeta: boolean }
-    if (carpeta) yield { ruta }
-    else yield { ruta, contenido: contentsFrom(reader) }
+    const { path, folder } = JSON.parse((await reader.take(length)).toString()) as { path: string; folder: boolean }
+    if (folder) yield { path }
+    else yield { path, contenido: contentsFrom(reader) }
   }
 }
 

@@ -9,14 +9,14 @@ export interface Brand {
   /** Colour in the light theme, `#rrggbb`. It is readable on white, and white is readable on it. */
   color: string
   /** Colour in the dark theme. */
-  colorDeNoche: string
+  nightColor: string
   /** Telephone number that recipients and couriers call for help; null if none is configured. */
-  telefono: Config['telefonoDeAyuda']
+  telefono: Config['helpPhone']
   logo: Logo | null
   /**
    * Icons of the courier page in the brand colour; null for the default colour, whose icons are generated in advance.
    */
-  iconos: ReadonlyMap<IconName, Buffer> | null
+  icons: ReadonlyMap<IconName, Buffer> | null
 }
 
 /** Brand for documents: plain data that can be passed to a worker thread. */
@@ -35,16 +35,16 @@ export const forDocuments = ({ nombre, color, logo }: Brand): DocumentBrand => (
 export const needsName = ({ ancho, alto }: Pick<Drawing, 'ancho' | 'alto'>) => ancho < 2 * alto
 
 /** Images of a brand, created at start. */
-export type BrandImages = Pick<Brand, 'logo' | 'iconos'>
-export const NO_IMAGES: BrandImages = { logo: null, iconos: null }
+export type BrandImages = Pick<Brand, 'logo' | 'icons'>
+export const NO_IMAGES: BrandImages = { logo: null, icons: null }
 
-type DeMarca = 'nombreDeMarca' | 'colorDeMarca' | 'telefonoDeAyuda'
+type BrandVariable = 'brandName' | 'brandColor' | 'helpPhone'
 
 /** Creates the brand from the configuration and its images. */
-export const brandOf = (config: Pick<Config, DeMarca>, imagenes: BrandImages): Brand => ({
-  nombre: config.nombreDeMarca,
-  color: config.colorDeMarca,
-  colorDeNoche: forDarkMode(config.colorDeMarca),
-  telefono: config.telefonoDeAyuda,
-  ...imagenes,
+export const brandOf = (config: Pick<Config, BrandVariable>, images: BrandImages): Brand => ({
+  nombre: config.brandName,
+  color: config.brandColor,
+  nightColor: forDarkMode(config.brandColor),
+  telefono: config.helpPhone,
+  ...images,
 })

@@ -2,38 +2,38 @@
 export const MIN_CONTRAST = 4.5
 /** Default brand colour, if none is configured. */
 export const DEFAULT_COLOR = '#0b6b3a'
-const BLANCO = '#ffffff'
+const WHITE = '#ffffff'
 /**
  * Background of cards in the dark theme, `--hundido` of `server/pages/ui/tokens.css`. It is the lightest background of
  * the brand colour in that theme.
  */
-const NOCHE = '#1d2421'
+const NIGHT = '#1d2421'
 /**
  * Minimum contrast of the brand colour in the dark theme. It is higher than the general minimum, because light letters
  * on a dark background look thinner.
  */
-const CONTRASTE_DE_NOCHE = 7
+const NIGHT_CONTRAST = 7
 
-const canales = (color: string) => [1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16) / 255)
+const channels = (color: string) => [1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16) / 255)
 const lineal = (canal: number) => (canal <= 0.04045 ? canal / 12.92 : ((canal + 0.055) / 1.055) ** 2.4)
 const deLineal = (canal: number) => (canal <= 0.0031308 ? canal * 12.92 : 1.055 * canal ** (1 / 2.4) - 0.055)
 
-function luminancia(color: string): number {
-  const [r = 0, g = 0, b = 0] = canales(color).map(lineal)
+function luminance(color: string): number {
+  const [r = 0, g = 0, b = 0] = channels(color).map(lineal)
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 /** Contrast ratio of two colours, from 1 to 21 (WCAG 2.2). */
-export function contrast(uno: string, otro: string): number {
-  const [claro = 0, oscuro = 0] = [luminancia(uno), luminancia(otro)].sort((a, b) => b - a)
-  return (claro + 0.05) / (oscuro + 0.05)
+export function contrast(first: string, otro: string): number {
+  const [claro = 0, dark = 0] = [luminance(first), luminance(otro)].sort((a, b) => b - a)
+  return (claro + 0.05) / (dark + 0.05)
 }
 
-export const contrastWithWhite = (color: string) => contrast(color, BLANCO)
+export const contrastWithWhite = (color: string) => contrast(color, WHITE)
 
 /** Converts a colour to Oklab: lightness and two colour axes, in which equal steps look equal. */
 function oklab(color: string): [number, number, number] {
-  const [r = 0, g = 0, b = 0] = canales(color).map(lineal)
+  const [r = 0, g = 0, b = 0] = channels(color).map(lineal)
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
@@ -61,26 +61,26 @@ function enRgb(luz: number, a: number, b: number): number[] {
 function conLuz(color: string, luz: number): string {
   const [, a, b] = oklab(color)
   const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
-  const visible = rgb.find((uno) => uno.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
+  const visible = rgb.find((first) => first.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
   const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, deLineal(Math.max(0, canal)))) * 255))
   return `#${hex.map((canal) => canal.toString(16).padStart(2, '0')).join('')}`
 }
 
 /**
- * Returns the colour itself if its contrast with the background is at least `minimo`. Otherwise changes its lightness
+ * Returns the colour itself if its contrast with the background is at least `minimum`. Otherwise changes its lightness
  * in steps of `paso` until the contrast suffices.
  */
-function llevar(color: string, fondo: string, minimo: number, paso: number): string {
-  const [inicio] = oklab(color)
-  let cercano = color
-  for (let luz = inicio; contrast(cercano, fondo) < minimo && luz >= 0 && luz <= 1; luz += paso) {
-    cercano = conLuz(color, luz)
+function moveToContrast(color: string, background: string, minimum: number, paso: number): string {
+  const [startLightness] = oklab(color)
+  let nearest = color
+  for (let luz = startLightness; contrast(nearest, background) < minimum && luz >= 0 && luz <= 1; luz += paso) {
+    nearest = conLuz(color, luz)
   }
-  return cercano
+  return nearest
 }
 
 /** Returns the nearest colour that is readable on white, and on which white is readable. */
-export const darker = (color: string) => llevar(color, BLANCO, MIN_CONTRAST, -0.004)
+export const darker = (color: string) => moveToContrast(color, WHITE, MIN_CONTRAST, -0.004)
 
 /** Brand colour in the dark theme. */
-export const forDarkMode = (color: string) => llevar(color, NOCHE, CONTRASTE_DE_NOCHE, 0.004)
+export const forDarkMode = (color: string) => moveToContrast(color, NIGHT, NIGHT_CONTRAST, 0.004)

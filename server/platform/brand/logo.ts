@@ -15,23 +15,23 @@ export interface Logo extends Drawing {
   /** Logo in black, for printers that print only black. */
   negro: Drawing
   /** Logo on white, in the proportions of the previews that messaging apps show beside a link. */
-  vistaPrevia: Drawing
+  preview: Drawing
 }
 
 const KB = 512
 /** Maximum size of the redrawn logo in pixels: three times the largest size at which it is shown. */
-const CAJA = { width: 600, height: 144 }
-const VISTA_PREVIA = { width: 600, height: 315 }
+const LOGO_BOX = { width: 600, height: 144 }
+const PREVIEW_BOX = { width: 600, height: 315 }
 /** Maximum number of pixels of the configured image. A larger image would only be reduced. */
-const PIXELES = 16_000_000
+const MAX_PIXELS = 16_000_000
 /** Grey level, from 0 to 255, above which a pixel cannot be seen on white. A logo needs at least one darker pixel. */
-const BLANQUISIMO = 225
+const VISIBLE_GREY = 225
 /** Grey level, from 0 to 255, below which label printers print black. */
-const OSCURO = 150
+const DARK_GREY = 150
 /** Time limit of the download of a logo, in milliseconds. */
-const PLAZO = 5_000
+const DOWNLOAD_DEADLINE_MS = 5_000
 
-const rechazar = (motivo: string) => new ConfigError([`BRAND_LOGO: ${motivo}`])
+const logoError = (motivo: string) => new ConfigError([`BRAND_LOGO: ${motivo}`])
 
 /**
  * Error for a URL that does not return a logo. It does not prevent the start, because a restart must not depend on
@@ -46,69 +46,69 @@ export class LogoUnavailable extends Error {}
  * @throws LogoUnavailable if the URL returns no content
  */
 export async function prepareLogo(origen: string): Promise<Logo> {
-  const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)
-  const tipo = tipoDe(bytes)
-  if (!tipo) throw rechazar('el archivo no es SVG ni PNG')
-  const logo = await (tipo === 'svg' ? withSvg : conSharp)((sharp) => dibujar(sharp, bytes, tipo)).catch(
+  const bytes = /^https?:/.test(origen) ? await download(origen) : await leer(origen)
+  const tipo = typeOf(bytes)
+  if (!tipo) throw logoError('el archivo no es SVG ni PNG')
+  const logo = await (tipo === 'svg' ? withSvg : conSharp)((sharp) => drawLogo(sharp, bytes, tipo)).catch(
     (cause: Error) => {
-      throw cause instanceof ConfigError ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
+      throw cause instanceof ConfigError ? cause : logoError('la imagen está dañada o es demasiado grande; haga otra')
     },
   )
-  return { ...logo, negro: await ennegrecer(logo), vistaPrevia: await enmarcar(logo.png) }
+  return { ...logo, negro: await blacken(logo), preview: await frame(logo.png) }
 }
 
-async function leer(ruta: string): Promise<Buffer> {
-  const medida = await stat(ruta).catch(() => undefined)
-  if (!medida?.isFile()) throw rechazar(`no se encuentra el archivo ${ruta}`)
-  if (medida.size > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
-  return readFile(ruta)
+async function leer(path: string): Promise<Buffer> {
+  const fileStat = await stat(path).catch(() => undefined)
+  if (!fileStat?.isFile()) throw logoError(`no se encuentra el archivo ${path}`)
+  if (fileStat.size > KB * 1024) throw logoError(`el archivo pasa de ${KB} KB; redúzcalo`)
+  return readFile(path)
 }
 
-async function bajar(url: string): Promise<Buffer> {
-  const partes: Uint8Array[] = []
+async function download(url: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
   let bytes = 0
   try {
-    const respuesta = await fetch(url, { signal: AbortSignal.timeout(PLAZO) })
+    const respuesta = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_DEADLINE_MS) })
     if (!respuesta.ok || !respuesta.body) throw new LogoUnavailable(`logo: HTTP status ${respuesta.status}`)
     for await (const parte of respuesta.body) {
-      partes.push(parte)
+      chunks.push(parte)
       bytes += parte.length
-      if (bytes > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
+      if (bytes > KB * 1024) throw logoError(`el archivo pasa de ${KB} KB; redúzcalo`)
     }
   } catch (cause) {
     throw cause instanceof ConfigError ? cause : new LogoUnavailable('logo download failed', { cause })
   }
-  return Buffer.concat(partes)
+  return Buffer.concat(chunks)
 }
 
-const conSharp = async (hacer: (sharp: typeof Sharp) => Promise<Drawing>) => hacer(await loadSharp())
+const conSharp = async (draw: (sharp: typeof Sharp) => Promise<Drawing>) => draw(await loadSharp())
 
 /** Detects the type of an image by its bytes and not by its name; undefined for all other types. */
-function tipoDe(bytes: Buffer): 'png' | 'svg' | undefined {
+function typeOf(bytes: Buffer): 'png' | 'svg' | undefined {
   if (bytes.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n') return 'png'
-  const inicio = bytes.toString('utf8', 0, 4_096)
-  return /^\uFEFF?\s*</.test(inicio) && inicio.includes('<svg') ? 'svg' : undefined
+  const head = bytes.toString('utf8', 0, 4_096)
+  return /^\uFEFF?\s*</.test(head) && head.includes('<svg') ? 'svg' : undefined
 }
 
 /**
  * Redraws an image as PNG. A redrawn SVG can neither run scripts nor load resources, because the renderer gets no base
  * address.
  */
-async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Drawing> {
-  const medir = { limitInputPixels: PIXELES, failOn: 'error' } as const
-  const { width, height } = await sharp(bytes, medir).metadata()
+async function drawLogo(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Drawing> {
+  const sharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error' } as const
+  const { width, height } = await sharp(bytes, sharpOptions).metadata()
   // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
-  const escala = tipo === 'svg' ? Math.min(CAJA.width / width, CAJA.height / height) : 1
-  const densidad = Math.min(2_400, Math.max(1, 72 * escala))
-  const { data, info } = await sharp(bytes, { ...medir, ...(tipo === 'svg' ? { density: densidad } : {}) })
+  const scale = tipo === 'svg' ? Math.min(LOGO_BOX.width / width, LOGO_BOX.height / height) : 1
+  const density = Math.min(2_400, Math.max(1, 72 * scale))
+  const { data, info } = await sharp(bytes, { ...sharpOptions, ...(tipo === 'svg' ? { density: density } : {}) })
     .trim({ threshold: 0 })
-    .resize({ ...CAJA, fit: 'inside', withoutEnlargement: tipo === 'png' })
+    .resize({ ...LOGO_BOX, fit: 'inside', withoutEnlargement: tipo === 'png' })
     .png({ palette: true, quality: 90, effort: 10 })
     .toBuffer({ resolveWithObject: true })
-  if (Math.max(info.width, info.height) < 32) throw rechazar('la imagen mide menos de 32 píxeles; dé una mayor')
-  const grises = await sharp(data).flatten({ background: '#ffffff' }).greyscale().raw().toBuffer()
-  if (grises.every((gris) => gris > BLANQUISIMO))
-    throw rechazar('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
+  if (Math.max(info.width, info.height) < 32) throw logoError('la imagen mide menos de 32 píxeles; dé una mayor')
+  const greys = await sharp(data).flatten({ background: '#ffffff' }).greyscale().raw().toBuffer()
+  if (greys.every((gris) => gris > VISIBLE_GREY))
+    throw logoError('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
   return { png: data, ancho: info.width, alto: info.height }
 }
 
@@ -116,21 +116,21 @@ async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'):
  * Converts a logo to black and white: dark pixels become black, all others white. In a logo without dark pixels, every
  * pixel that is not white becomes black.
  */
-async function ennegrecer({ png, ancho, alto }: Drawing): Promise<Drawing> {
+async function blacken({ png, ancho, alto }: Drawing): Promise<Drawing> {
   const sharp = await loadSharp()
-  const grises = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
-  const [minimo = 0] = (await sharp(grises).stats()).channels.map(({ min }) => min)
-  const negro = sharp(grises).threshold(minimo < OSCURO ? OSCURO : BLANQUISIMO)
+  const greys = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
+  const [minimum = 0] = (await sharp(greys).stats()).channels.map(({ min }) => min)
+  const negro = sharp(greys).threshold(minimum < DARK_GREY ? DARK_GREY : VISIBLE_GREY)
   return { png: await negro.toColourspace('b-w').png().toBuffer(), ancho, alto }
 }
 
-async function enmarcar(png: Uint8Array): Promise<Drawing> {
+async function frame(png: Uint8Array): Promise<Drawing> {
   const sharp = await loadSharp()
-  const { width, height } = VISTA_PREVIA
+  const { width, height } = PREVIEW_BOX
   const logo = await sharp(png)
     .resize({ width: width - 120, height: height - 120, fit: 'inside', withoutEnlargement: true })
     .toBuffer()
-  const vista = await sharp({ create: { ...VISTA_PREVIA, channels: 3, background: '#ffffff' } })
+  const vista = await sharp({ create: { ...PREVIEW_BOX, channels: 3, background: '#ffffff' } })
     .composite([{ input: logo }])
     .png({ palette: true })
     .toBuffer()

@@ -7,16 +7,16 @@ import { DEFAULT_COLOR } from './color.ts'
  * Creates the images of the configured brand. Loads no modules for images if neither a logo nor a custom colour is
  * configured.
  */
-export async function openBrand({ logoDeMarca, colorDeMarca }: Config, log: Log): Promise<BrandImages> {
-  const conColor = colorDeMarca !== DEFAULT_COLOR
-  const iconos = conColor ? await (await import('./icon.ts')).paintIcons(colorDeMarca) : null
-  if (logoDeMarca === undefined) return { logo: null, iconos }
+export async function openBrand({ brandLogo, brandColor }: Config, log: Log): Promise<BrandImages> {
+  const conColor = brandColor !== DEFAULT_COLOR
+  const icons = conColor ? await (await import('./icon.ts')).paintIcons(brandColor) : null
+  if (brandLogo === undefined) return { logo: null, icons }
   const { prepareLogo, LogoUnavailable } = await import('./logo.ts')
   try {
-    return { logo: await prepareLogo(logoDeMarca), iconos }
+    return { logo: await prepareLogo(brandLogo), icons }
   } catch (err) {
     if (!(err instanceof LogoUnavailable)) throw err
     log.warn({ err }, 'logo not loaded; showing the brand name instead')
-    return { logo: null, iconos }
+    return { logo: null, icons }
   }
 }

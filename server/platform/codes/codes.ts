@@ -6,26 +6,26 @@ export { checkDigit, inGroups, normalizeBase32, normalizeGuideCode } from './gui
 /** Source of random bytes. */
 export type RandomSource = (bytes: number) => Buffer
 
-const RESERVA = Buffer.alloc(8_192)
-let usados = RESERVA.length
+const RANDOM_POOL = Buffer.alloc(8_192)
+let usedBytes = RANDOM_POOL.length
 
 /**
  * Returns random bytes from a reserve. The caller must use them before the next call. Asking the system for eight bytes
  * each time costs more than parsing a query.
  */
-const azarDeReserva: RandomSource = (bytes) => {
-  if (usados + bytes > RESERVA.length) {
-    randomFillSync(RESERVA)
-    usados = 0
+const pooledRandom: RandomSource = (bytes) => {
+  if (usedBytes + bytes > RANDOM_POOL.length) {
+    randomFillSync(RANDOM_POOL)
+    usedBytes = 0
   }
-  usados += bytes
-  return RESERVA.subarray(usados - bytes, usados)
+  usedBytes += bytes
+  return RANDOM_POOL.subarray(usedBytes - bytes, usedBytes)
 }
 
 /** Returns `largo` random characters, with 5 bits each. */
-export function randomBase32(largo: number, azar: RandomSource = azarDeReserva): string {
+export function randomBase32(largo: number, random: RandomSource = pooledRandom): string {
   let texto = ''
-  for (const byte of azar(largo)) texto += ALPHABET[byte & 31]
+  for (const byte of random(largo)) texto += ALPHABET[byte & 31]
   return texto
 }
 
@@ -33,13 +33,13 @@ export function randomBase32(largo: number, azar: RandomSource = azarDeReserva):
  * Returns a new guide code: 11 random characters and their check character.
  * @param primero first character of the code; random if omitted. With it, 50 random bits remain
  */
-export function newGuideCode(primero = '', azar: RandomSource = azarDeReserva): string {
-  const cuerpo = primero + randomBase32(11 - primero.length, azar)
+export function newGuideCode(primero = '', random: RandomSource = pooledRandom): string {
+  const cuerpo = primero + randomBase32(11 - primero.length, random)
   return cuerpo + checkDigit(cuerpo)
 }
 
 /** Milliseconds by which the clock may step back before the ids follow the clock. */
-const RETROCESO = 1_000
+const CLOCK_STEP_BACK_MS = 1_000
 
 /**
  * Creates a generator of UUIDv7 (RFC 9562), strictly increasing within the process. Ids sort by creation, even within a
@@ -47,32 +47,32 @@ const RETROCESO = 1_000
  * time in the future until the clock catches up.
  */
 export function createIdGenerator(
-  reloj: () => Date,
-  azar: RandomSource = azarDeReserva,
+  clock: () => Date,
+  random: RandomSource = pooledRandom,
 ): () => { id: string; creado_en: Date } {
   let ms = 0
   let contador = 0
   return () => {
-    const ahora = reloj().getTime()
+    const ahora = clock().getTime()
     // The counter has 12 bits per millisecond. A full counter moves on to the next millisecond.
-    if (ahora > ms || ahora < ms - RETROCESO) {
+    if (ahora > ms || ahora < ms - CLOCK_STEP_BACK_MS) {
       ms = ahora
       contador = 0
     } else if (++contador > 0xfff) {
       ms++
       contador = 0
     }
-    const cola = azar(8).toString('hex')
-    const variante = ((Number.parseInt(cola[0]!, 16) & 3) | 8).toString(16)
-    return { id: uuid(ms, contador, `${variante}${cola.slice(1)}`), creado_en: new Date(ms) }
+    const cola = random(8).toString('hex')
+    const variant = ((Number.parseInt(cola[0]!, 16) & 3) | 8).toString(16)
+    return { id: uuid(ms, contador, `${variant}${cola.slice(1)}`), creado_en: new Date(ms) }
   }
 }
 
 /**
  * Returns the lowest id of an instant: `id >= smallestId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
  */
-export const smallestId = (instante: Date) =>
-  uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
+export const smallestId = (instant: Date) =>
+  uuid(Math.min(Math.max(0, instant.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
 
 function uuid(ms: number, contador: number, cola: string): string {
   const hex = `${ms.toString(16).padStart(12, '0')}7${contador.toString(16).padStart(3, '0')}${cola}`

@@ -6,9 +6,9 @@ export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
  * weights, every single wrong character changes the sum.
  */
 export function checkDigit(cuerpo: string): string {
-  let suma = 0
-  for (let i = 0; i < cuerpo.length; i++) suma += ALPHABET.indexOf(cuerpo[i]!) * (2 * i + 1)
-  return ALPHABET[suma % 32]!
+  let sum = 0
+  for (let i = 0; i < cuerpo.length; i++) sum += ALPHABET.indexOf(cuerpo[i]!) * (2 * i + 1)
+  return ALPHABET[sum % 32]!
 }
 
 /** Converts typed text to Crockford's base32: upper case, without spaces and hyphens, O as 0, I and L as 1. */

@@ -1,14 +1,14 @@
 /** Parts of a configuration that tell by which address, and behind how many proxies, clients reach the service. */
-interface Acceso {
+interface AccessSettings {
   publicUrl: string | undefined
   proxies: number
 }
 
 /** Reports whether a host, without a port, names this machine alone. */
-export const isLoopbackHost = (anfitrion: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(anfitrion)
+export const isLoopbackHost = (host: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
 /** Lists the settings, as `NAME=value`, that mean that clients of other machines reach the service. */
-export const exposure = ({ publicUrl, proxies }: Acceso): string[] => [
+export const exposure = ({ publicUrl, proxies }: AccessSettings): string[] => [
   ...(publicUrl !== undefined && !isLoopbackHost(URL.parse(publicUrl)?.hostname ?? '')
     ? [`PUBLIC_URL=${publicUrl}`]
     : []),

@@ -5,87 +5,91 @@ import { explainKeys, readKeys } from '../secrets.ts'
 import { readTelephone, showTelephone } from '../telephones/telephone.ts'
 import { type ConfigTable, type Environment, readTable, type ValueReader } from './table.ts'
 
-const segun = <T>(falla: string, leer: ValueReader<T>['leer']): ValueReader<T> => ({ leer, falla })
-const conForma = (forma: RegExp, falla: string) => segun(falla, (texto) => (forma.test(texto) ? texto : undefined))
+const readerOf = <T>(falla: string, leer: ValueReader<T>['leer']): ValueReader<T> => ({ leer, falla })
+const conForma = (forma: RegExp, falla: string) => readerOf(falla, (texto) => (forma.test(texto) ? texto : undefined))
 
-const entre = (minimo: number, maximo: number, falla: string) =>
-  segun(falla, (texto) =>
-    /^\d{1,5}$/.test(texto) && Number(texto) >= minimo && Number(texto) <= maximo ? Number(texto) : undefined,
+const entre = (minimum: number, maximum: number, falla: string) =>
+  readerOf(falla, (texto) =>
+    /^\d{1,5}$/.test(texto) && Number(texto) >= minimum && Number(texto) <= maximum ? Number(texto) : undefined,
   )
 
 /** Reads a TCP port, from 0 to 65535. */
 export const port = entre(0, 65_535, 'debe ser un número de 0 a 65535')
 /**
- * Makes a reader of whole numbers from `minimo` to `maximo`. The fault's message names the counted things (`de`, in
+ * Makes a reader of whole numbers from `minimum` to `maximum`. The fault's message names the counted things (`de`, in
  * Spanish).
  */
-export const number = (minimo: number, maximo: number, de: string) =>
-  entre(minimo, maximo, `debe ser un número de ${de} de ${minimo} a ${maximo}`)
+export const number = (minimum: number, maximum: number, de: string) =>
+  entre(minimum, maximum, `debe ser un número de ${de} de ${minimum} a ${maximum}`)
 
 /** Reads a number of processes on one port. PORT must not be 0, because each process would choose a port of its own. */
-export const processes = segun('debe ser un número de procesos de 1 a 64, y PORT no puede ser 0', (texto, { env }) =>
-  /^\d{1,2}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 64 && env.PORT?.trim() !== '0'
-    ? Number(texto)
-    : undefined,
+export const processes = readerOf(
+  'debe ser un número de procesos de 1 a 64, y PORT no puede ser 0',
+  (texto, { env }) =>
+    /^\d{1,2}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 64 && env.PORT?.trim() !== '0'
+      ? Number(texto)
+      : undefined,
 )
 
 /** Reads 1 (true) or 0 (false). */
-export const flag = segun('debe ser 1 (sí) o 0 (no)', (texto) =>
+export const flag = readerOf('debe ser 1 (sí) o 0 (no)', (texto) =>
   ['0', '1'].includes(texto) ? texto === '1' : undefined,
 )
 
 /** Makes a reader that accepts any text. */
-const cualquiera = <T>(leer: (texto: string, entorno: Environment) => T): ValueReader<T> => ({ leer, falla: () => [] })
+const anyText = <T>(leer: (texto: string, environment: Environment) => T): ValueReader<T> => ({ leer, falla: () => [] })
 /** Reads any text as it is. */
-export const text = cualquiera((texto) => texto)
+export const text = anyText((texto) => texto)
 
 /** Makes a reader that accepts only the given words. */
-export const oneOf = <const V extends string>(valores: readonly V[]) =>
-  segun(`debe ser uno de ${valores.join(', ')}`, (texto) => valores.find((valor) => valor === texto))
+export const oneOf = <const V extends string>(allowedValues: readonly V[]) =>
+  readerOf(`debe ser uno de ${allowedValues.join(', ')}`, (texto) => allowedValues.find((valor) => valor === texto))
 
 /** Reads a host name or an IP address. */
 export const host = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 
 /** Reads the path of a folder, relative to the working directory. */
-export const folder = cualquiera((texto, { cwd }) => resolve(cwd, texto))
+export const folder = anyText((texto, { cwd }) => resolve(cwd, texto))
 
 /** Makes a reader for the path of a folder. If the path is set, it also reads the variables of `tabla`. */
 export const folderWith = <T extends ConfigTable>(tabla: T) =>
-  cualquiera((texto, entorno) => ({ carpeta: resolve(entorno.cwd, texto), ...readTable(tabla, entorno) }))
+  anyText((texto, environment) => ({ folder: resolve(environment.cwd, texto), ...readTable(tabla, environment) }))
 
 const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
 const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
 
 /** Reads the address of a PostgreSQL database. */
-export const postgresUrl = segun(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
+export const postgresUrl = readerOf(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
 
 /**
  * Makes a reader for the address of an external PostgreSQL. If the address is set, it also reads the configuration
  * variables of `tabla`, which have no meaning without it.
  */
 export const postgres = <T extends ConfigTable>(tabla: T) =>
-  segun(ES_POSTGRES, (url, entorno) =>
-    esPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(tabla, entorno) } : undefined,
+  readerOf(ES_POSTGRES, (url, environment) =>
+    esPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(tabla, environment) } : undefined,
   )
 
 /** Makes a reader for the address of a pooler. If the address is set, it also reads the variables of `tabla`. */
 export const pooler = <T extends ConfigTable>(tabla: T) =>
-  segun(ES_POSTGRES, (url, entorno) => (esPostgres(url) ? { url, pooler: readTable(tabla, entorno) } : undefined))
+  readerOf(ES_POSTGRES, (url, environment) =>
+    esPostgres(url) ? { url, pooler: readTable(tabla, environment) } : undefined,
+  )
 
 const esHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
-const sinBarraFinal = (texto: string) => texto.replace(/\/+$/, '')
+const withoutTrailingSlash = (texto: string) => texto.replace(/\/+$/, '')
 
 /** Reads an http or https address without query and fragment, and removes its final slash. */
-export const linkBase = segun('debe ser una dirección http(s)://… sin parámetros', (texto) => {
+export const linkBase = readerOf('debe ser una dirección http(s)://… sin parámetros', (texto) => {
   const url = URL.parse(texto)
-  return esHttp(url) && !url.search && !url.hash ? sinBarraFinal(texto) : undefined
+  return esHttp(url) && !url.search && !url.hash ? withoutTrailingSlash(texto) : undefined
 })
 
 /** Reads an address without parsing it, and removes its final slash. */
-export const address = cualquiera(sinBarraFinal)
+export const address = anyText(withoutTrailingSlash)
 
 /** Reads the address of an http or https server without a path, and returns its origin. */
-export const server = segun('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
+export const server = readerOf('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
   const url = URL.parse(texto)
   return esHttp(url) && url.pathname === '/' && !url.search && !url.username ? url.origin : undefined
 })
@@ -95,27 +99,27 @@ export const server = segun('debe ser una dirección http(s)://servidor[:puerto]
  * `none` gives null: no map.
  */
 export const mapTiles = <T extends ConfigTable>(tabla: T) =>
-  segun('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, entorno) => {
+  readerOf('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, environment) => {
     if (texto === 'none') return null
     const esHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
-    const valen = esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
-    return valen ? { url: texto, propios: true, ...readTable(tabla, entorno) } : undefined
+    const areValid = esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
+    return areValid ? { url: texto, selfHosted: true, ...readTable(tabla, environment) } : undefined
   })
 
 /** Reads master keys: 32 bytes in base64 each, separated by commas. */
 export const masterKeyTexts: ValueReader<readonly Buffer[]> = { leer: readKeys, falla: explainKeys }
 
 /** Reads a name of 1 to 80 visible characters in one line, and normalises it to NFC. */
-export const displayName = segun('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
+export const displayName = readerOf('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
   /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto) ? texto.normalize('NFC') : undefined,
 )
 
 /** Reads an http or https address, or the path of a file relative to the working directory. */
-export const fileOrAddress = cualquiera((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
+export const fileOrAddress = anyText((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
 
 const enHex = (texto: string) => (/^#[0-9a-f]{6}$/i.test(texto) ? texto.toLowerCase() : undefined)
 /** Formats a contrast with two decimals. Truncates instead of rounding, because 4.499 is below 4.5. */
-const cifras = (contraste: number) => (Math.floor(contraste * 100) / 100).toFixed(2)
+const formatContrast = (contrastRatio: number) => (Math.floor(contrastRatio * 100) / 100).toFixed(2)
 
 /** Reads a colour that is legible on white, and on which white is legible. */
 export const readableColor: ValueReader<string> = {
@@ -127,20 +131,20 @@ export const readableColor: ValueReader<string> = {
     const color = enHex(texto)
     if (!color) return ['debe ser un color como #0b6b3a']
     return [
-      `el contraste de ${color} con el blanco es ${cifras(contrastWithWhite(color))} y hace falta ${MIN_CONTRAST}; el más parecido que sirve es ${darker(color)}`,
+      `el contraste de ${color} con el blanco es ${formatContrast(contrastWithWhite(color))} y hace falta ${MIN_CONTRAST}; el más parecido que sirve es ${darker(color)}`,
     ]
   },
 }
 
 /** Reads an address from which mails are sent. */
-export const mailAddress = segun('debe ser una dirección de correo como avisos@ejemplo.com', readAddress)
+export const mailAddress = readerOf('debe ser una dirección de correo como avisos@ejemplo.com', readAddress)
 
 /** Makes a reader for the address of a mail server. If the address is set, it also reads the variables of `tabla`. */
 export const smtp = <T extends ConfigTable>(tabla: T) =>
-  segun('debe ser una dirección smtp(s)://usuario:clave@servidor:puerto', (texto, entorno) => {
+  readerOf('debe ser una dirección smtp(s)://usuario:clave@servidor:puerto', (texto, environment) => {
     const url = URL.parse(texto)
     const vale = url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '' && !url.search && !url.hash
-    return vale && ['', '/'].includes(url.pathname) ? { url: texto, ...readTable(tabla, entorno) } : undefined
+    return vale && ['', '/'].includes(url.pathname) ? { url: texto, ...readTable(tabla, environment) } : undefined
   })
 
 /** Reads a telephone number as people write it, with its country code. */
@@ -156,12 +160,12 @@ export const telephone: ValueReader<{ e164: string; visible: string }> = {
 }
 
 /** Reads an address for reports about security, in a form that RFC 9116 allows. */
-export const contact = segun('debe ser una dirección mailto:, tel: o https:', (texto) =>
+export const contact = readerOf('debe ser una dirección mailto:, tel: o https:', (texto) =>
   /^(mailto:[^\s@]+@[^\s@]+|tel:\+\d+|https:\/\/\S+)$/.test(texto) && URL.canParse(texto) ? texto : undefined,
 )
 
 /** Reads an IANA time zone. */
-export const timeZone = segun('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
+export const timeZone = readerOf('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: texto }) && texto
   } catch {
@@ -178,6 +182,6 @@ export const bucket = conForma(
 export const region = conForma(/^[a-z0-9-]{2,40}$/, 'debe ser una región, por ejemplo us-east-1')
 
 /** Reads the beginning of every name in a bucket. The result has a final slash. */
-export const prefix = segun('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (texto) =>
+export const prefix = readerOf('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (texto) =>
   /^[\w-]{1,100}(\/[\w-]{1,100}){0,9}\/?$/.test(texto) ? `${texto.replace(/\/$/, '')}/` : undefined,
 )

@@ -7,7 +7,7 @@ export interface Environment {
 
 /** Reader of a variable's text. `leer` returns undefined for a text that it does not accept. */
 export interface ValueReader<T> {
-  leer: (texto: string, entorno: Environment) => T | undefined
+  leer: (texto: string, environment: Environment) => T | undefined
   /**
    * Fault of a text that `leer` does not accept, in Spanish. A function returns several sentences for several faults.
    */
@@ -18,75 +18,80 @@ export interface ValueReader<T> {
 export interface ConfigVariable<T> extends ValueReader<T> {
   nombre: string
   /** Value of the variable if it is unset or blank. */
-  porDefecto: T | ((entorno: Environment) => T)
+  defaultValue: T | ((environment: Environment) => T)
   /** Returns, in Spanish, why the variable must be set now; undefined if it may be left out. */
-  exigida?: (env: Environment['env']) => string | undefined
+  requiredWhen?: (env: Environment['env']) => string | undefined
   /** Returns, in Spanish, why a set value contradicts other settings; undefined if it does not. */
-  choca?(valor: T, env: Environment['env']): string | undefined
+  findConflict?(valor: T, env: Environment['env']): string | undefined
   /**
-   * Description of the default, in English, for the manual. Given only if `porDefecto` itself does not show it.
+   * Description of the default, in English, for the manual. Given only if `defaultValue` itself does not show it.
    */
-  defecto?: string
+  defaultNote?: string
   /** Purpose of the variable, in English, for the manual. */
-  significado: string
+  meaning: string
   /**
-   * Tables of variables that are read only with certain values of this variable. `con` describes these values in
+   * Tables of variables that are read only with certain values of this variable. `using` describes these values in
    * the manual.
    */
-  grupos?: readonly { con: string; tabla: ConfigTable }[]
+  groups?: readonly { using: string; tabla: ConfigTable }[]
 }
 
 /** Table of configuration variables, by the configuration member that each variable sets. */
 export type ConfigTable = Readonly<Record<string, ConfigVariable<unknown>>>
 export type ConfigValues<T> = { readonly [K in keyof T]: T[K] extends ConfigVariable<infer V> ? V : never }
 
-type Fila<T> = Omit<ConfigVariable<T>, 'leer' | 'falla' | 'porDefecto'>
+type Fila<T> = Omit<ConfigVariable<T>, 'leer' | 'falla' | 'defaultValue'>
 
 /** Makes a row from the reader of the variable's text, and the value without a text. */
 export const variable = <T, const D = T>({
   lector,
   ...fila
-}: Fila<T> & { lector: ValueReader<T>; porDefecto: D | ((entorno: Environment) => D) }): ConfigVariable<T | D> => ({
+}: Fila<T> & { lector: ValueReader<T>; defaultValue: D | ((environment: Environment) => D) }): ConfigVariable<
+  T | D
+> => ({
   ...lector,
   ...fila,
 })
 
-type Elegida<G> = { [K in keyof G]: { readonly tipo: K } & ConfigValues<G[K]> }[keyof G]
+type Chosen<G> = { [K in keyof G]: { readonly tipo: K } & ConfigValues<G[K]> }[keyof G]
 
 /** Makes a row whose value is one of several words. Each word has a table that is read only with that word. */
 export function choice<const G extends Readonly<Record<string, ConfigTable>>>({
   opciones,
-  porDefecto,
+  defaultValue,
   ...fila
-}: Fila<unknown> & { opciones: G; porDefecto: keyof G & string }): ConfigVariable<Elegida<G>> {
-  const elegir = (tipo: string, entorno: Environment) =>
-    ({ tipo, ...readTable(opciones[tipo]!, entorno) }) as Elegida<G>
+}: Fila<unknown> & { opciones: G; defaultValue: keyof G & string }): ConfigVariable<Chosen<G>> {
+  const choose = (tipo: string, environment: Environment) =>
+    ({ tipo, ...readTable(opciones[tipo]!, environment) }) as Chosen<G>
   return {
-    defecto: porDefecto,
+    defaultNote: defaultValue,
     ...fila,
-    leer: (texto, entorno) => (Object.hasOwn(opciones, texto) ? elegir(texto, entorno) : undefined),
+    leer: (texto, environment) => (Object.hasOwn(opciones, texto) ? choose(texto, environment) : undefined),
     falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
-    porDefecto: (entorno) => elegir(porDefecto, entorno),
-    grupos: Object.entries(opciones).map(([tipo, tabla]) => ({ con: `${fila.nombre}=${tipo}`, tabla })),
+    defaultValue: (environment) => choose(defaultValue, environment),
+    groups: Object.entries(opciones).map(([tipo, tabla]) => ({ using: `${fila.nombre}=${tipo}`, tabla })),
   }
 }
 
-/** Reads all variables of a table, and adds faults to `entorno.fallas`. */
-export const readTable = <T extends ConfigTable>(tabla: T, entorno: Environment): ConfigValues<T> =>
-  Object.fromEntries(Object.entries(tabla).map(([miembro, fila]) => [miembro, leer(fila, entorno)])) as ConfigValues<T>
+/** Reads all variables of a table, and adds faults to `environment.fallas`. */
+export const readTable = <T extends ConfigTable>(tabla: T, environment: Environment): ConfigValues<T> =>
+  Object.fromEntries(
+    Object.entries(tabla).map(([member, fila]) => [member, leer(fila, environment)]),
+  ) as ConfigValues<T>
 
-function leer(fila: ConfigVariable<unknown>, entorno: Environment): unknown {
-  const { nombre, leer, falla, porDefecto, exigida } = fila
-  const fallar = (fallas: readonly string[]) => entorno.fallas.push(...fallas.map((una) => `${nombre}: ${una}`))
-  const texto = textOf(entorno.env, nombre)
-  const valor = texto && leer(texto, entorno)
+function leer(fila: ConfigVariable<unknown>, environment: Environment): unknown {
+  const { nombre, leer, falla, defaultValue, requiredWhen } = fila
+  const addFaults = (fallas: readonly string[]) =>
+    environment.fallas.push(...fallas.map((fault) => `${nombre}: ${fault}`))
+  const texto = textOf(environment.env, nombre)
+  const valor = texto && leer(texto, environment)
   if (texto && valor !== undefined) {
-    const choque = fila.choca?.(valor, entorno.env)
-    if (choque !== undefined) fallar([choque])
+    const conflict = fila.findConflict?.(valor, environment.env)
+    if (conflict !== undefined) addFaults([conflict])
     return valor
   }
-  fallar(texto ? (typeof falla === 'string' ? [falla] : falla(texto)) : faltas(exigida?.(entorno.env)))
-  return typeof porDefecto === 'function' ? porDefecto(entorno) : porDefecto
+  addFaults(texto ? (typeof falla === 'string' ? [falla] : falla(texto)) : faltas(requiredWhen?.(environment.env)))
+  return typeof defaultValue === 'function' ? defaultValue(environment) : defaultValue
 }
 
 const faltas = (motivo: string | undefined) => (motivo === undefined ? [] : [`hace falta ${motivo}`])

@@ -18,7 +18,7 @@ export interface S3Config {
   /** URL of the S3-compatible service; undefined means Amazon S3. */
   endpoint: string | undefined
   /** True if the bucket name is in the path of the URL (path-style) instead of the host name. */
-  enLaRuta: boolean
+  pathStyle: boolean
   /**
    * Access key, set together with `secretAccessKey`. If both are undefined, the SDK uses the machine's own credentials
    * (profile, role or container).
@@ -26,7 +26,7 @@ export interface S3Config {
   accessKeyId: string | undefined
   secretAccessKey: string | undefined
   /** Prefix of every key: empty, or a path that ends with a slash. */
-  prefijo: string
+  prefix: string
 }
 
 /** Storage in an S3 bucket, which can also check whether it is available, and close its client. */
@@ -36,119 +36,119 @@ export interface S3Store extends FileStore {
    * @returns undefined, or a Spanish message for the operator if the failure may be temporary
    * @throws FileStoreError if the operator must correct the configuration
    */
-  comprobar(): Promise<string | undefined>
-  cerrar(): void
+  check(): Promise<string | undefined>
+  close(): void
 }
 
 /**
- * Timeouts in milliseconds. `CONEXION`: to connect. `SILENCIO`: no data on the socket. `PLAZO`: one operation with its
+ * Timeouts in milliseconds. `CONNECTION_TIMEOUT_MS`: to connect. `SILENCE_TIMEOUT_MS`: no data on the socket. `REQUEST_DEADLINE_MS`: one operation with its
  * retries and its body.
  */
-const CONEXION = 2_000
-const SILENCIO = 4_000
-const PLAZO = 10_000
+const CONNECTION_TIMEOUT_MS = 2_000
+const SILENCE_TIMEOUT_MS = 4_000
+const REQUEST_DEADLINE_MS = 10_000
 const INTENTOS = 3
 /** Lifetime in seconds of a link to the storage itself. A client follows the redirect at once. */
-const VIGENCIA = 300
+const LINK_TTL_S = 300
 
 /** Creates a storage in a bucket of Amazon S3 or of an S3-compatible service. */
 export function createS3Store(config: S3Config): S3Store {
-  const { bucket: Bucket, prefijo, accessKeyId, secretAccessKey } = config
+  const { bucket: Bucket, prefix, accessKeyId, secretAccessKey } = config
   const s3 = new S3Client({
     region: config.region,
     ...(config.endpoint ? { endpoint: config.endpoint } : {}),
     ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
-    forcePathStyle: config.enLaRuta,
+    forcePathStyle: config.pathStyle,
     maxAttempts: INTENTOS,
-    requestHandler: { connectionTimeout: CONEXION, socketTimeout: SILENCIO },
-    // Not every S3-compatible server understands the CRC trailers that recent versions of the SDK add. `guardar` sends
+    requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
+    // Not every S3-compatible server understands the CRC trailers that recent versions of the SDK add. `save` sends
     // an MD5 instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
-  const objeto = (clave: string) => ({ Bucket, Key: prefijo + requireStorageKey(clave) })
-  const plazo = () => ({ abortSignal: AbortSignal.timeout(PLAZO) })
+  const objectOf = (clave: string) => ({ Bucket, Key: prefix + requireStorageKey(clave) })
+  const withDeadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) })
   return {
-    async guardar(clave, contenido, mime) {
+    async save(clave, contenido, mime) {
       const ContentMD5 = createHash('md5').update(contenido).digest('base64')
-      const orden = new PutObjectCommand({ ...objeto(clave), Body: contenido, ContentType: mime, ContentMD5 })
-      await oOcupado(s3.send(orden, plazo()))
+      const command = new PutObjectCommand({ ...objectOf(clave), Body: contenido, ContentType: mime, ContentMD5 })
+      await orBusy(s3.send(command, withDeadline()))
     },
-    async leer(clave, rango) {
-      const Range = rango && `bytes=${rango.desde}-${rango.hasta}`
-      const { Body } = await oOcupado(s3.send(new GetObjectCommand({ ...objeto(clave), Range }), plazo()))
+    async leer(clave, range) {
+      const Range = range && `bytes=${range.desde}-${range.hasta}`
+      const { Body } = await orBusy(s3.send(new GetObjectCommand({ ...objectOf(clave), Range }), withDeadline()))
       return Body as Readable
     },
-    enlazar(clave, { metodo, mime, disposicion }) {
-      const entrada = {
-        ...objeto(clave),
+    link(clave, { method, mime, disposition }) {
+      const commandInput = {
+        ...objectOf(clave),
         ResponseContentType: mime,
-        ResponseContentDisposition: disposicion,
+        ResponseContentDisposition: disposition,
         ResponseCacheControl: 'no-store',
       }
-      const orden = metodo === 'HEAD' ? new HeadObjectCommand(entrada) : new GetObjectCommand(entrada)
-      return oOcupado(getSignedUrl(s3, orden, { expiresIn: VIGENCIA }))
+      const command = method === 'HEAD' ? new HeadObjectCommand(commandInput) : new GetObjectCommand(commandInput)
+      return orBusy(getSignedUrl(s3, command, { expiresIn: LINK_TTL_S }))
     },
-    async existe(clave) {
+    async exists(clave) {
       try {
-        await s3.send(new HeadObjectCommand(objeto(clave)), plazo())
+        await s3.send(new HeadObjectCommand(objectOf(clave)), withDeadline())
         return true
       } catch (error) {
         if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404) return false
         throw storeBusy(error)
       }
     },
-    async borrar(clave) {
-      const orden = new DeleteObjectCommand(objeto(clave))
+    async remove(clave) {
+      const command = new DeleteObjectCommand(objectOf(clave))
       try {
-        await s3.send(orden, plazo())
+        await s3.send(command, withDeadline())
       } catch (error) {
         // Some servers report a missing object as an error, although the object needs no deletion.
         if ((error as Error).name !== 'NoSuchKey') throw storeBusy(error)
       }
     },
-    async *listar() {
+    async *list() {
       // Each page has its own time limit, so that a long listing does not time out.
       for (let ContinuationToken: string | undefined, mas = true; mas; ) {
-        const orden = new ListObjectsV2Command({ Bucket, Prefix: prefijo, ContinuationToken })
-        const { Contents = [], NextContinuationToken } = await oOcupado(s3.send(orden, plazo()))
+        const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken })
+        const { Contents = [], NextContinuationToken } = await orBusy(s3.send(command, withDeadline()))
         for (const { Key = '', LastModified } of Contents) {
-          const clave = Key.slice(prefijo.length)
-          if (isStorageKey(clave) && LastModified) yield { clave, modificado_en: LastModified }
+          const clave = Key.slice(prefix.length)
+          if (isStorageKey(clave) && LastModified) yield { clave, modifiedAt: LastModified }
         }
         ContinuationToken = NextContinuationToken
         mas = ContinuationToken !== undefined
       }
     },
-    async comprobar() {
+    async check() {
       try {
-        await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefijo, MaxKeys: 1 }), plazo())
+        await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }), withDeadline())
         return undefined
       } catch (error) {
-        return explicar(error, config)
+        return explainFailure(error, config)
       }
     },
-    cerrar: () => s3.destroy(),
+    close: () => s3.destroy(),
   }
 }
 
 /**
- * Converts every storage error to a `Problema` 503. The check at start (`comprobar`) finds the errors that the operator
+ * Converts every storage error to a `Problema` 503. The check at start (`check`) finds the errors that the operator
  * must correct.
  */
-const oOcupado = <T>(hecho: Promise<T>): Promise<T> =>
-  hecho.catch((error) => {
+const orBusy = <T>(promise: Promise<T>): Promise<T> =>
+  promise.catch((error) => {
     throw storeBusy(error)
   })
 
-const PERMISOS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
+const REQUIRED_PERMISSIONS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
 
 /**
  * Explains why the check of the bucket failed.
  * @returns a Spanish message for the operator if the failure may be temporary
  * @throws FileStoreError if the operator must correct the configuration
  */
-function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3Config): string {
+function explainFailure(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3Config): string {
   const {
     name = '',
     message = '',
@@ -159,12 +159,12 @@ function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3
     $metadata?: { httpStatusCode?: number }
   }
   const status = $metadata?.httpStatusCode ?? 0
-  const casos: Record<string, string> = {
+  const explanations: Record<string, string> = {
     NoSuchBucket: `el bucket «${bucket}» no existe en ${endpoint}. Créelo o corrija S3_BUCKET`,
     InvalidAccessKeyId: `${endpoint} no conoce esa clave de acceso. Corrija S3_ACCESS_KEY_ID`,
     SignatureDoesNotMatch:
       'la clave secreta no corresponde a la clave de acceso. Revise S3_ACCESS_KEY_ID y S3_SECRET_ACCESS_KEY',
-    AccessDenied: `las credenciales no dan acceso al bucket «${bucket}». Hacen falta ${PERMISOS}`,
+    AccessDenied: `las credenciales no dan acceso al bucket «${bucket}». Hacen falta ${REQUIRED_PERMISSIONS}`,
     ExpiredToken: 'las credenciales de la máquina vencieron',
     CredentialsProviderError:
       'no hay credenciales. Dé S3_ACCESS_KEY_ID y S3_SECRET_ACCESS_KEY, o un perfil o rol a la máquina',
@@ -173,13 +173,14 @@ function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3
     AuthorizationHeaderMalformed: `el bucket «${bucket}» no está en «${region}». Corrija S3_REGION`,
   }
   const deLaRed = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|EPROTO)/.test(code ?? '')
-  const ajeno = deLaRed || (status >= 300 && status < 500 && ![408, 429].includes(status))
-  const caso =
-    casos[name] ??
-    (status === 403 ? casos.AccessDenied : undefined) ??
-    (ajeno
+  const isForeign = deLaRed || (status >= 300 && status < 500 && ![408, 429].includes(status))
+  const explanation =
+    explanations[name] ??
+    (status === 403 ? explanations.AccessDenied : undefined) ??
+    (isForeign
       ? `${endpoint} respondió «${name}: ${message.slice(0, 200)}». Revise S3_ENDPOINT y S3_PATH_STYLE`
       : undefined)
-  if (caso) throw new FileStoreError(`No se puede usar el almacén de archivos (STORAGE=s3): ${caso}.`, { cause: error })
+  if (explanation)
+    throw new FileStoreError(`No se puede usar el almacén de archivos (STORAGE=s3): ${explanation}.`, { cause: error })
   return `El almacén de archivos no responde (${endpoint}: ${(code || message || name).slice(0, 200)}). Las subidas recibirán 503 hasta que vuelva.`
 }

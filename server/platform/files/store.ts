@@ -12,10 +12,10 @@ export interface ByteRange {
 /** Response that the storage's own link gives to the client. */
 export interface FileDownload {
   /** The only HTTP method for which the link is valid. */
-  metodo: 'GET' | 'HEAD'
+  method: 'GET' | 'HEAD'
   mime: string
   /** Value of the `Content-Disposition` header. */
-  disposicion: string
+  disposition: string
 }
 
 /**
@@ -29,20 +29,20 @@ export interface FileStore {
    * After an error the content may still be stored, because only the response was lost. The process that reserved the
    * key must have the file deleted.
    */
-  guardar(clave: string, contenido: Buffer, mime: string): Promise<void>
+  save(clave: string, contenido: Buffer, mime: string): Promise<void>
   /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
-  leer(clave: string, rango?: ByteRange): Promise<Readable>
+  leer(clave: string, range?: ByteRange): Promise<Readable>
   /** Reports whether a file has content under that key. */
-  existe(clave: string): Promise<boolean>
+  exists(clave: string): Promise<boolean>
   /**
    * Creates a link to the storage itself, valid for minutes. Undefined if the storage cannot serve files; the service
    * then reads the file and sends the bytes.
    */
-  enlazar?(clave: string, descarga: FileDownload): Promise<string>
+  link?(clave: string, download: FileDownload): Promise<string>
   /** Deletes a file. Deleting a missing file succeeds. */
-  borrar(clave: string): Promise<void>
+  remove(clave: string): Promise<void>
   /** Lists every key that has content, even incomplete content, with the time of the last write. */
-  listar(): AsyncIterable<{ clave: string; modificado_en: Date }>
+  list(): AsyncIterable<{ clave: string; modifiedAt: Date }>
 }
 
 /** Error for a storage that cannot be used. The message tells the operator, in Spanish, what to correct. */
@@ -68,63 +68,63 @@ export function requireStorageKey(clave: string): string {
 export const storeBusy = (cause: unknown) =>
   unavailable('El almacén de archivos no está disponible. Repita la solicitud en unos segundos.', cause)
 
-const PARCIAL = '.parcial'
+const PARTIAL_SUFFIX = '.parcial'
 
 /**
  * Creates a storage in a folder that all processes of the service share. The last two characters of a key name its
  * subfolder.
  */
-export function createLocalStore(carpeta: string): FileStore {
-  const ruta = (clave: string) => join(carpeta, requireStorageKey(clave).slice(-2), clave)
+export function createLocalStore(folder: string): FileStore {
+  const pathOf = (clave: string) => join(folder, requireStorageKey(clave).slice(-2), clave)
   return {
-    guardar: (clave, contenido) =>
+    save: (clave, contenido) =>
       orUnavailable(async () => {
-        const final = ruta(clave)
-        const parcial = `${final}${PARCIAL}`
-        const suya = dirname(final)
-        if (await mkdir(suya, { recursive: true })) await sincronizar(carpeta)
+        const final = pathOf(clave)
+        const partialPath = `${final}${PARTIAL_SUFFIX}`
+        const parentFolder = dirname(final)
+        if (await mkdir(parentFolder, { recursive: true })) await syncFolder(folder)
         try {
-          await writeFile(parcial, contenido, { mode: 0o600, flush: true })
-          await rename(parcial, final)
+          await writeFile(partialPath, contenido, { mode: 0o600, flush: true })
+          await rename(partialPath, final)
         } catch (error) {
-          await rm(parcial, { force: true }).catch(() => {})
+          await rm(partialPath, { force: true }).catch(() => {})
           throw error
         }
-        await sincronizar(suya)
+        await syncFolder(parentFolder)
       }),
-    leer: (clave, rango) =>
+    leer: (clave, range) =>
       orUnavailable(async () => {
-        const abierto = await open(ruta(clave))
-        return abierto.createReadStream(rango && { start: rango.desde, end: rango.hasta })
+        const openFile = await open(pathOf(clave))
+        return openFile.createReadStream(range && { start: range.desde, end: range.hasta })
       }),
-    existe: (clave) => orUnavailable(async () => (await stat(ruta(clave)).catch(noEncontrado)) !== undefined),
-    borrar: (clave) =>
+    exists: (clave) => orUnavailable(async () => (await stat(pathOf(clave)).catch(ignoreNotFound)) !== undefined),
+    remove: (clave) =>
       orUnavailable(async () => {
-        const final = ruta(clave)
+        const final = pathOf(clave)
         await rm(final, { force: true })
-        await rm(`${final}${PARCIAL}`, { force: true })
+        await rm(`${final}${PARTIAL_SUFFIX}`, { force: true })
       }),
-    async *listar() {
-      for (const sub of await listarCarpeta(carpeta)) {
-        for (const nombre of await listarCarpeta(join(carpeta, sub))) {
-          const clave = nombre.endsWith(PARCIAL) ? nombre.slice(0, -PARCIAL.length) : nombre
-          const suyo = await stat(join(carpeta, sub, nombre)).catch(() => undefined)
-          if (suyo?.isFile() && isStorageKey(clave)) yield { clave, modificado_en: suyo.mtime }
+    async *list() {
+      for (const sub of await listFolder(folder)) {
+        for (const nombre of await listFolder(join(folder, sub))) {
+          const clave = nombre.endsWith(PARTIAL_SUFFIX) ? nombre.slice(0, -PARTIAL_SUFFIX.length) : nombre
+          const fileStat = await stat(join(folder, sub, nombre)).catch(() => undefined)
+          if (fileStat?.isFile() && isStorageKey(clave)) yield { clave, modifiedAt: fileStat.mtime }
         }
       }
     },
   }
 }
 
-function noEncontrado(error: NodeJS.ErrnoException): undefined {
+function ignoreNotFound(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }
 
-const listarCarpeta = (carpeta: string) => readdir(carpeta).catch(() => [])
+const listFolder = (folder: string) => readdir(folder).catch(() => [])
 
 /** Flushes a folder to disk. A new or renamed file survives a crash only after this. */
-async function sincronizar(carpeta: string) {
-  const abierta = await open(carpeta)
+async function syncFolder(folder: string) {
+  const abierta = await open(folder)
   try {
     await abierta.sync()
   } finally {
@@ -136,9 +136,9 @@ async function sincronizar(carpeta: string) {
  * Runs a file system operation. A failed system call (disk full, file missing, no permission) becomes a `Problema` 503.
  * Any other error passes through unchanged.
  */
-export async function orUnavailable<T>(hacer: () => Promise<T>): Promise<T> {
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await hacer()
+    return await work()
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw storeBusy(error)

@@ -11,25 +11,29 @@ export interface PreparedImage {
 }
 
 /** Maximum number of pixels of the original. The contract accepts phone photos of at most 40 megapixels. */
-const PIXELES = 50_000_000
+const MAX_PIXELS = 50_000_000
 
 /**
- * Re-encodes an image so that its longer side has at most `lado` pixels. Returns undefined if the image cannot be read.
+ * Re-encodes an image so that its longer side has at most `side` pixels. Returns undefined if the image cannot be read.
  * A proof of delivery is made even if one of its photos is broken.
  */
 export async function prepareImage(
   original: Buffer,
-  lado: number,
-  calidad: number,
+  side: number,
+  quality: number,
 ): Promise<PreparedImage | undefined> {
   const sharp = await loadSharp()
   try {
-    const { data, info } = await sharp(original, { limitInputPixels: PIXELES, failOn: 'error', sequentialRead: true })
+    const { data, info } = await sharp(original, {
+      limitInputPixels: MAX_PIXELS,
+      failOn: 'error',
+      sequentialRead: true,
+    })
       .autoOrient()
-      .resize({ width: lado, height: lado, fit: 'inside', withoutEnlargement: true })
+      .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .toColourspace('srgb')
-      .jpeg({ quality: calidad, chromaSubsampling: calidad > 85 ? '4:4:4' : '4:2:0' })
+      .jpeg({ quality: quality, chromaSubsampling: quality > 85 ? '4:4:4' : '4:2:0' })
       .toBuffer({ resolveWithObject: true })
     return { bytes: data, ancho: info.width, alto: info.height }
   } catch {
@@ -37,12 +41,12 @@ export async function prepareImage(
   }
 }
 
-/** Returns the largest size at which an image fits into a box, with at most `ampliar` points per pixel. */
+/** Returns the largest size at which an image fits into a box, with at most `maxScale` points per pixel. */
 export function fitInside(
   { ancho, alto }: Omit<PreparedImage, 'bytes'>,
   caja: { ancho: number; alto: number },
-  ampliar = 1,
+  maxScale = 1,
 ) {
-  const escala = Math.min(caja.ancho / ancho, caja.alto / alto, ampliar)
-  return { ancho: ancho * escala, alto: alto * escala }
+  const scale = Math.min(caja.ancho / ancho, caja.alto / alto, maxScale)
+  return { ancho: ancho * scale, alto: alto * scale }
 }

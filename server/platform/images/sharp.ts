@@ -1,12 +1,12 @@
-type CrearSharp = typeof import('sharp').default
-let cargado: Promise<CrearSharp> | undefined
+type CreateSharp = typeof import('sharp').default
+let loadedSharp: Promise<CreateSharp> | undefined
 
 /**
  * Loads sharp at first use, because loading is slow. Its library reads about a hundred formats; this function blocks
  * all except JPEG, PNG and WebP.
  */
-export function loadSharp(): Promise<CrearSharp> {
-  cargado ??= import('sharp').then(({ default: sharp }) => {
+export function loadSharp(): Promise<CreateSharp> {
+  loadedSharp ??= import('sharp').then(({ default: sharp }) => {
     sharp.cache(false)
     sharp.concurrency(1)
     sharp.block({ operation: ['VipsForeignLoad'] })
@@ -15,17 +15,17 @@ export function loadSharp(): Promise<CrearSharp> {
     })
     return sharp
   })
-  return cargado
+  return loadedSharp
 }
 
 const DE_SVG = { operation: ['VipsForeignLoadSvgBuffer'] }
 
-/** Allows SVG while `hacer` runs. Used only at start or in a script, when no client sends pictures. */
-export async function withSvg<T>(hacer: (sharp: CrearSharp) => Promise<T>): Promise<T> {
+/** Allows SVG while `work` runs. Used only at start or in a script, when no client sends pictures. */
+export async function withSvg<T>(work: (sharp: CreateSharp) => Promise<T>): Promise<T> {
   const sharp = await loadSharp()
   sharp.unblock(DE_SVG)
   try {
-    return await hacer(sharp)
+    return await work(sharp)
   } finally {
     sharp.block(DE_SVG)
   }

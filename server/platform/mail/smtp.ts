@@ -13,10 +13,10 @@ export interface SmtpConfig {
 export interface OutgoingMail {
   /** Identity of the mail. It stays the same in each attempt, so that receivers recognise a repetition. */
   id: string
-  para: string
+  to: string
   /** Name of the sender, beside its address. */
   de: string
-  asunto: string
+  subject: string
   texto: string
   html: string
 }
@@ -35,24 +35,24 @@ export type MailResult =
 
 /** Client of a mail server. */
 export interface MailClient {
-  /** Hands a mail to the server, within {@link MAIL_DEADLINE}. Never rejects. */
+  /** Hands a mail to the server, within {@link MAIL_DEADLINES}. Never rejects. */
   send(mail: OutgoingMail): Promise<MailResult>
 }
 
 /** Time limits in milliseconds: for each wait, and for one whole attempt, from DNS to the last answer. */
 export interface MailDeadlines {
-  conectar: number
-  callar: number
+  connect: number
+  silence: number
   total: number
 }
 
 /** Default deadlines. A claimed mail is held for two minutes, so an attempt takes less. */
-const PLAZOS: MailDeadlines = { conectar: 10_000, callar: 15_000, total: 45_000 }
+const MAIL_DEADLINES: MailDeadlines = { connect: 10_000, silence: 15_000, total: 45_000 }
 /** Maximum bytes that are read of a server's answer. */
-const MAX_RESPUESTA = 16_384
+const MAX_RESPONSE_BYTES = 16_384
 
 interface MailClientOptions {
-  plazos?: MailDeadlines
+  deadlines?: MailDeadlines
   /** Certificate authorities in PEM, trusted instead of the well-known authorities. */
   ca?: string
 }
@@ -60,24 +60,24 @@ interface MailClientOptions {
 /** Creates the client of a mail server. Each mail has a connection of its own. */
 export function createMailClient(
   { url, desde }: SmtpConfig,
-  { plazos = PLAZOS, ca }: MailClientOptions = {},
+  { deadlines = MAIL_DEADLINES, ca }: MailClientOptions = {},
 ): MailClient {
-  const transporte = createTransport(connectionTo(new URL(url), plazos, ca))
+  const transport = createTransport(connectionTo(new URL(url), deadlines, ca))
   const dominio = desde.slice(desde.indexOf('@') + 1)
   return {
-    async send({ id, para, de, asunto, texto, html }) {
+    async send({ id, to, de, subject, texto, html }) {
       try {
-        await transporte.sendMail({
+        await transport.sendMail({
           from: { name: de, address: desde },
-          to: para,
-          subject: asunto,
+          to: to,
+          subject: subject,
           text: texto,
           html,
           messageId: `<${id}@${dominio}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
           disableFileAccess: true,
           disableUrlAccess: true,
-          signal: AbortSignal.timeout(plazos.total),
+          signal: AbortSignal.timeout(deadlines.total),
         })
         return { resultado: 'aceptado' }
       } catch (error) {
@@ -87,7 +87,7 @@ export function createMailClient(
   }
 }
 
-function connectionTo(url: URL, { conectar, callar }: MailDeadlines, ca: string | undefined): SMTPTransportOptions {
+function connectionTo(url: URL, { connect, silence }: MailDeadlines, ca: string | undefined): SMTPTransportOptions {
   const { hostname, port, username, password } = url
   const secure = url.protocol === 'smtps:'
   return {
@@ -96,12 +96,12 @@ function connectionTo(url: URL, { conectar, callar }: MailDeadlines, ca: string 
     secure,
     requireTLS: !secure && !isLoopbackHost(hostname),
     ...(username ? { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } } : {}),
-    connectionTimeout: conectar,
-    dnsTimeout: conectar,
-    greetingTimeout: callar,
-    socketTimeout: callar,
+    connectionTimeout: connect,
+    dnsTimeout: connect,
+    greetingTimeout: silence,
+    socketTimeout: silence,
     socketCloseTimeout: 0,
-    maxResponseSize: MAX_RESPUESTA,
+    maxResponseSize: MAX_RESPONSE_BYTES,
     tls: { minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) },
   }
 }
@@ -114,12 +114,12 @@ interface SmtpFault {
 }
 
 /** SMTP commands whose permanent refusal concerns the recipient or the mail, and not the account. */
-const DEL_DESTINATARIO = ['RCPT TO', 'DATA']
+const RECIPIENT_COMMANDS = ['RCPT TO', 'DATA']
 
 function judge(error: unknown): MailResult {
   const { code = 'desconocido', command = '', responseCode: status = 0 } = error as SmtpFault
   const codigo = status > 0 ? `smtp_${status}` : code.toLowerCase()
-  if (status >= 500 && DEL_DESTINATARIO.includes(command))
+  if (status >= 500 && RECIPIENT_COMMANDS.includes(command))
     return { resultado: 'rebotado', codigo, motivo: 'El servidor de correo rechazó la dirección o el correo.' }
   if (status >= 500 || ['EAUTH', 'ENOAUTH', 'EOAUTH2', 'ETLS'].includes(code)) {
     const motivo = 'El servidor de correo no acepta la cuenta del servicio: revise SMTP_URL y MAIL_FROM.'

@@ -4,11 +4,11 @@ import type { Point } from './point.ts'
 
 /** Zoom level that shows streets and their names. The map is about 1,500 m wide. */
 const ZOOM = 16
-const LADO = 256
-const MEDIDA = { ancho: 640, alto: 256 }
+const TILE_SIDE = 256
+const MAP_SIZE = { ancho: 640, alto: 256 }
 /** Maximum latitude in degrees that has tiles (the edge of the Web Mercator square). */
-const LATITUD_MAXIMA = 85.05
-const BYTES_POR_MOSAICO = 600_000
+const MAX_LATITUDE = 85.05
+const MAX_TILE_BYTES = 600_000
 
 /**
  * Draws a map with the point in its centre. Returns null if a tile is missing or not an image, or if the point is beyond
@@ -16,36 +16,36 @@ const BYTES_POR_MOSAICO = 600_000
  * tiles of double resolution, which print sharply; the map then has twice the pixels.
  * @param url URL template of a tile: `https://…/{z}/{x}/{y}.png`, optionally with `{s}` and `{r}`
  */
-export async function composeMap(url: string, punto: Point, senal: AbortSignal): Promise<PreparedImage | null> {
-  if (Math.abs(punto.lat) > LATITUD_MAXIMA) return null
-  const izquierda = Math.round(columna(punto.lng) - MEDIDA.ancho / 2)
-  const arriba = Math.round(fila(punto.lat) - MEDIDA.alto / 2)
-  const escala = url.includes('{r}') ? 2 : 1
+export async function composeMap(url: string, point: Point, signal: AbortSignal): Promise<PreparedImage | null> {
+  if (Math.abs(point.lat) > MAX_LATITUDE) return null
+  const left = Math.round(columnOf(point.lng) - MAP_SIZE.ancho / 2)
+  const top = Math.round(fila(point.lat) - MAP_SIZE.alto / 2)
+  const scale = url.includes('{r}') ? 2 : 1
   try {
-    const mosaicos = mosaicosDe(izquierda, arriba).map(async ({ x, y }) => ({
-      input: await bajar(direccionDe(url, x, y), senal),
-      left: (x * LADO - izquierda) * escala,
-      top: (y * LADO - arriba) * escala,
+    const tiles = tilesOf(left, top).map(async ({ x, y }) => ({
+      input: await downloadTile(tileUrl(url, x, y), signal),
+      left: (x * TILE_SIDE - left) * scale,
+      top: (y * TILE_SIDE - top) * scale,
     }))
-    return await pegar(await Promise.all(mosaicos), escala)
+    return await pasteTiles(await Promise.all(tiles), scale)
   } catch {
     return null
   }
 }
 
-const MUNDO = LADO * 2 ** ZOOM
-const columna = (lng: number) => ((lng + 180) / 360) * MUNDO
-const fila = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * MUNDO
+const WORLD_SIDE = TILE_SIDE * 2 ** ZOOM
+const columnOf = (lng: number) => ((lng + 180) / 360) * WORLD_SIDE
+const fila = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * WORLD_SIDE
 
-function mosaicosDe(izquierda: number, arriba: number) {
-  const desde = (borde: number) => Math.floor(borde / LADO)
-  const rango = (borde: number, largo: number) =>
-    Array.from({ length: desde(borde + largo - 1) - desde(borde) + 1 }, (_, i) => desde(borde) + i)
-  return rango(arriba, MEDIDA.alto).flatMap((y) => rango(izquierda, MEDIDA.ancho).map((x) => ({ x, y })))
+function tilesOf(left: number, top: number) {
+  const desde = (edge: number) => Math.floor(edge / TILE_SIDE)
+  const tileRange = (edge: number, largo: number) =>
+    Array.from({ length: desde(edge + largo - 1) - desde(edge) + 1 }, (_, i) => desde(edge) + i)
+  return tileRange(top, MAP_SIZE.alto).flatMap((y) => tileRange(left, MAP_SIZE.ancho).map((x) => ({ x, y })))
 }
 
 /** Returns the URL of a tile. Columns wrap around at the 180th meridian. */
-const direccionDe = (url: string, x: number, y: number) =>
+const tileUrl = (url: string, x: number, y: number) =>
   url
     .replace('{z}', String(ZOOM))
     .replace('{x}', String((x + 2 ** ZOOM) % 2 ** ZOOM))
@@ -53,43 +53,50 @@ const direccionDe = (url: string, x: number, y: number) =>
     .replace('{s}', 'a')
     .replace('{r}', '@2x')
 
-async function bajar(url: string, signal: AbortSignal): Promise<Buffer> {
+async function downloadTile(url: string, signal: AbortSignal): Promise<Buffer> {
   const respuesta = await fetch(url, { signal, headers: { 'User-Agent': 'guias/0.1 (proofs of delivery)' } })
   if (!respuesta.ok || !respuesta.body) throw new Error(`tile: ${respuesta.status}`)
-  const trozos: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const trozo of respuesta.body) {
-    bytes += trozo.length
-    if (bytes > BYTES_POR_MOSAICO) throw new Error('tile: too large')
-    trozos.push(trozo)
+  for await (const chunk of respuesta.body) {
+    bytes += chunk.length
+    if (bytes > MAX_TILE_BYTES) throw new Error('tile: too large')
+    chunks.push(chunk)
   }
-  return Buffer.concat(trozos)
+  return Buffer.concat(chunks)
 }
 
-async function pegar(mosaicos: { input: Buffer; left: number; top: number }[], escala: number): Promise<PreparedImage> {
+async function pasteTiles(
+  tiles: { input: Buffer; left: number; top: number }[],
+  scale: number,
+): Promise<PreparedImage> {
   const sharp = await loadSharp()
-  const [ancho, alto, lado] = [MEDIDA.ancho, MEDIDA.alto, LADO].map((uno) => uno * escala) as [number, number, number]
+  const [ancho, alto, side] = [MAP_SIZE.ancho, MAP_SIZE.alto, TILE_SIDE].map((length) => length * scale) as [
+    number,
+    number,
+    number,
+  ]
   // Tiles extend beyond the edges of the map. The canvas therefore has a margin of one tile on each side, which is cut
   // off afterwards.
-  const lienzo = sharp({
-    create: { width: ancho + 2 * lado, height: alto + 2 * lado, channels: 3, background: '#e8e4dc' },
+  const canvas = sharp({
+    create: { width: ancho + 2 * side, height: alto + 2 * side, channels: 3, background: '#e8e4dc' },
   })
-  const pegados = await lienzo
+  const composed = await canvas
     .composite(
       await Promise.all(
-        mosaicos.map(async ({ input, left, top }) => ({
-          input: await sharp(input, { limitInputPixels: LADO * LADO * 16 })
-            .resize(lado, lado)
+        tiles.map(async ({ input, left, top }) => ({
+          input: await sharp(input, { limitInputPixels: TILE_SIDE * TILE_SIDE * 16 })
+            .resize(side, side)
             .toBuffer(),
-          left: left + lado,
-          top: top + lado,
+          left: left + side,
+          top: top + side,
         })),
       ),
     )
     .png()
     .toBuffer()
-  const bytes = await sharp(pegados)
-    .extract({ left: lado, top: lado, width: ancho, height: alto })
+  const bytes = await sharp(composed)
+    .extract({ left: side, top: side, width: ancho, height: alto })
     .jpeg({ quality: 82 })
     .toBuffer()
   return { bytes, ancho, alto }

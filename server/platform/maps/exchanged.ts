@@ -1,6 +1,6 @@
 import type { Point } from './point.ts'
 
-const SIGNOS = [
+const SIGN_CHANGES = [
   [1, -1],
   [-1, 1],
   [-1, -1],
@@ -8,7 +8,7 @@ const SIGNOS = [
 
 /** Yields a point with the other sign of its longitude, of its latitude and of both. */
 export function* withOtherSigns({ lat, lng }: Point): Generator<Point> {
-  for (const [deLat, deLng] of SIGNOS) yield { lat: lat * deLat, lng: lng * deLng }
+  for (const [deLat, deLng] of SIGN_CHANGES) yield { lat: lat * deLat, lng: lng * deLng }
 }
 
 /** Yields a point with latitude and longitude exchanged, first with the signs as they are. */
@@ -22,10 +22,10 @@ export function* exchanged({ lat, lng }: Point): Generator<Point> {
 /**
  * Bounds around all countries of the catalogue, in degrees. `test/guias/lugares.test.ts` compares them with the catalogue.
  */
-const REGION = { sur: -5, norte: 33, oeste: -119, este: -66 }
+const REGION = { sur: -5, north: 33, west: -119, east: -66 }
 
 export const isInRegion = ({ lat, lng }: Point): boolean =>
-  lat >= REGION.sur && lat <= REGION.norte && lng >= REGION.oeste && lng <= REGION.este
+  lat >= REGION.sur && lat <= REGION.north && lng >= REGION.west && lng <= REGION.east
 
 /**
  * Returns the point of the region that a latitude out of range probably means: latitude and longitude exchanged.

@@ -2,55 +2,56 @@
 // The page comes from a stranger. Every pattern is bounded or stops at the next tag or quote, so that a hostile page
 // costs linear time.
 
-const OBJETIVOS_MAXIMOS = 20
+const MAX_TARGETS = 20
 
 /**
  * Returns up to 20 absolute URLs, the most reliable first: `refresh` tags and scripts, which a browser follows by
  * itself, then the page's canonical URL.
  */
 export function pageTargets(pagina: string, base: URL): string[] {
-  const crudos = [...refrescos(pagina), ...guiones(pagina), ...canonicos(pagina)]
-  return crudos.slice(0, OBJETIVOS_MAXIMOS).flatMap((crudo) => URL.parse(crudo.trim(), base.href)?.href ?? [])
+  const rawTargets = [...refreshTargets(pagina), ...scriptTargets(pagina), ...canonicalTargets(pagina)]
+  return rawTargets.slice(0, MAX_TARGETS).flatMap((rawTarget) => URL.parse(rawTarget.trim(), base.href)?.href ?? [])
 }
 
 const META = /<meta\b[^<>]{0,4000}>/gi
 const LINK = /<link\b[^<>]{0,4000}>/gi
 
-function refrescos(pagina: string): string[] {
+function refreshTargets(pagina: string): string[] {
   return [...pagina.matchAll(META)].flatMap(([etiqueta]) => {
-    if (atributo(etiqueta, 'http-equiv').toLowerCase() !== 'refresh') return []
+    if (readAttribute(etiqueta, 'http-equiv').toLowerCase() !== 'refresh') return []
     return (
-      /^[\d.\s]{0,20}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)/i.exec(atributo(etiqueta, 'content'))?.[1] ?? []
+      /^[\d.\s]{0,20}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)/i.exec(readAttribute(etiqueta, 'content'))?.[1] ??
+      []
     )
   })
 }
 
 /** Finds `location = '…'`, `location.href = '…'` and `location.replace('…')`, but only with a plain string. */
-function guiones(pagina: string): string[] {
+function scriptTargets(pagina: string): string[] {
   const patron =
     /\blocation(?:\.href)?\s{0,3}(?:=|\.(?:replace|assign)\s{0,3}\()\s{0,3}(?:"([^"<>\s]{1,2100})"|'([^'<>\s]{1,2100})')/g
-  return [...pagina.matchAll(patron)].map(([, doble, simple]) => sinEscapes(doble ?? simple ?? ''))
+  return [...pagina.matchAll(patron)].map(([, doubleQuoted, simple]) => sinEscapes(doubleQuoted ?? simple ?? ''))
 }
 
-function canonicos(pagina: string): string[] {
+function canonicalTargets(pagina: string): string[] {
   return [...pagina.matchAll(LINK)].flatMap(([etiqueta]) => {
-    const href = atributo(etiqueta, 'href')
+    const href = readAttribute(etiqueta, 'href')
     // Ignores a canonical URL of the bare map, or of a map around a point without a place. Google shows there the
     // surroundings of the client, which is this server.
-    const generico = /\/maps(?:\/@[^/?#]*)?\/?(?:#|$)/.test(href)
-    return atributo(etiqueta, 'rel').toLowerCase() === 'canonical' && !generico ? href : []
+    const isGeneric = /\/maps(?:\/@[^/?#]*)?\/?(?:#|$)/.test(href)
+    return readAttribute(etiqueta, 'rel').toLowerCase() === 'canonical' && !isGeneric ? href : []
   })
 }
 
-function atributo(etiqueta: string, nombre: string): string {
+function readAttribute(etiqueta: string, nombre: string): string {
   const patron = new RegExp(`\\s${nombre}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
-  const [, doble, simple, desnudo] = patron.exec(etiqueta) ?? []
-  return sinEntidades(doble ?? simple ?? desnudo ?? '')
+  const [, doubleQuoted, simple, unquoted] = patron.exec(etiqueta) ?? []
+  return decodeEntities(doubleQuoted ?? simple ?? unquoted ?? '')
 }
 
-const ENTIDADES: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#38': '&', '#34': '"', '#39': "'" }
-const sinEntidades = (texto: string) =>
-  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_todo, nombre: string) => ENTIDADES[nombre]!)
+const ENTITIES: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#38': '&', '#34': '"', '#39': "'" }
+const decodeEntities = (texto: string) =>
+  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_todo, nombre: string) => ENTITIES[nombre]!)
 
 const sinEscapes = (texto: string) =>
   texto

@@ -19,13 +19,13 @@ export function distanceKm(a: Point, b: Point): number {
 }
 
 /** Place whose coordinates may be unknown. */
-interface Lugar {
+interface Place {
   lat: number | null
   lng: number | null
 }
 
 /** Great-circle distance between two places in whole metres; null if the coordinates of either place are unknown. */
-export function distanceBetween(a: Lugar, b: Lugar): number | null {
+export function distanceBetween(a: Place, b: Place): number | null {
   if (a.lat === null || a.lng === null || b.lat === null || b.lng === null) return null
   return Math.round(distanceKm({ lat: a.lat, lng: a.lng }, { lat: b.lat, lng: b.lng }) * 1_000)
 }

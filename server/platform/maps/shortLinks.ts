@@ -23,120 +23,120 @@ export type ResolvedLink =
   | { tipo: 'coordenadas'; coordenadas: Point }
   | { tipo: 'sin_coordenadas' }
   /**
-   * Failure. `pasajera`: the same link may work later. `motivo` is a Spanish text for an operator; it names hosts,
+   * Failure. `transient`: the same link may work later. `motivo` is a Spanish text for an operator; it names hosts,
    * never whole links.
    */
-  | { tipo: 'falla'; pasajera: boolean; motivo: string }
+  | { tipo: 'falla'; transient: boolean; motivo: string }
 
 /** Resolver of short map links. */
 export interface ShortLinkResolver {
   /** Follows a link to its coordinates. Never rejects. */
   resolver(enlace: string): Promise<ResolvedLink>
   /** Ends all resolutions in progress at once. Each of them returns a temporary failure. */
-  cerrar(): Promise<void>
+  close(): Promise<void>
 }
 
-interface OpcionesDeResolutor {
+interface ResolverOptions {
   resolver: HostResolver
   /** Time limit in milliseconds for all steps of a link together. Default: 10,000. */
-  plazo?: number
+  timeout?: number
   hosts?: readonly string[]
   /** Certificate authorities in PEM, which replace the well-known ones. */
   ca?: string
 }
 
-const SALTOS_MAXIMOS = 5
-const BYTES_DE_PAGINA = 65_536
+const MAX_HOPS = 5
+const MAX_PAGE_BYTES = 65_536
 
 /** Error that ends the resolution of a link. Its Spanish message becomes the failure's `motivo`. */
-class CaminoCortado extends Error {
+class InterruptedJourney extends Error {
   override readonly name = 'CaminoCortado'
-  readonly pasajera: boolean
-  constructor(pasajera: boolean, motivo: string) {
+  readonly transient: boolean
+  constructor(transient: boolean, motivo: string) {
     super(motivo)
-    this.pasajera = pasajera
+    this.transient = transient
   }
 }
 
-const AGOTADO = new CaminoCortado(true, 'El mapa no respondió dentro del plazo: se volverá a intentar.')
-const CERRADO = new CaminoCortado(true, 'La consulta se interrumpió porque el servicio se detuvo: se repetirá.')
+const TIMED_OUT = new InterruptedJourney(true, 'El mapa no respondió dentro del plazo: se volverá a intentar.')
+const STOPPED = new InterruptedJourney(true, 'La consulta se interrumpió porque el servicio se detuvo: se repetirá.')
 
-export function createShortLinkResolver(opciones: OpcionesDeResolutor): ShortLinkResolver {
-  const { resolver, plazo = 10_000, hosts = MAP_HOSTS, ca } = opciones
-  const contexto = tls.createSecureContext({ ca })
-  const enCurso = new Set<AbortController>()
-  let cerrado = false
+export function createShortLinkResolver(opciones: ResolverOptions): ShortLinkResolver {
+  const { resolver, timeout = 10_000, hosts = MAP_HOSTS, ca } = opciones
+  const context = tls.createSecureContext({ ca })
+  const pendingControls = new Set<AbortController>()
+  let isClosed = false
 
   async function resolverEnlace(enlace: string): Promise<ResolvedLink> {
-    if (cerrado) return contar(CERRADO)
+    if (isClosed) return toResult(STOPPED)
     const control = new AbortController()
-    const reloj = setTimeout(() => control.abort(AGOTADO), plazo)
-    enCurso.add(control)
+    const timer = setTimeout(() => control.abort(TIMED_OUT), timeout)
+    pendingControls.add(control)
     try {
-      const camino = { resolver, hosts, contexto, signal: control.signal }
+      const journey = { resolver, hosts, context, signal: control.signal }
       // A DNS lookup cannot be cancelled and ignores the signal. The race keeps the caller from waiting for it.
-      return await Promise.race([recorrer(enlace, camino), interrupcion(control.signal)])
+      return await Promise.race([followLink(enlace, journey), interruption(control.signal)])
     } catch (error) {
-      return contar(control.signal.aborted ? control.signal.reason : error)
+      return toResult(control.signal.aborted ? control.signal.reason : error)
     } finally {
-      clearTimeout(reloj)
-      enCurso.delete(control)
+      clearTimeout(timer)
+      pendingControls.delete(control)
     }
   }
 
   return {
     resolver: resolverEnlace,
-    async cerrar() {
-      cerrado = true
-      for (const control of enCurso) control.abort(CERRADO)
+    async close() {
+      isClosed = true
+      for (const control of pendingControls) control.abort(STOPPED)
     },
   }
 }
 
-const interrupcion = (signal: AbortSignal): Promise<never> =>
+const interruption = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
 // --- Steps from a short link to its target ---
 
-interface Camino {
+interface Journey {
   resolver: HostResolver
   hosts: readonly string[]
-  contexto: tls.SecureContext
+  context: tls.SecureContext
   signal: AbortSignal
 }
 
-async function recorrer(enlace: string, camino: Camino): Promise<ResolvedLink> {
-  const vistos = new Set<string>()
+async function followLink(enlace: string, journey: Journey): Promise<ResolvedLink> {
+  const visited = new Set<string>()
   let actual = enlace
-  for (let saltos = 0; saltos <= SALTOS_MAXIMOS; saltos++) {
-    const consentimiento = trasConsentimiento(actual)
-    if (!consentimiento) {
-      const leido = readLinkedPlace(actual, camino.hosts)
+  for (let hops = 0; hops <= MAX_HOPS; hops++) {
+    const consentTarget = afterConsent(actual)
+    if (!consentTarget) {
+      const leido = readLinkedPlace(actual, journey.hosts)
       if (leido.tipo === 'coordenadas') return leido
     }
     const url = new URL(actual)
     if (url.protocol !== 'https:') return { tipo: 'sin_coordenadas' }
     // The fragment is never sent, so links that differ only in their fragment are the same step.
     url.hash = ''
-    if (vistos.has(url.href)) cortar(false, `El enlace da vueltas: «${url.host}» volvió a un paso anterior.`)
-    vistos.add(url.href)
-    const siguiente = consentimiento ?? (await visitar(url, vistos, camino))
-    if (siguiente === null) return { tipo: 'sin_coordenadas' }
-    actual = siguiente
+    if (visited.has(url.href)) interrupt(false, `El enlace da vueltas: «${url.host}» volvió a un paso anterior.`)
+    visited.add(url.href)
+    const nextUrl = consentTarget ?? (await visit(url, visited, journey))
+    if (nextUrl === null) return { tipo: 'sin_coordenadas' }
+    actual = nextUrl
   }
-  return cortar(false, `El enlace da más de ${SALTOS_MAXIMOS} saltos antes de llegar a un punto.`)
+  return interrupt(false, `El enlace da más de ${MAX_HOPS} saltos antes de llegar a un punto.`)
 }
 
 /** Requests one step and returns the next link; null if the step is the last one. */
-async function visitar(url: URL, vistos: ReadonlySet<string>, camino: Camino): Promise<string | null> {
-  const respuesta = await pedir(url, camino)
+async function visit(url: URL, visited: ReadonlySet<string>, journey: Journey): Promise<string | null> {
+  const respuesta = await request(url, journey)
   try {
     const { statusCode = 0, headers } = respuesta
-    if ([301, 302, 303, 307, 308].includes(statusCode)) return seguir(headers.location, url)
-    if (statusCode < 200 || statusCode >= 300) cortarPorStatus(statusCode, url.host)
+    if ([301, 302, 303, 307, 308].includes(statusCode)) return followRedirect(headers.location, url)
+    if (statusCode < 200 || statusCode >= 300) interruptByStatus(statusCode, url.host)
     if (!esHtml(respuesta)) return null
-    const objetivos = pageTargets(await leerPagina(respuesta), url)
-    return elegir(objetivos, vistos, camino.hosts)
+    const targets = pageTargets(await readPage(respuesta), url)
+    return chooseTarget(targets, visited, journey.hosts)
   } finally {
     // Closes the connection without downloading the rest of the body.
     respuesta.destroy()
@@ -147,14 +147,14 @@ async function visitar(url: URL, vistos: ReadonlySet<string>, camino: Camino): P
  * Parses a redirect target in the same way as the HTTP client. The URL that is checked is then the URL that is
  * requested.
  */
-function seguir(location: string | undefined, base: URL): string {
+function followRedirect(location: string | undefined, base: URL): string {
   // Node decodes the bytes of a header as Latin-1, so UTF-8 must be restored.
   const texto = Buffer.from(location ?? '', 'latin1').toString('utf8')
   const url = location ? URL.parse(texto, base.href) : null
-  if (!url) cortar(false, `«${base.host}» redirige sin decir adónde: pida otro enlace.`)
+  if (!url) interrupt(false, `«${base.host}» redirige sin decir adónde: pida otro enlace.`)
   // Google's robot check is about this server and not about the link. It ends by itself, so the failure is temporary.
   if (url.pathname.startsWith('/sorry/') && coincide(url, ['www.google.*', 'google.*'])) {
-    cortar(true, 'Google pidió comprobar que no somos un robot (demasiadas consultas): se volverá a intentar.')
+    interrupt(true, 'Google pidió comprobar que no somos un robot (demasiadas consultas): se volverá a intentar.')
   }
   return url.href
 }
@@ -163,19 +163,23 @@ function seguir(location: string | undefined, base: URL): string {
  * Chooses the next link among the targets that a page mentions. Skips visited targets and targets that are not an
  * admitted map. Prefers a target with coordinates.
  */
-function elegir(objetivos: readonly string[], vistos: ReadonlySet<string>, hosts: readonly string[]): string | null {
-  const nuevos = objetivos.filter((objetivo) => !vistos.has(objetivo.replace(/#.*/s, '')) && coincide(objetivo, hosts))
-  return nuevos.find((objetivo) => readLinkedPlace(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
+function chooseTarget(
+  targets: readonly string[],
+  visited: ReadonlySet<string>,
+  hosts: readonly string[],
+): string | null {
+  const newTargets = targets.filter((target) => !visited.has(target.replace(/#.*/s, '')) && coincide(target, hosts))
+  return newTargets.find((target) => readLinkedPlace(target, hosts).tipo === 'coordenadas') ?? newTargets[0] ?? null
 }
 
 /**
  * Returns the target of Google's cookie notice, which appears in Europe; null for any other link. The link itself
  * contains the target, so no request is necessary.
  */
-function trasConsentimiento(enlace: string): string | null {
+function afterConsent(enlace: string): string | null {
   if (!/^https:/i.test(enlace) || !coincide(enlace, ['consent.google.*'])) return null
   const continua = URL.parse(new URL(enlace).searchParams.get('continue') ?? '')
-  return continua?.href ?? cortar(false, 'El aviso de cookies de Google no dice adónde sigue: pida otro enlace.')
+  return continua?.href ?? interrupt(false, 'El aviso de cookies de Google no dice adónde sigue: pida otro enlace.')
 }
 
 function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
@@ -191,24 +195,24 @@ function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
 
 // The headers contain no data about the merchant and no referrer. They ask for uncompressed content, because nothing
 // here decompresses a body.
-const CABECERAS = {
+const REQUEST_HEADERS = {
   accept: 'text/html',
   'accept-encoding': 'identity',
   'accept-language': 'es',
   'user-agent': 'guias/1.0',
 }
 
-async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<IncomingMessage> {
-  const direcciones = await resolveDestination(url, { resolver, loopback: false })
+async function request(url: URL, { resolver, context, signal }: Journey): Promise<IncomingMessage> {
+  const addresses = await resolveDestination(url, { resolver, loopback: false })
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   https
     .request(url, {
-      headers: { host: url.host, ...CABECERAS },
+      headers: { host: url.host, ...REQUEST_HEADERS },
       maxHeaderSize: 16_384,
       signal,
       // Each step opens its own connection, so that it uses only the addresses that were checked for this step.
-      createConnection: () => conectar(hostOf(url), direcciones, contexto),
+      createConnection: () => connect(hostOf(url), addresses, context),
     })
     // An `error` event before the body is read would otherwise have no listener.
     .on('response', (respuesta: IncomingMessage) => resolve(respuesta.on('error', () => {})))
@@ -217,9 +221,9 @@ async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<
   return promise
 }
 
-function conectar(nombre: string, direcciones: readonly Address[], secureContext: tls.SecureContext): tls.TLSSocket {
+function connect(nombre: string, addresses: readonly Address[], secureContext: tls.SecureContext): tls.TLSSocket {
   // Uses only the checked addresses, because a second DNS lookup may return others.
-  const lookup: LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
+  const lookup: LookupFunction = (_name, _options, responder) => responder(null, [...addresses])
   const opciones = {
     host: nombre,
     servername: nombre,
@@ -241,34 +245,34 @@ const esHtml = ({ headers }: IncomingMessage): boolean =>
   /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '') &&
   (headers['content-encoding'] ?? 'identity') === 'identity'
 
-async function leerPagina(respuesta: IncomingMessage): Promise<string> {
-  const trozos: Buffer[] = []
+async function readPage(respuesta: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
   let bytes = 0
-  for await (const trozo of respuesta as AsyncIterable<Buffer>) {
-    trozos.push(trozo)
-    bytes += trozo.length
-    if (bytes >= BYTES_DE_PAGINA) break
+  for await (const chunk of respuesta as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MAX_PAGE_BYTES) break
   }
-  return Buffer.concat(trozos).subarray(0, BYTES_DE_PAGINA).toString('utf8')
+  return Buffer.concat(chunks).subarray(0, MAX_PAGE_BYTES).toString('utf8')
 }
 
 // --- Failures of a resolution ---
 
-function cortar(pasajera: boolean, motivo: string): never {
-  throw new CaminoCortado(pasajera, motivo)
+function interrupt(transient: boolean, motivo: string): never {
+  throw new InterruptedJourney(transient, motivo)
 }
 
-function cortarPorStatus(status: number, host: string): never {
-  if (status === 404 || status === 410) cortar(false, 'El enlace corto no existe o venció: pida otro.')
+function interruptByStatus(status: number, host: string): never {
+  if (status === 404 || status === 410) interrupt(false, 'El enlace corto no existe o venció: pida otro.')
   if (status === 408 || status === 429 || status >= 500) {
-    cortar(true, `«${host}» respondió ${status}: se volverá a intentar.`)
+    interrupt(true, `«${host}» respondió ${status}: se volverá a intentar.`)
   }
-  cortar(false, `«${host}» respondió ${status}: compruebe el enlace en un navegador o pida otro.`)
+  interrupt(false, `«${host}» respondió ${status}: compruebe el enlace en un navegador o pida otro.`)
 }
 
-function contar(error: unknown): ResolvedLink {
-  const falla = (pasajera: boolean, motivo: string): ResolvedLink => ({ tipo: 'falla', pasajera, motivo })
-  if (error instanceof CaminoCortado) return falla(error.pasajera, error.message)
+function toResult(error: unknown): ResolvedLink {
+  const falla = (transient: boolean, motivo: string): ResolvedLink => ({ tipo: 'falla', transient, motivo })
+  if (error instanceof InterruptedJourney) return falla(error.transient, error.message)
   if (error instanceof MapLinkError) return falla(false, `El enlace lleva adonde no se admite. ${error.message}`)
   if (error instanceof ForbiddenDestination) {
     return error.motivo === 'url_no_resuelve'

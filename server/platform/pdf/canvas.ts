@@ -4,10 +4,10 @@ import { createTypography } from './text.ts'
 
 /** Colours of a document besides the brand colour: ink, grey, lines, a background tint and warnings. */
 export const TONES = {
-  tinta: '#17202B',
+  ink: '#17202B',
   gris: '#5A6673',
   linea: '#D5DBE1',
-  fondo: '#F4F6F8',
+  background: '#F4F6F8',
   aviso: '#8A4B08',
 } as const
 
@@ -21,89 +21,89 @@ export type TagRole = 'H1' | 'H2' | 'P' | 'Figure' | 'TH' | 'TD' | 'Caption'
 export interface Canvas extends Typography {
   doc: PdfDocument
   /**
-   * Draws a paragraph in at most `maximo` lines.
+   * Draws a paragraph in at most `max` lines.
    * @returns the `y` below the paragraph
    */
-  parrafo(texto: string, x: number, y: number, estilo: TextStyle, opciones?: Paragraph): number
+  paragraph(texto: string, x: number, y: number, style: TextStyle, opciones?: Paragraph): number
   /** Returns the height of a paragraph with the same text, style and width. */
-  alto(texto: string, estilo: TextStyle, ancho: number, maximo: number): number
-  figura(descripcion: string, dibujar: () => void): void
-  imagen(descripcion: string, bytes: Uint8Array, x: number, y: number, medida: { ancho: number; alto: number }): void
-  adorno(dibujar: () => void): void
-  /** Places the content that `dibujar` draws below a structure element, for example a table or a table row. */
-  dentro(tipo: 'Table' | 'TR' | 'Sect', dibujar: () => void): void
-  regla(x: number, y: number, ancho: number, color?: string, grueso?: number): void
-  terminar(): void
+  alto(texto: string, style: TextStyle, ancho: number, max: number): number
+  figure(descripcion: string, draw: () => void): void
+  image(descripcion: string, bytes: Uint8Array, x: number, y: number, size: { ancho: number; alto: number }): void
+  artifact(draw: () => void): void
+  /** Places the content that `draw` draws below a structure element, for example a table or a table row. */
+  within(tipo: 'Table' | 'TR' | 'Sect', draw: () => void): void
+  rule(x: number, y: number, ancho: number, color?: string, thickness?: number): void
+  finish(): void
 }
 
 export interface Paragraph extends TextOptions {
-  maximo?: number
-  papel?: TagRole
+  max?: number
+  role?: TagRole
   enlace?: string
 }
 
 /** Creates the canvas of a tagged document. */
 export function createCanvas(doc: PdfDocument): Canvas {
-  const tipografia = createTypography(doc)
-  const raiz = doc.struct('Document')
-  doc.addStructure(raiz)
-  const pila = [raiz]
+  const typography = createTypography(doc)
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+  const stack = [root]
 
-  const marcado = (papel: TagRole | 'Link', dibujar: () => void, opciones = {}) => {
-    const contenido = doc.markStructureContent(papel)
-    dibujar()
+  const markContent = (role: TagRole | 'Link', draw: () => void, opciones = {}) => {
+    const contenido = doc.markStructureContent(role)
+    draw()
     doc.endMarkedContent()
-    const elemento = doc.struct(papel, opciones)
-    elemento.add(contenido)
-    pila.at(-1)!.add(elemento)
-    return elemento
+    const element = doc.struct(role, opciones)
+    element.add(contenido)
+    stack.at(-1)!.add(element)
+    return element
   }
   /** Adds a link annotation to a structure element. pdfkit supports this, but its types do not declare it. */
-  const enlazar = (
-    elemento: PDFKit.PDFStructureElement,
+  const addLink = (
+    element: PDFKit.PDFStructureElement,
     caja: [number, number, number, number],
     url: string,
     texto: string,
-  ) => doc.link(...caja, url, { structParent: elemento, Contents: new String(texto) } as object)
-  const adorno = (dibujar: () => void) => {
+  ) => doc.link(...caja, url, { structParent: element, Contents: new String(texto) } as object)
+  const artifact = (draw: () => void) => {
     doc.markContent('Artifact', { type: 'Layout' })
-    dibujar()
+    draw()
     doc.endMarkedContent()
   }
 
-  const figura = (descripcion: string, dibujar: () => void) =>
-    marcado('Figure', dibujar, { alt: cleanText(descripcion) }).end()
+  const figure = (descripcion: string, draw: () => void) =>
+    markContent('Figure', draw, { alt: cleanText(descripcion) }).end()
 
   return {
-    ...tipografia,
+    ...typography,
     doc,
-    adorno,
-    parrafo(texto, x, y, estilo, { ancho = 500, maximo = 1, papel = 'P', enlace, ...escritura } = {}) {
-      const lineas = tipografia.partir(texto, estilo, ancho, maximo)
-      let abajo = y
+    artifact,
+    paragraph(texto, x, y, style, { ancho = 500, max = 1, role = 'P', enlace, ...escritura } = {}) {
+      const lineas = typography.split(texto, style, ancho, max)
+      let bottom = y
       if (lineas.length === 0) return y
-      const elemento = marcado(enlace ? 'Link' : papel, () => {
-        abajo = tipografia.escribir(lineas, x, y, estilo, { ancho, ...escritura })
+      const element = markContent(enlace ? 'Link' : role, () => {
+        bottom = typography.write(lineas, x, y, style, { ancho, ...escritura })
       })
-      if (enlace) enlazar(elemento, [x, y, ancho, abajo - y], enlace, cleanText(texto))
-      elemento.end()
-      return abajo
+      if (enlace) addLink(element, [x, y, ancho, bottom - y], enlace, cleanText(texto))
+      element.end()
+      return bottom
     },
-    alto: (texto, estilo, ancho, maximo) => tipografia.partir(texto, estilo, ancho, maximo).length * lineHeight(estilo),
-    figura,
-    imagen(descripcion, bytes, x, y, { ancho, alto }) {
-      figura(descripcion, () => doc.image(toBuffer(bytes), x, y, { width: ancho, height: alto }))
+    alto: (texto, style, ancho, max) => typography.split(texto, style, ancho, max).length * lineHeight(style),
+    figure,
+    image(descripcion, bytes, x, y, { ancho, alto }) {
+      figure(descripcion, () => doc.image(toBuffer(bytes), x, y, { width: ancho, height: alto }))
     },
-    dentro(tipo, dibujar) {
-      const elemento = doc.struct(tipo)
-      pila.at(-1)!.add(elemento)
-      pila.push(elemento)
-      dibujar()
-      pila.pop()
-      elemento.end()
+    within(tipo, draw) {
+      const element = doc.struct(tipo)
+      stack.at(-1)!.add(element)
+      stack.push(element)
+      draw()
+      stack.pop()
+      element.end()
     },
-    regla: (x, y, ancho, color = TONES.linea, grueso = 0.6) =>
-      adorno(() => doc.rect(x, y - grueso / 2, ancho, grueso).fill(color)),
-    terminar: () => raiz.end(),
+    rule: (x, y, ancho, color = TONES.linea, thickness = 0.6) =>
+      artifact(() => doc.rect(x, y - thickness / 2, ancho, thickness).fill(color)),
+    finish: () => root.end(),
   }
 }

@@ -2,39 +2,39 @@ import anyAscii from 'any-ascii'
 
 export interface TextStyle {
   cuerpo: number
-  peso?: 'normal' | 'fuerte'
+  peso?: 'normal' | 'strong'
   color?: string
   /** Line height, in multiples of `cuerpo`. */
-  interlineado?: number
+  leading?: number
   /** Extra space after each character, in points. */
-  espaciado?: number
+  letterSpacing?: number
 }
 
 export interface TextOptions {
   ancho?: number
-  alinear?: 'izquierda' | 'centro' | 'derecha'
+  align?: 'izquierda' | 'centro' | 'derecha'
 }
 
 /**
  * Text layout that pdfkit does not offer: fallback fonts, a maximum number of lines, and breaks inside very long words.
  */
 export interface Typography {
-  medir(texto: string, estilo: TextStyle): number
+  measure(texto: string, style: TextStyle): number
   /**
-   * Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. Letters that
+   * Breaks a text into at most `max` lines no wider than `ancho`. «…» replaces the rest of the text. Letters that
    * cannot be shown are transcribed, and the text then ends with {@link TRANSCRIBED}.
    */
-  partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[]
+  split(texto: string, style: TextStyle, ancho: number, max: number): string[]
   /**
-   * Finds the largest size of `cuerpos` (descending) at which the text fits into the box. If none fits, uses the
+   * Finds the largest size of `bodySizes` (descending) at which the text fits into the box. If none fits, uses the
    * smallest size and cuts the text.
    */
-  ajustar(texto: string, estilo: Omit<TextStyle, 'cuerpo'>, cuerpos: readonly number[], caja: TextBox): FittedText
+  fit(texto: string, style: Omit<TextStyle, 'cuerpo'>, bodySizes: readonly number[], caja: TextBox): FittedText
   /**
    * Draws lines of text.
    * @returns the `y` below the last line
    */
-  escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura?: TextOptions): number
+  write(lineas: string[], x: number, y: number, style: TextStyle, escritura?: TextOptions): number
   /** Reports whether a text was transcribed since the last call. */
   takeTranscribed(): boolean
 }
@@ -49,7 +49,7 @@ export interface TextBox {
 
 export interface FittedText {
   lineas: string[]
-  estilo: TextStyle
+  style: TextStyle
   alto: number
 }
 
@@ -74,78 +74,78 @@ export const cleanText = (texto: string): string =>
     .replace(INVISIBLES, '')
     .trim()
 
-export const lineHeight = ({ cuerpo, interlineado = 1.34 }: TextStyle): number => cuerpo * interlineado
+export const lineHeight = ({ cuerpo, leading = 1.34 }: TextStyle): number => cuerpo * leading
 
 /** Writes a grapheme with ASCII. The mark for an Arabic or Hebrew letter without a Latin counterpart is left out. */
-export const inAscii = (grafema: string): string => (anyAscii(grafema) || REPLACEMENT).replace(/[`\s]+/g, '')
+export const inAscii = (grapheme: string): string => (anyAscii(grapheme) || REPLACEMENT).replace(/[`\s]+/g, '')
 
 /** Parts of a text layout that depend on the fonts. */
 interface Fonts {
-  medir: Typography['medir']
+  measure: Typography['measure']
   /** Transcribes the letters that cannot be shown. */
   legible: (texto: string) => string
 }
 
 /** Returns the functions that break texts into lines, for any fonts. */
-export function createLines({ medir, legible }: Fonts): Pick<Typography, 'partir' | 'ajustar'> {
+export function createLines({ measure, legible }: Fonts): Pick<Typography, 'split' | 'fit'> {
   /** Returns the longest beginning of `texto` that is no wider than `ancho`, but at least one character. */
-  function cabe(texto: string, estilo: TextStyle, ancho: number): string {
+  function fittingStart(texto: string, style: TextStyle, ancho: number): string {
     let hasta = ''
-    let usado = 0
+    let usedWidth = 0
     for (const { segment } of graphemes.segment(texto)) {
-      usado += medir(segment, estilo)
-      if (usado > ancho && hasta) break
+      usedWidth += measure(segment, style)
+      if (usedWidth > ancho && hasta) break
       hasta += segment
     }
     return hasta
   }
 
-  function partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[] {
+  function split(texto: string, style: TextStyle, ancho: number, max: number): string[] {
     const lineas: string[] = []
-    const espacio = medir(' ', estilo)
+    const spaceWidth = measure(' ', style)
     let linea = ''
-    let usado = 0
+    let usedWidth = 0
     const pendientes = legible(cleanText(texto)).split(' ').filter(Boolean).reverse()
-    while (pendientes.length > 0 && lineas.length <= maximo) {
-      const palabra = pendientes.pop()!
-      const mide = medir(palabra, estilo)
-      if (linea && usado + espacio + mide <= ancho) {
-        linea += ` ${palabra}`
-        usado += espacio + mide
+    while (pendientes.length > 0 && lineas.length <= max) {
+      const word = pendientes.pop()!
+      const wordWidth = measure(word, style)
+      if (linea && usedWidth + spaceWidth + wordWidth <= ancho) {
+        linea += ` ${word}`
+        usedWidth += spaceWidth + wordWidth
         continue
       }
       if (linea) lineas.push(linea)
-      linea = mide <= ancho ? palabra : cabe(palabra, estilo, ancho)
-      usado = mide
-      if (linea !== palabra) {
+      linea = wordWidth <= ancho ? word : fittingStart(word, style, ancho)
+      usedWidth = wordWidth
+      if (linea !== word) {
         lineas.push(linea)
-        pendientes.push(palabra.slice(linea.length))
+        pendientes.push(word.slice(linea.length))
         linea = ''
       }
     }
     if (linea) lineas.push(linea)
-    if (lineas.length <= maximo) return lineas
-    const cortadas = lineas.slice(0, maximo)
-    const ultima = cabe(cortadas.at(-1)!, estilo, ancho - medir('…', estilo)).trimEnd()
-    return [...cortadas.slice(0, -1), `${ultima}…`]
+    if (lineas.length <= max) return lineas
+    const keptLines = lineas.slice(0, max)
+    const ultima = fittingStart(keptLines.at(-1)!, style, ancho - measure('…', style)).trimEnd()
+    return [...keptLines.slice(0, -1), `${ultima}…`]
   }
 
-  function ajustar(
+  function fit(
     texto: string,
     base: Omit<TextStyle, 'cuerpo'>,
-    cuerpos: readonly number[],
+    bodySizes: readonly number[],
     { ancho, alto }: TextBox,
   ): FittedText {
-    let estilo: TextStyle = { ...base, cuerpo: cuerpos.at(-1) ?? 8 }
-    for (const cuerpo of cuerpos) {
-      estilo = { ...base, cuerpo }
-      const caben = Math.floor(alto / lineHeight(estilo))
-      const lineas = partir(texto, estilo, ancho, caben + 1)
-      if (lineas.length <= caben) return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
+    let style: TextStyle = { ...base, cuerpo: bodySizes.at(-1) ?? 8 }
+    for (const cuerpo of bodySizes) {
+      style = { ...base, cuerpo }
+      const maxLines = Math.floor(alto / lineHeight(style))
+      const lineas = split(texto, style, ancho, maxLines + 1)
+      if (lineas.length <= maxLines) return { lineas, style, alto: lineas.length * lineHeight(style) }
     }
-    const lineas = partir(texto, estilo, ancho, Math.max(1, Math.floor(alto / lineHeight(estilo))))
-    return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
+    const lineas = split(texto, style, ancho, Math.max(1, Math.floor(alto / lineHeight(style))))
+    return { lineas, style, alto: lineas.length * lineHeight(style) }
   }
 
-  return { partir, ajustar }
+  return { split, fit }
 }

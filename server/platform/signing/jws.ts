@@ -11,13 +11,13 @@ export async function signJws(
   secretos: Secrets,
   typ: string,
   contenido: object,
-): Promise<{ jws: string; publica: ClavePublica }> {
-  const { privada, publica } = await signingKey(secretos)
+): Promise<{ jws: string; publicKey: ClavePublica }> {
+  const { privateKey, publicKey } = await signingKey(secretos)
   const { CompactSign } = await import('jose')
   const jws = await new CompactSign(Buffer.from(JSON.stringify(contenido)))
-    .setProtectedHeader({ alg: ALG, kid: publica.kid, typ })
-    .sign(privada)
-  return { jws, publica }
+    .setProtectedHeader({ alg: ALG, kid: publicKey.kid, typ })
+    .sign(privateKey)
+  return { jws, publicKey }
 }
 
 /** Verifies a JWS and returns its content; undefined if it has another type, or if none of the keys signed it. */
@@ -29,7 +29,7 @@ export async function readSigned<T extends object>(
   const { compactVerify, decodeProtectedHeader, importJWK } = await import('jose')
   try {
     const { kid, typ } = decodeProtectedHeader(jws)
-    const clave = claves.find((una) => una.kid === kid)
+    const clave = claves.find((publicKeyEntry) => publicKeyEntry.kid === kid)
     if (!clave || typ !== tipo) return undefined
     const { payload } = await compactVerify(jws, await importJWK({ ...clave }, ALG), { algorithms: [ALG] })
     return JSON.parse(Buffer.from(payload).toString()) as T
@@ -46,27 +46,27 @@ const ALG = 'EdDSA'
 
 /** Private key that signs, and its public key in the form that the service publishes. */
 interface ClaveDeFirma {
-  privada: KeyObject
-  publica: ClavePublica
+  privateKey: KeyObject
+  publicKey: ClavePublica
 }
 
 /** Bytes that precede an Ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 async function claveDe({ clave }: SubKey): Promise<ClaveDeFirma> {
-  const privada = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
-  const { x } = createPublicKey(privada).export({ format: 'jwk' }) as { x: string }
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' }) as { x: string }
   const { calculateJwkThumbprint } = await import('jose')
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
-  return { privada, publica: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
+  return { privateKey, publicKey: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
 }
 
 /** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
-export const signingKey = (secretos: Secrets) => claveDe(secretos.presente('pruebas'))
+export const signingKey = (secretos: Secrets) => claveDe(secretos.current('pruebas'))
 
 /**
  * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
  * add a key to this list.
  */
 export const ownPublicKeys = async (secretos: Secrets): Promise<ClavePublica[]> =>
-  (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)
+  (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publicKey }) => publicKey)

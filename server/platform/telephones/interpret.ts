@@ -11,51 +11,53 @@ export type ParsedTelephone =
   | { ajeno: string }
   | { error: string }
 
-const EJEMPLO = 'por ejemplo +50255551234'
-const VACIO = `está vacío: escriba el número de quien recibe, ${EJEMPLO}`
-const CARACTERES = `solo puede llevar +, dígitos, espacios, puntos, guiones y paréntesis, ${EJEMPLO}`
-const DECIMALES = `es un número con decimales, como los de una hoja de cálculo: dé a la columna formato de texto, ${EJEMPLO}`
-const SIN_PAIS = `va sin + y no se sabe de qué país es: escríbalo con + y su código de país, ${EJEMPLO}, o diga el pais`
+const EXAMPLE = 'por ejemplo +50255551234'
+const EMPTY = `está vacío: escriba el número de quien recibe, ${EXAMPLE}`
+const CHARACTERS = `solo puede llevar +, dígitos, espacios, puntos, guiones y paréntesis, ${EXAMPLE}`
+const DECIMALS = `es un número con decimales, como los de una hoja de cálculo: dé a la columna formato de texto, ${EXAMPLE}`
+const NO_COUNTRY = `va sin + y no se sabe de qué país es: escríbalo con + y su código de país, ${EXAMPLE}, o diga el pais`
 
-const entero = (patron: string) => new RegExp(`^(?:${patron})$`)
+const whole = (pattern: string) => new RegExp(`^(?:${pattern})$`)
 
-const COMPILADOS = PLANES.map(({ codigo, general, fijo, movil, otros, prefijo, ...plan }) => {
-  const deAlgunTipo = [fijo, movil, otros].join('|')
+const COMPILED_PLANS = PLANES.map(({ callingCode, general, landline, mobile, others, prefix, ...plan }) => {
+  const anyKindPattern = [landline, mobile, others].join('|')
   return {
     ...plan,
-    codigo,
-    prefijo: prefijo === '' ? undefined : new RegExp(`^(?:${prefijo})`),
-    nacional: new RegExp(`^(?=(?:${general})$)(?:${deAlgunTipo})$`),
-    e164: new RegExp(`^\\+${codigo}(?=(?:${general})$)(?:${deAlgunTipo})$`),
-    fijo: entero(`\\+${codigo}(?:${fijo})`),
-    movil: entero(`\\+${codigo}(?:${movil})`),
+    callingCode,
+    prefix: prefix === '' ? undefined : new RegExp(`^(?:${prefix})`),
+    national: new RegExp(`^(?=(?:${general})$)(?:${anyKindPattern})$`),
+    e164: new RegExp(`^\\+${callingCode}(?=(?:${general})$)(?:${anyKindPattern})$`),
+    landline: whole(`\\+${callingCode}(?:${landline})`),
+    mobile: whole(`\\+${callingCode}(?:${mobile})`),
   }
 })
-type Compilado = (typeof COMPILADOS)[number]
+type CompiledPlan = (typeof COMPILED_PLANS)[number]
 
 /**
  * Finds the plan of a text that already is a valid E.164 number. Nearly all numbers are, and a single pattern
  * recognizes them.
  */
-const hallarValido = (texto: string) => COMPILADOS.find(({ e164 }) => e164.test(texto))
+const findValidPlan = (texto: string) => COMPILED_PLANS.find(({ e164 }) => e164.test(texto))
 
 /** Reports whether an E.164 number is a landline; false if its plan does not distinguish landlines from mobiles. */
-export const isLandlineOf = (e164: string) => COMPILADOS.some(({ fijo, movil }) => fijo.test(e164) && !movil.test(e164))
+export const isLandlineOf = (e164: string) =>
+  COMPILED_PLANS.some(({ landline, mobile }) => landline.test(e164) && !mobile.test(e164))
 
 /** Returns the national number as it is, and, if it has a dialling prefix, also without the prefix. */
-const escrituras = ({ prefijo }: Compilado, numero: string) =>
-  prefijo?.test(numero) ? [numero, numero.replace(prefijo, '')] : [numero]
+const spellings = ({ prefix }: CompiledPlan, numero: string) =>
+  prefix?.test(numero) ? [numero, numero.replace(prefix, '')] : [numero]
 
 const enE164 = (
-  { codigo, pais }: Compilado,
+  { callingCode, pais }: CompiledPlan,
   numero: string | undefined,
   dudoso: boolean,
-): ParsedTelephone | undefined => (numero === undefined ? undefined : { e164: `+${codigo}${numero}`, pais, dudoso })
+): ParsedTelephone | undefined =>
+  numero === undefined ? undefined : { e164: `+${callingCode}${numero}`, pais, dudoso }
 
-const siVale = (plan: Compilado, numero: string) =>
+const siVale = (plan: CompiledPlan, numero: string) =>
   enE164(
     plan,
-    escrituras(plan, numero).find((uno) => plan.nacional.test(uno)),
+    spellings(plan, numero).find((spelling) => plan.national.test(spelling)),
     false,
   )
 
@@ -63,36 +65,38 @@ const siVale = (plan: Compilado, numero: string) =>
  * Reports whether a second reading would remove the first digits of a national number and so produce a different
  * number. Needed for numbers that are in no plan.
  */
-const perderia = (plan: Compilado, numero: string) =>
-  escrituras(plan, numero)
+const wouldLose = (plan: CompiledPlan, numero: string) =>
+  spellings(plan, numero)
     .slice(1)
-    .some((resto) => plan.nacional.test(resto) || plan.largos.includes(resto.length))
+    .some((remainder) => plan.national.test(remainder) || plan.lengths.includes(remainder.length))
 
-const siEsPosible = (plan: Compilado, numero: string, largos: readonly number[]) =>
+const ifPossible = (plan: CompiledPlan, numero: string, lengths: readonly number[]) =>
   enE164(
     plan,
-    escrituras(plan, numero)
+    spellings(plan, numero)
       .reverse()
-      .find((uno) => largos.includes(uno.length) && !perderia(plan, uno)),
+      .find((spelling) => lengths.includes(spelling.length) && !wouldLose(plan, spelling)),
     true,
   )
 
-const nombreDe = (pais: string) => new Intl.DisplayNames('es', { type: 'region' }).of(pais)
+const countryName = (pais: string) => new Intl.DisplayNames('es', { type: 'region' }).of(pais)
 
-function explicarLargo(plan: Compilado, numero: string, remedio: string): ParsedTelephone {
-  const que = numero.length < plan.digitos[0]! ? 'le faltan' : 'le sobran'
-  return { error: `${que} dígitos: un número de ${nombreDe(plan.pais)} tiene ${plan.digitos.join(' u ')}; ${remedio}` }
+function explainLength(plan: CompiledPlan, numero: string, remedy: string): ParsedTelephone {
+  const que = numero.length < plan.mobileLengths[0]! ? 'le faltan' : 'le sobran'
+  return {
+    error: `${que} dígitos: un número de ${countryName(plan.pais)} tiene ${plan.mobileLengths.join(' u ')}; ${remedy}`,
+  }
 }
 
 /** Reads digits that begin with a country code. */
-function leerInternacional(digitos: string): ParsedTelephone {
-  const plan = COMPILADOS.find(({ codigo }) => digitos.startsWith(codigo))
-  if (!plan) return { ajeno: `+${digitos}` }
-  const numero = digitos.slice(plan.codigo.length)
+function readInternational(digits: string): ParsedTelephone {
+  const plan = COMPILED_PLANS.find(({ callingCode }) => digits.startsWith(callingCode))
+  if (!plan) return { ajeno: `+${digits}` }
+  const numero = digits.slice(plan.callingCode.length)
   return (
     siVale(plan, numero) ??
-    siEsPosible(plan, numero, plan.largos) ??
-    explicarLargo(plan, numero, `escríbalo entero después de +${plan.codigo}`)
+    ifPossible(plan, numero, plan.lengths) ??
+    explainLength(plan, numero, `escríbalo entero después de +${plan.callingCode}`)
   )
 }
 
@@ -100,16 +104,16 @@ function leerInternacional(digitos: string): ParsedTelephone {
  * Reads digits without `+` as a number of one country. If several readings are possible, a valid number of that country
  * takes precedence. A number that is in no plan must have as many digits as a mobile number there.
  */
-function leerNacional(plan: Compilado, digitos: string): ParsedTelephone {
-  const vale = siVale(plan, digitos)
+function readNational(plan: CompiledPlan, digits: string): ParsedTelephone {
+  const vale = siVale(plan, digits)
   if (vale) return vale
-  if (digitos.startsWith('00')) return leerInternacional(digitos.slice(2))
-  const sinCodigo = digitos.startsWith(plan.codigo) ? digitos.slice(plan.codigo.length) : ''
+  if (digits.startsWith('00')) return readInternational(digits.slice(2))
+  const withoutCode = digits.startsWith(plan.callingCode) ? digits.slice(plan.callingCode.length) : ''
   return (
-    siVale(plan, sinCodigo) ??
-    siEsPosible(plan, sinCodigo, plan.digitos) ??
-    siEsPosible(plan, digitos, plan.digitos) ??
-    explicarLargo(plan, escrituras(plan, digitos).at(-1)!, 'uno de otro país va con + y su código')
+    siVale(plan, withoutCode) ??
+    ifPossible(plan, withoutCode, plan.mobileLengths) ??
+    ifPossible(plan, digits, plan.mobileLengths) ??
+    explainLength(plan, spellings(plan, digits).at(-1)!, 'uno de otro país va con + y su código')
   )
 }
 
@@ -119,14 +123,14 @@ const INVISIBLES = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
  * Characters that would change the number: an override, which shows the digits in reverse order, and superscripts,
  * fractions or circled numbers, whose compatibility forms are digits.
  */
-const ENGANOSOS = /[\u202e\p{No}]/u
+const DECEPTIVE = /[\u202e\p{No}]/u
 const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
 
 /**
  * Reduces a text to the characters of a telephone number: full-width forms to ASCII, any dash or minus sign to a
  * hyphen, and no invisible characters. Removes the prefix of a `tel:` link (RFC 3966).
  */
-const simplificar = (texto: string): string =>
+const simplify = (texto: string): string =>
   texto
     .normalize('NFKC')
     .replace(INVISIBLES, '')
@@ -139,16 +143,16 @@ const simplificar = (texto: string): string =>
  * @param pais ISO 3166-1 code; undefined if a number without `+` may be of any country
  */
 export function parseTelephone(texto: string, pais?: string | undefined): ParsedTelephone {
-  const valido = hallarValido(texto)
-  if (valido) return { e164: texto, pais: valido.pais, dudoso: false }
-  if (ENGANOSOS.test(texto)) return { error: CARACTERES }
-  const visible = simplificar(texto)
-  if (visible.trim() === '') return { error: VACIO }
-  if (/^\s*\d+\.0\s*$/.test(visible)) return { error: DECIMALES }
-  const digitos = visible.replace(/\D/g, '')
-  if (!FORMA.test(visible) || digitos === '') return { error: CARACTERES }
-  if (visible.includes('+')) return leerInternacional(digitos)
-  const plan = COMPILADOS.find((uno) => uno.pais === pais)
-  if (plan) return leerNacional(plan, digitos)
-  return digitos.startsWith('00') ? leerInternacional(digitos.slice(2)) : { error: SIN_PAIS }
+  const validPlan = findValidPlan(texto)
+  if (validPlan) return { e164: texto, pais: validPlan.pais, dudoso: false }
+  if (DECEPTIVE.test(texto)) return { error: CHARACTERS }
+  const visible = simplify(texto)
+  if (visible.trim() === '') return { error: EMPTY }
+  if (/^\s*\d+\.0\s*$/.test(visible)) return { error: DECIMALS }
+  const digits = visible.replace(/\D/g, '')
+  if (!FORMA.test(visible) || digits === '') return { error: CHARACTERS }
+  if (visible.includes('+')) return readInternational(digits)
+  const plan = COMPILED_PLANS.find((spelling) => spelling.pais === pais)
+  if (plan) return readNational(plan, digits)
+  return digits.startsWith('00') ? readInternational(digits.slice(2)) : { error: NO_COUNTRY }
 }

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
 import { remembering } from '../remember.ts'
-import { isLandlineOf as esFijoDeAqui, parseTelephone } from './interpret.ts'
+import { isLandlineOf as isLocalLandline, parseTelephone } from './interpret.ts'
 
 /** Telephone number that was read, or the reason, in Spanish, why it could not be read. */
 export type Telephone = { e164: string; dudoso: boolean } | { error: string }
@@ -20,14 +20,14 @@ const LONGITUDES: Record<string, string> = {
  */
 export function readTelephone(texto: string, pais?: string | null): Telephone {
   const lectura = parseTelephone(texto, pais ?? undefined)
-  return 'ajeno' in lectura ? leerAjeno(lectura.ajeno) : lectura
+  return 'ajeno' in lectura ? readForeign(lectura.ajeno) : lectura
 }
 
 /** Reads a number of another country. A validator and a handler both read each number, and the library takes 20 µs. */
-const leerAjeno = remembering(2_000, (compacto): Telephone => {
-  const numero = parsePhoneNumberFromString(compacto)
+const readForeign = remembering(2_000, (compactText): Telephone => {
+  const numero = parsePhoneNumberFromString(compactText)
   if (!numero?.isPossible() || !esE164(numero.number)) {
-    const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
+    const largo = validatePhoneNumberLength(compactText) ?? 'INVALID_LENGTH'
     return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
   }
   return { e164: numero.number, dudoso: !numero.isValid() }
@@ -45,7 +45,7 @@ const esE164 = (numero: string) =>
  * landlines.
  */
 export const isLandline = (e164: string): boolean =>
-  'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
+  'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : isLocalLandline(e164)
 
 /**
  * Formats an E.164 number as people in Guatemala write it: `3148 1676` for a Guatemalan number, and `+503 7123 4567`

@@ -1,19 +1,19 @@
 import { unavailable } from '../errors.ts'
 
-interface Reglas {
+interface CacheRules {
   /** Maximum number of cached documents. */
-  cuantos: number
+  count: number
   /** Maximum size of the cache, in bytes. A document that alone is larger is returned but not cached. */
   bytes: number
   /** Time for which a document is cached, in milliseconds. */
-  vigencia: number
+  ttl: number
 }
 
 /** Document in preparation, and the number of requests that wait for it. */
-interface EnCurso {
-  readonly hecho: Promise<Buffer>
+interface Preparation {
+  readonly result: Promise<Buffer>
   readonly control: AbortController
-  esperan: number
+  waiters: number
 }
 
 /**
@@ -22,84 +22,84 @@ interface EnCurso {
  * times therefore costs a single drawing.
  */
 export class RecentDocuments {
-  readonly #reglas: Reglas
-  readonly #hechos = new Map<string, Buffer>()
-  readonly #enCurso = new Map<string, EnCurso>()
+  readonly #rules: CacheRules
+  readonly #documents = new Map<string, Buffer>()
+  readonly #preparations = new Map<string, Preparation>()
   #bytes = 0
 
-  constructor(reglas: Reglas) {
-    this.#reglas = reglas
+  constructor(rules: CacheRules) {
+    this.#rules = rules
   }
 
   /** Returns the document if it is cached. */
   find(clave: string): Buffer | undefined {
-    return this.#hechos.get(clave)
+    return this.#documents.get(clave)
   }
 
   /**
-   * Returns the document, which `hacer` makes unless it is cached or in preparation.
-   * @param senal aborts when the client has disconnected
-   * @throws Problema 503 if the signal aborts; any error of `hacer`
+   * Returns the document, which `work` makes unless it is cached or in preparation.
+   * @param signal aborts when the client has disconnected
+   * @throws Problema 503 if the signal aborts; any error of `work`
    */
-  async get(clave: string, hacer: (senal: AbortSignal) => Promise<Buffer>, senal: AbortSignal): Promise<Buffer> {
-    if (senal.aborted) throw abandonada()
-    const hecho = this.#hechos.get(clave)
-    if (hecho) return hecho
-    const suyo = this.#enCurso.get(clave) ?? this.#empezar(clave, hacer)
-    suyo.esperan++
+  async get(clave: string, work: (signal: AbortSignal) => Promise<Buffer>, signal: AbortSignal): Promise<Buffer> {
+    if (signal.aborted) throw abandoned()
+    const result = this.#documents.get(clave)
+    if (result) return result
+    const preparation = this.#preparations.get(clave) ?? this.#begin(clave, work)
+    preparation.waiters++
     const ido = Promise.withResolvers<never>()
-    const irse = () => ido.reject(abandonada())
-    senal.addEventListener('abort', irse)
+    const leave = () => ido.reject(abandoned())
+    signal.addEventListener('abort', leave)
     try {
-      return await Promise.race([suyo.hecho, ido.promise])
+      return await Promise.race([preparation.result, ido.promise])
     } finally {
-      senal.removeEventListener('abort', irse)
-      suyo.esperan--
-      if (suyo.esperan === 0) this.#terminar(clave, suyo)
+      signal.removeEventListener('abort', leave)
+      preparation.waiters--
+      if (preparation.waiters === 0) this.#finish(clave, preparation)
     }
   }
 
-  #empezar(clave: string, hacer: (senal: AbortSignal) => Promise<Buffer>): EnCurso {
+  #begin(clave: string, work: (signal: AbortSignal) => Promise<Buffer>): Preparation {
     const control = new AbortController()
-    const hecho = (async () => {
-      const documento = await hacer(control.signal)
-      this.#guardar(clave, documento)
+    const result = (async () => {
+      const documento = await work(control.signal)
+      this.#store(clave, documento)
       return documento
     })()
-    const nuevo = { hecho, control, esperan: 0 }
-    this.#enCurso.set(clave, nuevo)
+    const nuevo = { result, control, waiters: 0 }
+    this.#preparations.set(clave, nuevo)
     return nuevo
   }
 
-  #terminar(clave: string, suyo: EnCurso): void {
-    if (this.#enCurso.get(clave) === suyo) this.#enCurso.delete(clave)
+  #finish(clave: string, preparation: Preparation): void {
+    if (this.#preparations.get(clave) === preparation) this.#preparations.delete(clave)
     // All waiting requests already got the error of this document, so it must not be reported as unhandled.
-    suyo.hecho.catch(() => {})
-    suyo.control.abort()
+    preparation.result.catch(() => {})
+    preparation.control.abort()
   }
 
-  #guardar(clave: string, documento: Buffer): void {
-    const { cuantos, bytes, vigencia } = this.#reglas
+  #store(clave: string, documento: Buffer): void {
+    const { count, bytes, ttl } = this.#rules
     if (documento.length > bytes) return
     // A document that was abandoned while in preparation may be ready after the document that replaced it. The key then
     // already has a document.
-    const anterior = this.#hechos.get(clave)
-    if (anterior) this.#olvidar(clave, anterior)
-    this.#hechos.set(clave, documento)
+    const anterior = this.#documents.get(clave)
+    if (anterior) this.#forget(clave, anterior)
+    this.#documents.set(clave, documento)
     this.#bytes += documento.length
-    setTimeout(() => this.#olvidar(clave, documento), vigencia).unref()
+    setTimeout(() => this.#forget(clave, documento), ttl).unref()
     // A Map keeps insertion order, so its first document is the oldest.
-    for (const [otra, viejo] of this.#hechos) {
-      if (this.#hechos.size <= cuantos && this.#bytes <= bytes) break
-      this.#olvidar(otra, viejo)
+    for (const [otherKey, oldDocument] of this.#documents) {
+      if (this.#documents.size <= count && this.#bytes <= bytes) break
+      this.#forget(otherKey, oldDocument)
     }
   }
 
-  #olvidar(clave: string, documento: Buffer): void {
-    if (this.#hechos.get(clave) !== documento) return
-    this.#hechos.delete(clave)
+  #forget(clave: string, documento: Buffer): void {
+    if (this.#documents.get(clave) !== documento) return
+    this.#documents.delete(clave)
     this.#bytes -= documento.length
   }
 }
 
-const abandonada = () => unavailable('La solicitud se abandonó.')
+const abandoned = () => unavailable('La solicitud se abandonó.')

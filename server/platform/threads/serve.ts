@@ -5,32 +5,32 @@ import { parentPort } from 'node:worker_threads'
  * Tasks of a thread. Each task takes plain data, returns bytes, and stops when the signal says that no request waits
  * for the bytes.
  */
-export type ThreadTasks = { readonly [tarea: string]: (datos: never, senal: AbortSignal) => Promise<Uint8Array> }
+export type ThreadTasks = { readonly [task: string]: (datos: never, signal: AbortSignal) => Promise<Uint8Array> }
 
 /** Message to a thread: a task with its data, or `dejarlo` to abort the current task. */
-export type ThreadOrder = { tarea: string; datos: unknown } | 'dejarlo'
+export type ThreadOrder = { task: string; datos: unknown } | 'dejarlo'
 
 /** Answer of a thread to each task. */
 export type TaskResult = { bytes: Uint8Array } | { error: unknown }
 
 /** Nice value of a thread (Linux). On a busy processor, a thread gets a third of the event loop's share. */
-const AMABLE = 5
+const NICE_PRIORITY = 5
 
 /** Executes the tasks that the pool (`threads.ts`) sends, one at a time. Must run in a thread. */
-export function serveTasks(tareas: ThreadTasks): void {
+export function serveTasks(tasks: ThreadTasks): void {
   // On other systems, setting the priority would affect the whole process.
-  if (process.platform === 'linux') setPriority(AMABLE)
+  if (process.platform === 'linux') setPriority(NICE_PRIORITY)
   let actual: AbortController | undefined
-  parentPort!.on('message', async (encargo: ThreadOrder) => {
-    if (encargo === 'dejarlo') return actual?.abort()
+  parentPort!.on('message', async (order: ThreadOrder) => {
+    if (order === 'dejarlo') return actual?.abort()
     actual = new AbortController()
-    let hecho: TaskResult
+    let taskResult: TaskResult
     try {
-      hecho = { bytes: await tareas[encargo.tarea]!(encargo.datos as never, actual.signal) }
+      taskResult = { bytes: await tasks[order.task]!(order.datos as never, actual.signal) }
     } catch (error) {
-      hecho = { error }
+      taskResult = { error }
     }
     actual = undefined
-    parentPort!.postMessage(hecho)
+    parentPort!.postMessage(taskResult)
   })
 }

@@ -11,51 +11,51 @@ export class DeadThread extends Error {
  * down. With half of it, V8 collected garbage all the time, at four times the CPU. V8 also counts the young generation,
  * whose size is always the process's (`--max-semi-space-size`).
  */
-const MEMORIA = { maxOldGenerationSizeMb: 256 }
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 256 }
 
 /** Thread as its pool sees it, with one task or none. */
 export class WorkerThread {
   readonly #worker: Worker
-  #tarea: PromiseWithResolvers<Buffer> | undefined
+  #task: PromiseWithResolvers<Buffer> | undefined
 
-  /** @param alMorir called once when the thread has ended, for any reason */
-  constructor(modulo: URL, alMorir: () => void) {
+  /** @param onDeath called once when the thread has ended, for any reason */
+  constructor(modulo: URL, onDeath: () => void) {
     // A thread needs neither the environment nor the flags of the process.
-    this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORIA })
+    this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORY_LIMITS })
     this.#worker.unref()
-    this.#worker.on('message', (hecho: TaskResult) => {
-      const tarea = this.#tarea
-      this.#tarea = undefined
-      if ('error' in hecho) tarea?.reject(hecho.error)
-      else tarea?.resolve(Buffer.from(hecho.bytes.buffer, hecho.bytes.byteOffset, hecho.bytes.byteLength))
+    this.#worker.on('message', (taskResult: TaskResult) => {
+      const task = this.#task
+      this.#task = undefined
+      if ('error' in taskResult) task?.reject(taskResult.error)
+      else task?.resolve(Buffer.from(taskResult.bytes.buffer, taskResult.bytes.byteOffset, taskResult.bytes.byteLength))
     })
     let causa: unknown
     this.#worker.on('error', (error) => {
       causa = error
     })
     this.#worker.on('exit', () => {
-      alMorir()
-      this.#tarea?.reject(new DeadThread('the thread ended before its task', { cause: causa }))
+      onDeath()
+      this.#task?.reject(new DeadThread('the thread ended before its task', { cause: causa }))
     })
   }
 
   get idle(): boolean {
-    return this.#tarea === undefined
+    return this.#task === undefined
   }
 
   /**
    * Runs a task in the thread.
    * @throws DeadThread if the thread ends, and any error of the task
    */
-  async run(tarea: string, datos: unknown): Promise<Buffer> {
-    this.#enviar({ tarea, datos })
-    this.#tarea = Promise.withResolvers()
-    return this.#tarea.promise
+  async run(task: string, datos: unknown): Promise<Buffer> {
+    this.#send({ task, datos })
+    this.#task = Promise.withResolvers()
+    return this.#task.promise
   }
 
   /** Asks the thread to abort its current task, because no request needs the result any more. */
   cancel(): void {
-    this.#enviar('dejarlo')
+    this.#send('dejarlo')
   }
 
   /** Ends the thread at once, even during a task. */
@@ -63,7 +63,7 @@ export class WorkerThread {
     await this.#worker.terminate()
   }
 
-  #enviar(encargo: ThreadOrder): void {
-    this.#worker.postMessage(encargo)
+  #send(order: ThreadOrder): void {
+    this.#worker.postMessage(order)
   }
 }

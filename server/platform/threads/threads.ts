@@ -4,133 +4,138 @@ import type { ThreadTasks } from './serve.ts'
 import { DeadThread, WorkerThread } from './thread.ts'
 import { WaitingList } from './waiting.ts'
 
-interface Reglas {
+interface PoolRules {
   /** Module that a thread runs; the module calls `serveTasks`. */
   modulo: URL
   /** Maximum number of threads. A thread starts when a task needs it. */
-  cuantos: number
+  count: number
   /** Maximum number of waiting tasks, of all owners. */
-  enEspera: number
+  waiting: number
   /** Maximum time that a task waits for its turn, in milliseconds. */
-  paciencia: number
+  patience: number
   /** Maximum duration of a task, in milliseconds. A thread that takes longer is considered hung and is ended. */
-  plazo: number
+  timeout: number
   /** Time for which threads without work are kept, in milliseconds. */
-  ocio: number
+  idleMs: number
 }
 
-interface Pedido {
+interface TaskRequest {
   readonly dueno: string
-  readonly tarea: string
+  readonly task: string
   readonly datos: unknown
-  readonly fin: PromiseWithResolvers<Buffer>
+  readonly end: PromiseWithResolvers<Buffer>
   /** Thread that runs the task; undefined while the task waits. */
-  hilo?: WorkerThread
+  thread?: WorkerThread
 }
 
-const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
+const TOO_MANY = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
 
 /**
  * Pool of threads for work that would block the event loop. Owners take turns. However many tasks one owner has, other
  * owners wait for only one of them at a time.
  */
 export class ThreadPool<T extends ThreadTasks> {
-  readonly #reglas: Reglas
+  readonly #rules: PoolRules
   readonly #log: Log
-  readonly #espera: WaitingList<Pedido>
-  readonly #hilos = new Set<WorkerThread>()
-  #ocio: NodeJS.Timeout | undefined
-  #detenido = false
+  readonly #waiting: WaitingList<TaskRequest>
+  readonly #threads = new Set<WorkerThread>()
+  #idleTimer: NodeJS.Timeout | undefined
+  #stopped = false
 
-  constructor(log: Log, reglas: Reglas) {
+  constructor(log: Log, rules: PoolRules) {
     this.#log = log
-    this.#reglas = reglas
-    this.#espera = new WaitingList(reglas.enEspera)
+    this.#rules = rules
+    this.#waiting = new WaitingList(rules.waiting)
   }
 
   /**
    * Runs a task in a thread.
    * @param dueno owner of the task, who takes turns with other owners
-   * @param senal aborts when no request waits for the result any more
+   * @param signal aborts when no request waits for the result any more
    * @throws Problema 503 if the task gets no turn or its thread dies; any other error of the task itself
    */
   async run<N extends keyof T & string>(
     dueno: string,
-    tarea: N,
+    task: N,
     datos: Parameters<T[N]>[0],
-    senal?: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<Buffer> {
-    if (this.#detenido || senal?.aborted) throw unavailable('El servicio ya no espera este documento.')
-    const pedido: Pedido = { dueno, tarea, datos, fin: Promise.withResolvers() }
-    const dejarlo = () => this.#dejar(pedido, unavailable('La solicitud se abandonó.'))
-    const reloj = setTimeout(() => pedido.hilo ?? this.#dejar(pedido, unavailable(MUCHOS)), this.#reglas.paciencia)
-    senal?.addEventListener('abort', dejarlo)
-    this.#espera.add(dueno, pedido)?.fin.reject(unavailable(MUCHOS))
-    this.#repartir()
+    if (this.#stopped || signal?.aborted) throw unavailable('El servicio ya no espera este documento.')
+    const taskRequest: TaskRequest = { dueno, task, datos, end: Promise.withResolvers() }
+    const abandon = () => this.#drop(taskRequest, unavailable('La solicitud se abandonó.'))
+    const timer = setTimeout(
+      () => taskRequest.thread ?? this.#drop(taskRequest, unavailable(TOO_MANY)),
+      this.#rules.patience,
+    )
+    signal?.addEventListener('abort', abandon)
+    this.#waiting.add(dueno, taskRequest)?.end.reject(unavailable(TOO_MANY))
+    this.#assign()
     try {
-      return await pedido.fin.promise
+      return await taskRequest.end.promise
     } finally {
-      clearTimeout(reloj)
-      senal?.removeEventListener('abort', dejarlo)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abandon)
     }
   }
 
   /** Ends all threads at once. Waiting tasks fail with a 503. */
   async stop(): Promise<void> {
-    this.#detenido = true
-    clearTimeout(this.#ocio)
-    for (let pedido = this.#espera.next(); pedido; pedido = this.#espera.next())
-      pedido.fin.reject(unavailable('El servicio se está deteniendo.'))
-    await Promise.all([...this.#hilos].map((hilo) => hilo.terminate()))
+    this.#stopped = true
+    clearTimeout(this.#idleTimer)
+    for (let taskRequest = this.#waiting.next(); taskRequest; taskRequest = this.#waiting.next())
+      taskRequest.end.reject(unavailable('El servicio se está deteniendo.'))
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()))
   }
 
-  #dejar(pedido: Pedido, problema: Error): void {
-    this.#espera.remove(pedido.dueno, pedido)
-    pedido.hilo?.cancel()
-    pedido.fin.reject(problema)
+  #drop(taskRequest: TaskRequest, problema: Error): void {
+    this.#waiting.remove(taskRequest.dueno, taskRequest)
+    taskRequest.thread?.cancel()
+    taskRequest.end.reject(problema)
   }
 
-  #repartir(): void {
-    while (!this.#detenido) {
-      const libre = [...this.#hilos].find((hilo) => hilo.idle)
-      if (!libre && this.#hilos.size >= this.#reglas.cuantos) return
-      const pedido = this.#espera.next()
-      if (!pedido) return
-      void this.#hacer(libre ?? this.#nuevo(), pedido)
+  #assign(): void {
+    while (!this.#stopped) {
+      const libre = [...this.#threads].find((thread) => thread.idle)
+      if (!libre && this.#threads.size >= this.#rules.count) return
+      const taskRequest = this.#waiting.next()
+      if (!taskRequest) return
+      void this.#runTask(libre ?? this.#addThread(), taskRequest)
     }
   }
 
-  #nuevo(): WorkerThread {
-    const hilo = new WorkerThread(this.#reglas.modulo, () => this.#hilos.delete(hilo))
-    this.#hilos.add(hilo)
-    return hilo
+  #addThread(): WorkerThread {
+    const thread = new WorkerThread(this.#rules.modulo, () => this.#threads.delete(thread))
+    this.#threads.add(thread)
+    return thread
   }
 
-  async #hacer(hilo: WorkerThread, pedido: Pedido): Promise<void> {
-    pedido.hilo = hilo
-    const plazo = setTimeout(() => void hilo.terminate(), this.#reglas.plazo)
+  async #runTask(thread: WorkerThread, taskRequest: TaskRequest): Promise<void> {
+    taskRequest.thread = thread
+    const timeout = setTimeout(() => void thread.terminate(), this.#rules.timeout)
     try {
-      pedido.fin.resolve(await hilo.run(pedido.tarea, pedido.datos))
+      taskRequest.end.resolve(await thread.run(taskRequest.task, taskRequest.datos))
     } catch (err) {
-      if (err instanceof DeadThread && !this.#detenido) this.#log.warn({ err, tarea: pedido.tarea }, 'thread lost')
-      pedido.fin.reject(err instanceof DeadThread ? unavailable('Falló al preparar el documento. Repita.', err) : err)
+      if (err instanceof DeadThread && !this.#stopped) this.#log.warn({ err, tarea: taskRequest.task }, 'thread lost')
+      taskRequest.end.reject(
+        err instanceof DeadThread ? unavailable('Falló al preparar el documento. Repita.', err) : err,
+      )
     } finally {
-      clearTimeout(plazo)
-      this.#descansar()
-      this.#repartir()
+      clearTimeout(timeout)
+      this.#rest()
+      this.#assign()
     }
   }
 
   /** Ends threads that had no work for a while, which frees their memory. */
-  #descansar(): void {
-    this.#ocio ??= setTimeout(() => {
-      this.#ocio = undefined
-      for (const hilo of this.#hilos) {
-        if (!hilo.idle) continue
-        this.#hilos.delete(hilo)
-        void hilo.terminate()
+  #rest(): void {
+    this.#idleTimer ??= setTimeout(() => {
+      this.#idleTimer = undefined
+      for (const thread of this.#threads) {
+        if (!thread.idle) continue
+        this.#threads.delete(thread)
+        void thread.terminate()
       }
-    }, this.#reglas.ocio).unref()
-    this.#ocio.refresh()
+    }, this.#rules.idleMs).unref()
+    this.#idleTimer.refresh()
   }
 }

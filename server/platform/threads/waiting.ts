@@ -1,13 +1,13 @@
 /** Queue of limited length with a line for each owner. The owners take turns. */
 export class WaitingList<T> {
-  readonly #maximo: number
+  readonly #max: number
   /** Lines by owner, in the order of the owners' turns; no line is empty. */
-  readonly #filas = new Map<string, T[]>()
-  #cuantos = 0
+  readonly #lines = new Map<string, T[]>()
+  #count = 0
 
-  /** @param maximo maximum number of waiting items of all owners */
-  constructor(maximo: number) {
-    this.#maximo = maximo
+  /** @param max maximum number of waiting items of all owners */
+  constructor(max: number) {
+    this.#max = max
   }
 
   /**
@@ -16,15 +16,16 @@ export class WaitingList<T> {
    * own items
    */
   add(dueno: string, quien: T): T | undefined {
-    const suya = this.#filas.get(dueno)
-    if (suya) suya.push(quien)
-    else this.#filas.set(dueno, [quien])
-    this.#cuantos++
-    if (this.#cuantos <= this.#maximo) return undefined
-    let larga = dueno
-    for (const [otro, { length }] of this.#filas) if (length > this.#filas.get(larga)!.length) larga = otro
-    const ultimo = this.#filas.get(larga)!.at(-1)!
-    this.remove(larga, ultimo)
+    const ownerLine = this.#lines.get(dueno)
+    if (ownerLine) ownerLine.push(quien)
+    else this.#lines.set(dueno, [quien])
+    this.#count++
+    if (this.#count <= this.#max) return undefined
+    let longestOwner = dueno
+    for (const [otro, { length }] of this.#lines)
+      if (length > this.#lines.get(longestOwner)!.length) longestOwner = otro
+    const ultimo = this.#lines.get(longestOwner)!.at(-1)!
+    this.remove(longestOwner, ultimo)
     return ultimo
   }
 
@@ -33,11 +34,11 @@ export class WaitingList<T> {
    * owners had a turn.
    */
   next(): T | undefined {
-    for (const [dueno, [primero]] of this.#filas) {
-      const resto = this.#filas.get(dueno)!.slice(1)
-      this.#filas.delete(dueno)
-      if (resto.length > 0) this.#filas.set(dueno, resto)
-      this.#cuantos--
+    for (const [dueno, [primero]] of this.#lines) {
+      const restOfLine = this.#lines.get(dueno)!.slice(1)
+      this.#lines.delete(dueno)
+      if (restOfLine.length > 0) this.#lines.set(dueno, restOfLine)
+      this.#count--
       return primero
     }
     return undefined
@@ -45,11 +46,11 @@ export class WaitingList<T> {
 
   /** Removes an item that no longer waits; does nothing if the item is not in the queue. */
   remove(dueno: string, quien: T): void {
-    const suya = this.#filas.get(dueno)
-    const donde = suya?.indexOf(quien) ?? -1
-    if (!suya || donde < 0) return
-    suya.splice(donde, 1)
-    this.#cuantos--
-    if (suya.length === 0) this.#filas.delete(dueno)
+    const ownerLine = this.#lines.get(dueno)
+    const donde = ownerLine?.indexOf(quien) ?? -1
+    if (!ownerLine || donde < 0) return
+    ownerLine.splice(donde, 1)
+    this.#count--
+    if (ownerLine.length === 0) this.#lines.delete(dueno)
   }
 }

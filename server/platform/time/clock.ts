@@ -1,5 +1,5 @@
 /** Spanish names of the months. */
-export const MESES = [
+export const MONTHS = [
   'enero',
   'febrero',
   'marzo',
@@ -15,7 +15,7 @@ export const MESES = [
 ]
 
 /** Spanish names of time zones whose common name is not the city in the zone's identifier. */
-const NOMBRES: Record<string, string> = {
+const PART_NAMES: Record<string, string> = {
   'America/El_Salvador': 'hora de El Salvador',
   'America/Tegucigalpa': 'hora de Honduras',
   'America/Managua': 'hora de Nicaragua',
@@ -31,23 +31,23 @@ const NOMBRES: Record<string, string> = {
 
 type Campo = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
 
-const formatos = new Map<string, Intl.DateTimeFormat>()
+const formats = new Map<string, Intl.DateTimeFormat>()
 
 /**
  * Returns the `Intl` format of a time zone. It formats only numbers, because the words and spaces of `Intl` change
  * between versions.
  */
 function formato(zona: string): Intl.DateTimeFormat {
-  let hecho = formatos.get(zona)
-  if (!hecho) {
+  let format = formats.get(zona)
+  if (!format) {
     const opciones = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
-    hecho = new Intl.DateTimeFormat('en-US', { ...opciones, second: '2-digit', hourCycle: 'h23', timeZone: zona })
-    formatos.set(zona, hecho)
+    format = new Intl.DateTimeFormat('en-US', { ...opciones, second: '2-digit', hourCycle: 'h23', timeZone: zona })
+    formats.set(zona, format)
   }
-  return hecho
+  return format
 }
 
-const existe = (zona: string): boolean => {
+const timeZoneExists = (zona: string): boolean => {
   try {
     return Boolean(formato(zona))
   } catch {
@@ -58,9 +58,9 @@ const existe = (zona: string): boolean => {
 /** Formats RFC 3339 instants in one time zone, in Spanish. */
 export interface Clock {
   /** Formats an instant in long form: «14 de noviembre de 2026, 15:04». */
-  larga(texto: string): string
+  formatLong(texto: string): string
   /** Formats an instant in short form: «14 nov 2026, 15:04». */
-  corta(texto: string): string
+  formatShort(texto: string): string
   /** Formats the day of an instant as in RFC 3339: «2026-11-14». */
   dia(texto: string): string
   /** Formats the time of day of an instant: «15:04». */
@@ -68,7 +68,7 @@ export interface Clock {
   /** Common name of the zone's time: «hora de Guatemala». */
   nombre: string
   /** UTC offset of the zone at an instant, in minutes; positive if the zone is ahead of UTC. */
-  minutos(texto: string): number
+  minutes(texto: string): number
   /** Name of the zone's time with its UTC offset at that instant: «hora de Guatemala (UTC−6)». */
   zona(texto: string): string
 }
@@ -77,45 +77,45 @@ export interface Clock {
  * Creates the formatter for an IANA time zone, or for UTC if the zone does not exist. It formats an invalid instant as
  * «—».
  */
-export function createClock(pedida: string): Clock {
-  const zona = existe(pedida) ? pedida : 'UTC'
-  const nombre = NOMBRES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
-  const con = (texto: string, escribir: (leido: Leido) => string): string => {
+export function createClock(requestedZone: string): Clock {
+  const zona = timeZoneExists(requestedZone) ? requestedZone : 'UTC'
+  const nombre = PART_NAMES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
+  const withParts = (texto: string, formatParts: (leido: LocalTime) => string): string => {
     const leido = leer(texto, zona)
-    return leido ? escribir(leido) : '—'
+    return leido ? formatParts(leido) : '—'
   }
-  const hora = ({ p }: Leido) => `${dos(p.hour)}:${dos(p.minute)}`
-  const mes = ({ p }: Leido) => MESES[p.month - 1]!.slice(0, 3)
+  const hora = ({ p }: LocalTime) => `${dos(p.hour)}:${dos(p.minute)}`
+  const mes = ({ p }: LocalTime) => MONTHS[p.month - 1]!.slice(0, 3)
   return {
-    larga: (texto) => con(texto, (l) => `${l.p.day} de ${MESES[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
-    corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
-    dia: (texto) => con(texto, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
-    hora: (texto) => con(texto, hora),
-    minutos: (texto) => leer(texto, zona)?.minutos ?? 0,
+    formatLong: (texto) => withParts(texto, (l) => `${l.p.day} de ${MONTHS[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
+    formatShort: (texto) => withParts(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
+    dia: (texto) => withParts(texto, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
+    hora: (texto) => withParts(texto, hora),
+    minutes: (texto) => leer(texto, zona)?.minutes ?? 0,
     nombre,
-    zona: (texto) => con(texto, ({ minutos }) => `${nombre} (${desfase(minutos)})`),
+    zona: (texto) => withParts(texto, ({ minutes }) => `${nombre} (${offsetText(minutes)})`),
   }
 }
 
-interface Leido {
+interface LocalTime {
   p: Record<Campo, number>
   /** UTC offset of the zone at that instant, in minutes; positive if the zone is ahead of UTC. */
-  minutos: number
+  minutes: number
 }
 
-function leer(texto: string, zona: string): Leido | undefined {
-  const instante = new Date(texto)
-  if (Number.isNaN(instante.getTime())) return undefined
+function leer(texto: string, zona: string): LocalTime | undefined {
+  const instant = new Date(texto)
+  if (Number.isNaN(instant.getTime())) return undefined
   const p = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
-  for (const { type, value } of formato(zona).formatToParts(instante)) if (type in p) p[type as Campo] = Number(value)
+  for (const { type, value } of formato(zona).formatToParts(instant)) if (type in p) p[type as Campo] = Number(value)
   const local = Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second)
-  return { p, minutos: Math.round((local - instante.getTime()) / 60_000) }
+  return { p, minutes: Math.round((local - instant.getTime()) / 60_000) }
 }
 
 const dos = (numero: number) => String(numero).padStart(2, '0')
 
-function desfase(minutos: number): string {
-  if (minutos === 0) return 'UTC'
-  const [horas, resto] = [Math.floor(Math.abs(minutos) / 60), Math.abs(minutos) % 60]
-  return `UTC${minutos < 0 ? '−' : '+'}${horas}${resto ? `:${dos(resto)}` : ''}`
+function offsetText(minutes: number): string {
+  if (minutes === 0) return 'UTC'
+  const [horas, restMinutes] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `UTC${minutes < 0 ? '−' : '+'}${horas}${restMinutes ? `:${dos(restMinutes)}` : ''}`
 }

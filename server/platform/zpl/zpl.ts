@@ -19,7 +19,7 @@ export type Resolution = keyof typeof DOTS_PER_MM
 const MM_PER_POINT = 25.4 / 72
 
 /** Returns the function that converts points to dots of a printer. */
-export const dotsOf = (ppp: Resolution) => (puntos: number) => Math.round(puntos * MM_PER_POINT * DOTS_PER_MM[ppp])
+export const dotsOf = (ppp: Resolution) => (points: number) => Math.round(points * MM_PER_POINT * DOTS_PER_MM[ppp])
 
 /** Matches what stands in field data as it is. Everything else is written as the hexadecimal digits of its bytes. */
 const PLAIN = /^[A-Za-z0-9 .,:;/()-]$/
@@ -30,11 +30,12 @@ const PLAIN = /^[A-Za-z0-9 .,:;/()-]$/
  * printers read `\&` as the end of a line.
  */
 export const fieldData = (texto: string): string => {
-  const bytes = (caracter: string) => [...Buffer.from(caracter)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`)
-  const escritos = [...texto.toWellFormed().replaceAll('\\', '/')].map((uno) =>
-    PLAIN.test(uno) ? uno : bytes(uno).join('').toUpperCase(),
+  const bytes = (rawCharacter: string) =>
+    [...Buffer.from(rawCharacter)].map((byte) => `_${byte.toString(16).padStart(2, '0')}`)
+  const escapedCharacters = [...texto.toWellFormed().replaceAll('\\', '/')].map((character) =>
+    PLAIN.test(character) ? character : bytes(character).join('').toUpperCase(),
   )
-  return `^FH^FD${escritos.join('')}^FS`
+  return `^FH^FD${escapedCharacters.join('')}^FS`
 }
 
 /** Returns the command that places the next field. */
@@ -63,7 +64,7 @@ const QR_BYTES = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331]
 
 /** Returns the modules on a side of the QR code of a text; undefined if the code would be too dense for labels. */
 export function modulesOfQr(texto: string): number | undefined {
-  const version = QR_BYTES.findIndex((maximo) => Buffer.byteLength(texto) <= maximo)
+  const version = QR_BYTES.findIndex((maximum) => Buffer.byteLength(texto) <= maximum)
   return version < 0 ? undefined : 21 + 4 * version
 }
 
@@ -89,23 +90,23 @@ const NARROW = 0.34
 const WIDE = 0.85
 const CAPITAL = 0.63
 const OTHER = 0.52
-const widthOf = (caracter: string): number => {
-  if (/[ !"'()*,./:;I[\\\]`fijlrt|{}¡¨¯´·¸ÌÍÎÏìíîï]/.test(caracter)) return NARROW
-  if (/[%@WMm&wÆæ©®¼½¾]/.test(caracter)) return WIDE
-  return /[A-ZÀ-Þ]/.test(caracter) ? CAPITAL : OTHER
+const widthOf = (rawCharacter: string): number => {
+  if (/[ !"'()*,./:;I[\\\]`fijlrt|{}¡¨¯´·¸ÌÍÎÏìíîï]/.test(rawCharacter)) return NARROW
+  if (/[%@WMm&wÆæ©®¼½¾]/.test(rawCharacter)) return WIDE
+  return /[A-ZÀ-Þ]/.test(rawCharacter) ? CAPITAL : OTHER
 }
 
 /** Height of font 0 in multiples of the size of a PDF's font, so that capitals have about the same height. */
 const FONT_SCALE = 1.02
 
 /** Creates the text layout for a printer's own font, whose letters are always bold. Each line is a field. */
-export function createPrinterTypography(ppp: Resolution, escribirCampo: (campo: string) => void): Typography {
+export function createPrinterTypography(ppp: Resolution, writeField: (campo: string) => void): Typography {
   const dots = dotsOf(ppp)
   let transcribed = false
 
-  const medir = (texto: string, { cuerpo }: TextStyle): number => {
+  const measure = (texto: string, { cuerpo }: TextStyle): number => {
     let altos = 0
-    for (const caracter of texto.replaceAll('…', '...')) altos += widthOf(caracter)
+    for (const rawCharacter of texto.replaceAll('…', '...')) altos += widthOf(rawCharacter)
     return altos * cuerpo * FONT_SCALE
   }
 
@@ -113,28 +114,28 @@ export function createPrinterTypography(ppp: Resolution, escribirCampo: (campo: 
   function legible(texto: string): string {
     if (LATIN_1.test(texto)) return texto
     let marked = false
-    const escrito = [...graphemes.segment(texto)].map(({ segment }) => {
+    const transcribedParts = [...graphemes.segment(texto)].map(({ segment }) => {
       if (LATIN_1.test(segment)) return segment
       marked ||= !PUNCTUATION.test(segment)
-      return [...inAscii(segment)].map((uno) => (LATIN_1.test(uno) ? uno : '?')).join('')
+      return [...inAscii(segment)].map((character) => (LATIN_1.test(character) ? character : '?')).join('')
     })
     transcribed ||= marked
-    return escrito.join('') + (marked ? TRANSCRIBED : '')
+    return transcribedParts.join('') + (marked ? TRANSCRIBED : '')
   }
 
   return {
-    medir,
-    ...createLines({ medir, legible }),
-    escribir(lineas, x, y, estilo, { ancho = 0, alinear = 'izquierda' } = {}) {
-      const alto = lineHeight(estilo)
-      const cuerpo = dots(estilo.cuerpo * FONT_SCALE)
+    measure,
+    ...createLines({ measure, legible }),
+    write(lineas, x, y, style, { ancho = 0, align = 'izquierda' } = {}) {
+      const alto = lineHeight(style)
+      const cuerpo = dots(style.cuerpo * FONT_SCALE)
       for (const [i, linea] of lineas.entries()) {
-        const arriba = y + i * alto + (alto - estilo.cuerpo * FONT_SCALE) / 2
-        const sobra = alinear === 'izquierda' ? 0 : ancho - medir(linea, estilo)
-        const izquierda = x + (alinear === 'centro' ? sobra / 2 : sobra)
-        const reversa = estilo.color === '#FFFFFF' ? '^FR' : ''
-        escribirCampo(
-          `${at(dots(izquierda), dots(arriba))}${reversa}^A0N,${cuerpo},${cuerpo}${fieldData(linea.replaceAll('…', '...'))}`,
+        const top = y + i * alto + (alto - style.cuerpo * FONT_SCALE) / 2
+        const spareWidth = align === 'izquierda' ? 0 : ancho - measure(linea, style)
+        const left = x + (align === 'centro' ? spareWidth / 2 : spareWidth)
+        const reverse = style.color === '#FFFFFF' ? '^FR' : ''
+        writeField(
+          `${at(dots(left), dots(top))}${reverse}^A0N,${cuerpo},${cuerpo}${fieldData(linea.replaceAll('…', '...'))}`,
         )
       }
       return y + lineas.length * alto

@@ -3,12 +3,12 @@ import { StartError } from '../process.ts'
 import type { ChildQuestions, FromChild, MetricValues, ToChild } from './messages.ts'
 
 /** Time limit in milliseconds for a process to answer a question of the primary process. */
-const PLAZO_DE_RESPUESTA = 4_000
+const ANSWER_DEADLINE_MS = 4_000
 /**
  * Time limit in milliseconds for a process to end before it is killed. It is longer than any request or webhook
  * exchange.
  */
-const PLAZO_DE_FIN = 40_000
+const EXIT_DEADLINE_MS = 40_000
 
 /** One of several API processes, as the primary process sees it. */
 export class ApiProcess {
@@ -23,61 +23,61 @@ export class ApiProcess {
   reported: MetricValues = []
   /** True if the process was told to end. */
   dismissed = false
-  readonly #hijo: Worker
-  readonly #porResponder = new Map<number, (valor: ChildQuestions[keyof ChildQuestions]) => void>()
+  readonly #child: Worker
+  readonly #unanswered = new Map<number, (valor: ChildQuestions[keyof ChildQuestions]) => void>()
   #numero = 0
 
   /** @param consola receives the process's console lines */
   constructor(consola: (linea: string) => void) {
-    this.#hijo = cluster.fork()
-    const sirve = Promise.withResolvers<void>()
-    const fin = Promise.withResolvers<void>()
-    this.serving = sirve.promise
-    this.end = fin.promise
-    this.#hijo.on('message', (mensaje: FromChild) => {
+    this.#child = cluster.fork()
+    const serving = Promise.withResolvers<void>()
+    const exit = Promise.withResolvers<void>()
+    this.serving = serving.promise
+    this.end = exit.promise
+    this.#child.on('message', (mensaje: FromChild) => {
       if (mensaje.que === 'linea') consola(mensaje.linea)
-      else if (mensaje.que === 'listo') sirve.resolve()
-      else if (mensaje.que === 'fin') this.reported = mensaje.metricas
-      else this.#porResponder.get(mensaje.numero)?.(mensaje.valor)
+      else if (mensaje.que === 'listo') serving.resolve()
+      else if (mensaje.que === 'fin') this.reported = mensaje.metrics
+      else this.#unanswered.get(mensaje.numero)?.(mensaje.valor)
     })
-    this.#hijo.once('exit', (codigo, senal) => {
-      sirve.reject(new StartError(`Un proceso de la API terminó antes de servir (${senal ?? codigo}).`))
-      fin.resolve()
+    this.#child.once('exit', (codigo, exitSignal) => {
+      serving.reject(new StartError(`Un proceso de la API terminó antes de servir (${exitSignal ?? codigo}).`))
+      exit.resolve()
     })
     // Prevents an unhandled rejection; code that awaits `serving` still gets the error.
     this.serving.catch(() => {})
   }
 
   get pid(): number | undefined {
-    return this.#hijo.process.pid
+    return this.#child.process.pid
   }
 
   /** Asks the process about itself; undefined if it does not answer in four seconds. */
-  ask<Sobre extends keyof ChildQuestions>(sobre: Sobre): Promise<ChildQuestions[Sobre] | undefined> {
+  ask<Topic extends keyof ChildQuestions>(sobre: Topic): Promise<ChildQuestions[Topic] | undefined> {
     const numero = this.#numero++
     return new Promise((resolve) => {
-      const callar = setTimeout(() => responder(undefined), PLAZO_DE_RESPUESTA)
+      const silenceTimer = setTimeout(() => responder(undefined), ANSWER_DEADLINE_MS)
       const responder = (valor: ChildQuestions[keyof ChildQuestions] | undefined) => {
-        clearTimeout(callar)
-        this.#porResponder.delete(numero)
-        resolve(valor as ChildQuestions[Sobre] | undefined)
+        clearTimeout(silenceTimer)
+        this.#unanswered.delete(numero)
+        resolve(valor as ChildQuestions[Topic] | undefined)
       }
-      this.#porResponder.set(numero, responder)
-      this.#decir({ que: 'pregunta', numero, sobre })
+      this.#unanswered.set(numero, responder)
+      this.#tell({ que: 'pregunta', numero, sobre })
     })
   }
 
   /** Tells the process to end, and waits until it has ended. Kills it after 40 seconds. */
   async dismiss(): Promise<void> {
     this.dismissed = true
-    this.#decir({ que: 'parar' })
-    const matar = setTimeout(() => this.#hijo.process.kill('SIGKILL'), PLAZO_DE_FIN)
+    this.#tell({ que: 'parar' })
+    const killTimer = setTimeout(() => this.#child.process.kill('SIGKILL'), EXIT_DEADLINE_MS)
     await this.end
-    clearTimeout(matar)
+    clearTimeout(killTimer)
   }
 
   /** Sends a message. Ignores a process that has just ended. */
-  #decir(mensaje: ToChild): void {
-    if (this.#hijo.isConnected()) this.#hijo.send(mensaje, () => {})
+  #tell(mensaje: ToChild): void {
+    if (this.#child.isConnected()) this.#child.send(mensaje, () => {})
   }
 }

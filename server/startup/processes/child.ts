@@ -4,38 +4,37 @@ import type { FromChild, ToChild } from './messages.ts'
 
 // Messages between an API process and the primary process that supervises it, seen from the API process.
 
-const decir = (mensaje: FromChild): Promise<void> =>
-  new Promise((dicho) => {
-    if (process.connected) process.send!(mensaje, undefined, undefined, () => dicho())
-    else dicho()
+const tell = (mensaje: FromChild): Promise<void> =>
+  new Promise((onSent) => {
+    if (process.connected) process.send!(mensaje, undefined, undefined, () => onSent())
+    else onSent()
   })
 
 /** Sends a line for the console. */
-export const writeToParent = (linea: string): void => void decir({ que: 'linea', linea })
+export const writeToParent = (linea: string): void => void tell({ que: 'linea', linea })
 
 /** Reports that the process serves. */
-export const announceReady = (): Promise<void> => decir({ que: 'listo' })
+export const announceReady = (): Promise<void> => tell({ que: 'listo' })
 
 /** Sends the process's metrics, at its end. */
-export const onEnd = async (metricas: Metrics): Promise<void> =>
-  decir({ que: 'fin', metricas: await metricas.valores() })
+export const onEnd = async (metrics: Metrics): Promise<void> => tell({ que: 'fin', metrics: await metrics.values() })
 
 /**
  * Stops the process when the primary process says so, and when the channel to the primary process closes. Ignores
  * SIGINT and SIGHUP: a terminal sends them to all processes, and the primary process handles them.
  */
-export function onStop(parar: () => unknown): void {
-  process.on('message', ({ que }: ToChild) => void (que === 'parar' && parar()))
-  process.on('disconnect', parar)
-  for (const senal of ['SIGINT', 'SIGHUP'] as const) process.on(senal, () => {})
+export function onStop(stop: () => unknown): void {
+  process.on('message', ({ que }: ToChild) => void (que === 'parar' && stop()))
+  process.on('disconnect', stop)
+  for (const ignoredSignal of ['SIGINT', 'SIGHUP'] as const) process.on(ignoredSignal, () => {})
 }
 
 /** Answers the primary process's questions about health and metrics. */
-export function answerParent({ metricas, salud }: { metricas: Metrics; salud: () => Promise<Salud> }): void {
-  metricas.observarProceso(salud)
+export function answerParent({ metrics, health }: { metrics: Metrics; health: () => Promise<Salud> }): void {
+  metrics.observeProcess(health)
   process.on('message', async (mensaje: ToChild) => {
     if (mensaje.que !== 'pregunta') return
-    const valor = mensaje.sobre === 'metricas' ? await metricas.valores() : await salud()
-    await decir({ que: 'respuesta', numero: mensaje.numero, valor })
+    const valor = mensaje.sobre === 'metrics' ? await metrics.values() : await health()
+    await tell({ que: 'respuesta', numero: mensaje.numero, valor })
   })
 }

@@ -6,28 +6,28 @@ import type { ChildQuestions, MetricValues } from './messages.ts'
 import { sumMetrics } from './sums.ts'
 
 /** Pause before a new process replaces one that exited by itself, in milliseconds. */
-const PAUSA = 1_000
+const RESTART_PAUSE_MS = 1_000
 
 /** Group of API processes on one port: as many as configured, and one more during a rolling restart. */
 export class ProcessFamily {
-  readonly #cuantos: number
+  readonly #count: number
   readonly #exemplars: boolean
   readonly #log: Log
   readonly #consola: (linea: string) => void
-  readonly #sirven = new Set<ApiProcess>()
-  readonly #nacen = new Set<ApiProcess>()
+  readonly #serving = new Set<ApiProcess>()
+  readonly #starting = new Set<ApiProcess>()
   /** Sums of the counters of processes that have ended, because a counter must not decrease. */
-  #contado: MetricValues = []
-  #terminando = false
-  #renovando: Promise<void> | undefined
-  #otraVez = false
+  #endedCounts: MetricValues = []
+  #isEnding = false
+  #renewal: Promise<void> | undefined
+  #renewAgain = false
 
   /**
    * @param exemplars true if the metrics name traces
    * @param consola receives the console lines of the first process
    */
-  constructor(cuantos: number, exemplars: boolean, log: Log, consola: (linea: string) => void) {
-    this.#cuantos = cuantos
+  constructor(count: number, exemplars: boolean, log: Log, consola: (linea: string) => void) {
+    this.#count = count
     this.#exemplars = exemplars
     this.#log = log
     this.#consola = consola
@@ -39,8 +39,8 @@ export class ProcessFamily {
    * @throws StartError if a process ends before it serves
    */
   async spawn(): Promise<void> {
-    await this.#uno(this.#consola)
-    await Promise.all(Array.from({ length: this.#cuantos - 1 }, () => this.#uno()))
+    await this.#startOne(this.#consola)
+    await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#startOne()))
   }
 
   /**
@@ -48,85 +48,85 @@ export class ProcessFamily {
    * does not start, the remaining old processes stay. A call during a restart causes one more restart afterwards.
    */
   async renew(): Promise<void> {
-    if (this.#renovando) {
-      this.#otraVez = true
-      return this.#renovando
+    if (this.#renewal) {
+      this.#renewAgain = true
+      return this.#renewal
     }
     do {
-      this.#otraVez = false
-      this.#renovando = this.#renovar()
-      await this.#renovando
-      this.#renovando = undefined
-    } while (this.#otraVez)
+      this.#renewAgain = false
+      this.#renewal = this.#renew()
+      await this.#renewal
+      this.#renewal = undefined
+    } while (this.#renewAgain)
   }
 
-  async #renovar(): Promise<void> {
+  async #renew(): Promise<void> {
     try {
-      for (const viejo of [...this.#sirven]) {
-        await this.#uno()
-        await viejo.dismiss()
+      for (const oldProcess of [...this.#serving]) {
+        await this.#startOne()
+        await oldProcess.dismiss()
       }
-      this.#log.info({ procesos: this.#sirven.size }, 'rolling restart finished')
+      this.#log.info({ procesos: this.#serving.size }, 'rolling restart finished')
     } catch (err) {
-      if (!this.#terminando) this.#log.error({ err, procesos: this.#sirven.size }, 'rolling restart failed')
+      if (!this.#isEnding) this.#log.error({ err, procesos: this.#serving.size }, 'rolling restart failed')
     }
   }
 
   async terminate(): Promise<void> {
-    this.#terminando = true
-    await Promise.all([...this.#nacen, ...this.#sirven].map((proceso) => proceso.dismiss()))
+    this.#isEnding = true
+    await Promise.all([...this.#starting, ...this.#serving].map((apiProcess) => apiProcess.dismiss()))
   }
 
   /** Metrics of all processes together, including processes that have ended, in the exposition format. */
   async expose(): Promise<string> {
-    const valores = await this.#preguntar('metricas')
-    return (await sumMetrics([this.#contado, ...valores], this.#exemplars)).metrics()
+    const values = await this.#askAll('metrics')
+    return (await sumMetrics([this.#endedCounts, ...values], this.#exemplars)).metrics()
   }
 
   /** Health of all processes together. Each value is true only if every expected process reports true. */
   async health(): Promise<Salud> {
-    const todas = await this.#preguntar('salud')
-    const cada = (parte: keyof Salud) => todas.length >= this.#cuantos && todas.every((salud) => salud[parte])
+    const todas = await this.#askAll('health')
+    const every = (parte: keyof Salud) => todas.length >= this.#count && todas.every((health) => health[parte])
     return {
-      ok: cada('ok'),
-      base_de_datos: cada('base_de_datos'),
-      escritura: cada('escritura'),
-      cola: cada('cola'),
-      migraciones: cada('migraciones'),
+      ok: every('ok'),
+      base_de_datos: every('base_de_datos'),
+      escritura: every('escritura'),
+      cola: every('cola'),
+      migraciones: every('migraciones'),
     }
   }
 
-  async #preguntar<Sobre extends keyof ChildQuestions>(sobre: Sobre): Promise<ChildQuestions[Sobre][]> {
-    const respuestas = await Promise.all([...this.#sirven].map((proceso) => proceso.ask(sobre)))
-    return respuestas.filter((respuesta) => respuesta !== undefined)
+  async #askAll<Topic extends keyof ChildQuestions>(sobre: Topic): Promise<ChildQuestions[Topic][]> {
+    const answers = await Promise.all([...this.#serving].map((apiProcess) => apiProcess.ask(sobre)))
+    return answers.filter((respuesta) => respuesta !== undefined)
   }
 
   /** Starts one more process, and waits until it serves. */
-  async #uno(consola: (linea: string) => void = () => {}): Promise<void> {
-    if (this.#terminando) throw new Error('API processes are stopping')
-    const proceso = new ApiProcess(consola)
-    this.#nacen.add(proceso)
+  async #startOne(consola: (linea: string) => void = () => {}): Promise<void> {
+    if (this.#isEnding) throw new Error('API processes are stopping')
+    const apiProcess = new ApiProcess(consola)
+    this.#starting.add(apiProcess)
     try {
-      await proceso.serving
+      await apiProcess.serving
     } finally {
-      this.#nacen.delete(proceso)
+      this.#starting.delete(apiProcess)
     }
-    this.#sirven.add(proceso)
-    void proceso.end.then(() => this.#alTerminar(proceso))
+    this.#serving.add(apiProcess)
+    void apiProcess.end.then(() => this.#onExit(apiProcess))
   }
 
-  async #alTerminar(proceso: ApiProcess): Promise<void> {
-    this.#sirven.delete(proceso)
-    const sums = await sumMetrics([this.#contado, proceso.reported.filter(crece)], this.#exemplars)
-    this.#contado = await sums.getMetricsAsJSON()
-    if (proceso.dismissed) return
-    this.#log.error({ pid: proceso.pid }, 'API process exited unexpectedly')
-    while (!this.#terminando && this.#sirven.size + this.#nacen.size < this.#cuantos) {
-      await esperar(PAUSA)
-      await this.#uno().catch((err: unknown) => this.#terminando || this.#log.error({ err }, 'process not replaced'))
+  async #onExit(apiProcess: ApiProcess): Promise<void> {
+    this.#serving.delete(apiProcess)
+    const sums = await sumMetrics([this.#endedCounts, apiProcess.reported.filter(isCumulative)], this.#exemplars)
+    this.#endedCounts = await sums.getMetricsAsJSON()
+    if (apiProcess.dismissed) return
+    this.#log.error({ pid: apiProcess.pid }, 'API process exited unexpectedly')
+    while (!this.#isEnding && this.#serving.size + this.#starting.size < this.#count) {
+      await esperar(RESTART_PAUSE_MS)
+      await this.#startOne().catch((err: unknown) => this.#isEnding || this.#log.error({ err }, 'process not replaced'))
     }
   }
 }
 
 /** Selects counters and histograms. A gauge counts only while its process lives. */
-const crece = ({ type }: MetricValues[number]) => String(type) === 'counter' || String(type) === 'histogram'
+const isCumulative = ({ type }: MetricValues[number]) => String(type) === 'counter' || String(type) === 'histogram'

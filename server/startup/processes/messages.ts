@@ -6,8 +6,8 @@ export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
 
 /** Questions that a process answers about itself, with the types of the answers. */
 export interface ChildQuestions {
-  metricas: MetricValues
-  salud: Salud
+  metrics: MetricValues
+  health: Salud
 }
 
 /** Messages from the primary process to an API process. */
@@ -23,4 +23,4 @@ export type FromChild =
   | { que: 'listo' }
   | { que: 'respuesta'; numero: number; valor: ChildQuestions[keyof ChildQuestions] }
   /** The process ends; these are its metrics. */
-  | { que: 'fin'; metricas: MetricValues }
+  | { que: 'fin'; metrics: MetricValues }

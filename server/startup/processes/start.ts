@@ -12,19 +12,19 @@ import { sumsType } from './sums.ts'
  * replaces all processes without refusing a request.
  */
 export const startProcesses = (config: Config, log: Log, consola: (linea: string) => void): Promise<Running> =>
-  withTeardown(config, log, async (deshacer) => {
-    const inicio = performance.now()
+  withTeardown(config, log, async (teardown) => {
+    const startedAt = performance.now()
     // The embedded PostgreSQL belongs to this process; the API processes only use it.
-    if (config.baseDeDatos.tipo === 'embebida') await openDatabase(config, deshacer, { exclusivo: true, log })
-    const cuantos = config.procesosDeApi!
-    const exemplars = config.trazas !== undefined
-    const familia = new ProcessFamily(cuantos, exemplars, log, consola)
-    deshacer.add(() => familia.terminate())
+    if (config.database.tipo === 'embebida') await openDatabase(config, teardown, { exclusive: true, log })
+    const count = config.apiProcesses!
+    const exemplars = config.traces !== undefined
+    const familia = new ProcessFamily(count, exemplars, log, consola)
+    teardown.add(() => familia.terminate())
     await familia.spawn()
-    await serveMetrics(config, deshacer, {
-      metricas: { tipo: sumsType(exemplars), exponer: () => familia.expose(), observarProceso() {} },
-      salud: () => familia.health(),
+    await serveMetrics(config, teardown, {
+      metrics: { tipo: sumsType(exemplars), expose: () => familia.expose(), observeProcess() {} },
+      health: () => familia.health(),
     })
-    consola(`Guías está listo con ${cuantos} procesos en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
-    return { renovar: () => familia.renew(), detener: once(() => deshacer.run()) }
+    consola(`Guías está listo con ${count} procesos en ${((performance.now() - startedAt) / 1000).toFixed(2)} s`)
+    return { renew: () => familia.renew(), stop: once(() => teardown.run()) }
   })

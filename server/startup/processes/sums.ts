@@ -17,9 +17,9 @@ const keyOf = ({ metricName = '', labels }: Sample, { name }: Metric) =>
 const withoutTotal = (metric: Metric): Metric =>
   String(metric.type) === 'counter' ? { ...metric, name: metric.name.replace(/_total$/, '') } : metric
 
-function newestExemplars(procesos: readonly MetricValues[]): ReadonlyMap<string, Exemplar> {
+function newestExemplars(processes: readonly MetricValues[]): ReadonlyMap<string, Exemplar> {
   const newest = new Map<string, Exemplar>()
-  for (const metric of procesos.flat())
+  for (const metric of processes.flat())
     for (const sample of metric.values as Sample[]) {
       const key = keyOf(sample, metric)
       if (sample.exemplar && sample.exemplar.timestamp > (newest.get(key)?.timestamp ?? 0))
@@ -33,9 +33,9 @@ function newestExemplars(procesos: readonly MetricValues[]): ReadonlyMap<string,
  * @param exemplars true if each bucket has its newest exemplar, which prom-client's sums lose. The text then is
  *   OpenMetrics.
  */
-export async function sumMetrics(procesos: readonly MetricValues[], exemplars: boolean): Promise<Registry> {
-  if (!exemplars) return AggregatorRegistry.aggregate([...procesos])
-  const named = procesos.map((metrics) => metrics.map(withoutTotal))
+export async function sumMetrics(processes: readonly MetricValues[], exemplars: boolean): Promise<Registry> {
+  if (!exemplars) return AggregatorRegistry.aggregate([...processes])
+  const named = processes.map((metrics) => metrics.map(withoutTotal))
   const sums: Registry<RegistryContentType> = AggregatorRegistry.aggregate(named)
   sums.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
   const newest = newestExemplars(named)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
-import { type Blanco, exigir } from '../blanco.ts'
+import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 /** The rows of a file that comes in such pieces, or why it has none. */
 async function leer(trozos: Iterable<string>): Promise<string[][] | string> {
@@ -16,7 +16,7 @@ async function leer(trozos: Iterable<string>): Promise<string[][] | string> {
 }
 
 /** In whatever pieces a file comes, it has the same rows; and rows that are written are the same when they are read. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   semillas: [
     'telefono,departamento,municipio\r\n+50255551234,Guatemala,Mixco\r\n',
     'telefono;departamento\n"55551234";"Sacatepéquez ""La Antigua"""\n',
@@ -24,7 +24,7 @@ export const blanco: Blanco = {
     '"a\nb",c\r1,"2\r\n3"\r',
     'uno\r\n""\r\n" "\r\ndos',
   ],
-  palabras: [
+  words: [
     '"',
     '""',
     '","',
@@ -48,9 +48,9 @@ export const blanco: Blanco = {
     const filas = await leer([texto])
     const mitad = entrada.length % (texto.length + 1)
     for (const trozos of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
-      exigir(isDeepStrictEqual(await leer(trozos), filas), 'it has the same rows in whatever pieces it comes')
+      requireHolds(isDeepStrictEqual(await leer(trozos), filas), 'it has the same rows in whatever pieces it comes')
     if (typeof filas === 'string') return
     const escrito = filas.map((fila) => escribirCsv(fila)).join('')
-    exigir(isDeepStrictEqual(await leer([escrito]), filas), 'what is written is what is read')
+    requireHolds(isDeepStrictEqual(await leer([escrito]), filas), 'what is written is what is read')
   },
 }

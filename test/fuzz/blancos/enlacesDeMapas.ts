@@ -1,5 +1,5 @@
 import { MapLinkError, readMapLink } from '../../../server/platform/maps/links.ts'
-import { type Blanco, exigir, intentar } from '../blanco.ts'
+import { catchExpected, type FuzzTarget, requireHolds } from '../blanco.ts'
 
 /** The sites, written down once more: Google's countries by the shape of their names alone. */
 const SITIOS = [
@@ -14,7 +14,7 @@ const SITIOS = [
 ]
 
 /** An admitted link leads every other reader of links to a map's site, too; and the point that it names is one on Earth. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   semillas: [
     'https://maps.google.com/?q=14.6349,-90.5069',
     'https://www.google.com.gt/maps/place/Zona+1/@14.63,-90.51,17z/data=!3m1!4b1!4m5!3m4!1s0x8589a:0x9d!8m2!3d14.6349!4d-90.5069',
@@ -35,7 +35,7 @@ export const blanco: Blanco = {
     'geo:14.6349,-90.5069?q=14.63,-90.50(Casa)',
     'geo:14.6,-90.5,20;crs=wgs84;u=35',
   ],
-  palabras: [
+  words: [
     '@',
     ':443',
     ':80',
@@ -95,15 +95,15 @@ export const blanco: Blanco = {
   ],
   probar(entrada) {
     const texto = entrada.toString('utf8')
-    const leido = intentar(() => readMapLink(texto), MapLinkError)
+    const leido = catchExpected(() => readMapLink(texto), MapLinkError)
     if (leido instanceof MapLinkError) {
-      exigir(/^[A-Z«].*\.$/s.test(leido.message), 'it says why')
+      requireHolds(/^[A-Z«].*\.$/s.test(leido.message), 'it says why')
       return
     }
-    exigir(texto.length <= 2_048, 'it is of a length that is admitted')
+    requireHolds(texto.length <= 2_048, 'it is of a length that is admitted')
     const url = new URL(texto)
     const sitio = url.hostname + url.pathname
-    exigir(
+    requireHolds(
       url.protocol === 'geo:' ||
         (url.protocol === 'https:' &&
           url.port + url.username + url.password === '' &&
@@ -111,13 +111,13 @@ export const blanco: Blanco = {
       `another reader is led to a map, too: ${url.href}`,
     )
     if (leido.tipo === 'corto')
-      exigir(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(sitio), 'it is short')
+      requireHolds(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(sitio), 'it is short')
     if (leido.tipo !== 'coordenadas') return
     const { lat, lng } = leido.coordenadas
-    exigir(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
-    exigir(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
+    requireHolds(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
+    requireHolds(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
     const suyo = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
-    exigir(
+    requireHolds(
       suyo.tipo === 'coordenadas' && suyo.coordenadas.lat === lat && suyo.coordenadas.lng === lng,
       'the point is itself when it is read again',
     )

@@ -5,8 +5,8 @@ import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { Problema } from '../../../server/platform/errors.ts'
 import { readImage } from '../../../server/platform/images/readImage.ts'
-import { unaFirma, unaFoto } from '../../archivos/imagenes.ts'
-import { type Blanco, exigir } from '../blanco.ts'
+import { createFoto, unaFirma } from '../../archivos/imagenes.ts'
+import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 const carpeta = mkdtempSync(join(tmpdir(), 'guias-fuzz-'))
 process.on('exit', () => rmSync(carpeta, { recursive: true }))
@@ -31,9 +31,9 @@ const webp = () =>
     .toBuffer()
 
 /** Whatever somebody calls a picture is refused in words for him, or becomes one that says nothing but what is seen. */
-export const blanco: Blanco = {
-  semillas: await Promise.all([unaFoto({ ancho: 200, alto: 200 }), unaFirma(), webp()]),
-  palabras: [
+export const blanco: FuzzTarget = {
+  semillas: await Promise.all([createFoto({ ancho: 200, alto: 200 }), unaFirma(), webp()]),
+  words: [
     '\x89PNG\r\n\x1a\n',
     'IHDR',
     'IDAT',
@@ -72,13 +72,16 @@ export const blanco: Blanco = {
     })
     if (!leida) return
     const { format, width, height, exif, xmp, iptc } = await sharp(leida.contenido).metadata()
-    exigir(`image/${format}` === leida.mime && width === leida.ancho && height === leida.alto, 'it is what it says')
-    exigir(Math.max(width, height) <= 2_560, 'it is no larger than it may be')
-    exigir(Math.min(width, height) >= (tipo === 'foto' ? 200 : 20), 'it is no smaller than it may be')
-    exigir(exif === undefined && xmp === undefined && iptc === undefined, 'it tells nothing besides')
+    requireHolds(
+      `image/${format}` === leida.mime && width === leida.ancho && height === leida.alto,
+      'it is what it says',
+    )
+    requireHolds(Math.max(width, height) <= 2_560, 'it is no larger than it may be')
+    requireHolds(Math.min(width, height) >= (tipo === 'foto' ? 200 : 20), 'it is no smaller than it may be')
+    requireHolds(exif === undefined && xmp === undefined && iptc === undefined, 'it tells nothing besides')
     const { lat, lng, capturado_en } = leida
-    exigir((lat === null) === (lng === null), 'a place has both coordinates')
-    exigir(lat === null || (Math.abs(lat) <= 90 && Math.abs(lng!) <= 180), 'the place is on Earth')
-    exigir(capturado_en === null || !Number.isNaN(capturado_en.getTime()), 'the instant is one')
+    requireHolds((lat === null) === (lng === null), 'a place has both coordinates')
+    requireHolds(lat === null || (Math.abs(lat) <= 90 && Math.abs(lng!) <= 180), 'the place is on Earth')
+    requireHolds(capturado_en === null || !Number.isNaN(capturado_en.getTime()), 'the instant is one')
   },
 }

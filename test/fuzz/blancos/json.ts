@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { JSON_LIMITS, JsonError, readJson } from '../../../server/api/http/strictJson.ts'
-import { type Blanco, exigir, intentar } from '../blanco.ts'
+import { catchExpected, type FuzzTarget, requireHolds } from '../blanco.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -32,7 +32,7 @@ function bueno(valor: unknown): boolean {
   const suyos = miembros(valor)
   if (Array.isArray(valor)) return suyos.every(([, uno]) => bueno(uno))
   return (
-    suyos.length <= JSON_LIMITS.propiedades &&
+    suyos.length <= JSON_LIMITS.properties &&
     suyos.every(
       ([clave, uno]) =>
         clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && textoBueno(clave) && bueno(uno),
@@ -44,7 +44,7 @@ function bueno(valor: unknown): boolean {
 const dosPuntos = (texto: string) => texto.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1
 
 /** What is accepted is what keeps all rules, told by other means; and means what JSON.parse says it means. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   semillas: [
     '{"telefono":"+50255551234","lat":14.6349,"lng":-90.5069,"recogida":{"nombre":"Bodega"}}',
     '[1,-0,0.5,1e3,-1.5E-7,true,false,null,"",[],{}]',
@@ -53,7 +53,7 @@ export const blanco: Blanco = {
     '['.repeat(31) + ']'.repeat(31),
     JSON.stringify(Object.fromEntries(Array.from({ length: 63 }, (_, i) => [`c${i}`, i]))),
   ],
-  palabras: [
+  words: [
     '{',
     '}',
     '[',
@@ -81,18 +81,22 @@ export const blanco: Blanco = {
   ],
   probar(entrada) {
     const suelto = leerSuelto(entrada)
-    const nuestro = intentar(() => ({ valor: readJson(entrada) }), JsonError)
+    const nuestro = catchExpected(() => ({ valor: readJson(entrada) }), JsonError)
     if (nuestro instanceof JsonError) {
-      const { linea, columna, campo, mensaje } = nuestro.fault
-      exigir(linea >= 1 && columna >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '', 'it says where')
+      const { linea, column: columna, campo, mensaje } = nuestro.fault
+      requireHolds(
+        linea >= 1 && columna >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
+        'it says where',
+      )
     }
     const admisible =
       suelto !== undefined &&
       !suelto.texto.startsWith('\ufeff') &&
-      hondo(suelto.valor) <= JSON_LIMITS.profundidad &&
+      hondo(suelto.valor) <= JSON_LIMITS.depth &&
       bueno(suelto.valor) &&
       dosPuntos(suelto.texto) === contar(suelto.valor)
-    exigir(admisible !== nuestro instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
-    if (!(nuestro instanceof JsonError)) exigir(isDeepStrictEqual(nuestro.valor, suelto?.valor), 'it is the same value')
+    requireHolds(admisible !== nuestro instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    if (!(nuestro instanceof JsonError))
+      requireHolds(isDeepStrictEqual(nuestro.valor, suelto?.valor), 'it is the same value')
   },
 }

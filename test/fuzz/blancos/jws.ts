@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { createSecrets } from '../../../server/platform/secrets.ts'
 import { readSigned, signJws } from '../../../server/platform/signing/jws.ts'
-import { type Blanco, exigir } from '../blanco.ts'
+import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 const TIPO = 'prueba-entrega+jws'
 const MANIFIESTO = {
@@ -22,7 +22,7 @@ const nuestros = createSecrets([Buffer.alloc(32, 1)])
 const bueno = await signJws(nuestros, TIPO, MANIFIESTO)
 const deOtroTipo = await signJws(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
 const ajeno = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
-const claves = [bueno.publica]
+const claves = [bueno.publicKey]
 
 const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
 /** As three lines, so that mutations reach what its parts say. */
@@ -36,9 +36,9 @@ const deLineas = (texto: string) => {
 }
 
 /** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   semillas: [bueno, deOtroTipo, ajeno].flatMap(({ jws }) => [jws, enLineas(jws)]),
-  palabras: [
+  words: [
     '"alg":"none"',
     '"alg":"HS256"',
     '"alg":"Ed25519"',
@@ -49,8 +49,8 @@ export const blanco: Blanco = {
     '"typ":',
     '"jwk":',
     '"zip":"DEF"',
-    bueno.publica.kid,
-    bueno.publica.x,
+    bueno.publicKey.kid,
+    bueno.publicKey.x,
     '.',
     '..',
     '\n',
@@ -62,7 +62,7 @@ export const blanco: Blanco = {
     const texto = entrada.toString('utf8')
     const jws = texto.startsWith('{') ? deLineas(texto) : texto
     const leido = await readSigned(claves, TIPO, jws)
-    exigir(
+    requireHolds(
       leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
       'the server believes what was signed, or nothing',
     )
@@ -70,6 +70,6 @@ export const blanco: Blanco = {
       if (error instanceof ErrorPrueba) return undefined
       throw error
     })
-    exigir((suyo !== undefined) === (jws === bueno.jws), 'the SDK believes what was signed as it was signed')
+    requireHolds((suyo !== undefined) === (jws === bueno.jws), 'the SDK believes what was signed as it was signed')
   },
 }

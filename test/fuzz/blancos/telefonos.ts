@@ -1,12 +1,12 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { PLANES } from '../../../server/generado/contrato/planes.ts'
 import { readTelephone } from '../../../server/platform/telephones/telephone.ts'
-import { type Blanco, exigir } from '../blanco.ts'
+import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 const PAISES = [undefined, ...PLANES.map(({ pais }) => pais)]
 
 /** What is read is a number that the phone library knows, of the same validity, and reads again as itself. */
-export const blanco: Blanco = {
+export const blanco: FuzzTarget = {
   // The first character says the country.
   semillas: [
     '0+50255551234',
@@ -27,7 +27,7 @@ export const blanco: Blanco = {
     '3+57 310 123 4567',
     '0+5491123456789',
   ],
-  palabras: [
+  words: [
     '+',
     '00',
     '(',
@@ -45,7 +45,7 @@ export const blanco: Blanco = {
     ';',
     'tel:',
     ',',
-    ...PLANES.map(({ codigo }) => codigo),
+    ...PLANES.map(({ callingCode }) => callingCode),
     '1',
     '7',
     '34',
@@ -70,15 +70,18 @@ export const blanco: Blanco = {
     const pais = PAISES[cual.codePointAt(0)! % PAISES.length]
     const leido = readTelephone(resto.join(''), pais)
     if ('error' in leido) {
-      exigir(leido.error.length > 10, 'it says why')
+      requireHolds(leido.error.length > 10, 'it says why')
       return
     }
     const { e164, dudoso } = leido
-    exigir(/^\+[1-9]\d{6,14}$/.test(e164), `${e164} is E.164`)
+    requireHolds(/^\+[1-9]\d{6,14}$/.test(e164), `${e164} is E.164`)
     const suyo = parsePhoneNumberFromString(e164)
-    exigir(suyo?.isPossible() && suyo.number === e164, `${e164} is possible, and itself`)
-    exigir(dudoso === !suyo?.isValid(), `${e164} is as valid as the library says`)
+    requireHolds(suyo?.isPossible() && suyo.number === e164, `${e164} is possible, and itself`)
+    requireHolds(dudoso === !suyo?.isValid(), `${e164} is as valid as the library says`)
     const otraVez = readTelephone(e164)
-    exigir('e164' in otraVez && otraVez.e164 === e164 && otraVez.dudoso === dudoso, `${e164} is read again as itself`)
+    requireHolds(
+      'e164' in otraVez && otraVez.e164 === e164 && otraVez.dudoso === dudoso,
+      `${e164} is read again as itself`,
+    )
   },
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { usarEntorno } from '../../entorno.ts'
+import { useEnvironment } from '../../entorno.ts'
 
-const con = usarEntorno({}, () => ({ SUPPORT_PHONE: '+502 2345-6789' }))
-const sin = usarEntorno()
+const con = useEnvironment({}, () => ({ SUPPORT_PHONE: '+502 2345-6789' }))
+const sin = useEnvironment()
 
 it('brings the central’s number, where there is one, to be called without coverage, too', async () => {
   const pagina = async ({ url }: typeof con) => (await fetch(`${url}/repartidor`)).text()

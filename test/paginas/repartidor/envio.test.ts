@@ -1,57 +1,57 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../../archivos/imagenes.ts'
+import { createGuiaOnRoute } from '../../archivos/imagenes.ts'
 import { hasta } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
+import { hasBrowser } from '../../navegador.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  comercioDelTelefono,
-  contexto,
+  checkWindow,
+  createTestRepartidor,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  enviarYa,
-  fallarIntento,
+  failIntento,
   hoy,
-  instalado,
-  nuevoRepartidor,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
-  puente,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readShortEventoTypes,
   registrarComoOperador,
-  revisarVentana,
-  tiposDeEventos,
+  signInOnPage,
+  tapSendNow,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 /** A courier on a new phone without coverage, who tried to deliver as many parcels. */
 async function conIntentos(cuantos: number, antes = async (_guias: readonly string[]) => {}) {
-  const { codigo, repartidor } = await nuevoRepartidor()
+  const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
-  for (let i = 0; i < cuantos; i++) guias.push(await enRuta(entorno, comercioDelTelefono, repartidor))
-  await abrirTelefono()
-  await entrarEnLaPagina(codigo)
+  for (let i = 0; i < cuantos; i++) guias.push(await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor))
+  await openPhone()
+  await signInOnPage(codigo)
   await titulo(`${cuantos} por entregar`).waitFor()
-  await instalado()
-  await contexto.setOffline(true)
+  await waitForInstall()
+  await phoneContext.setOffline(true)
   await antes(guias)
-  for (const guia of guias) await fallarIntento(guia)
+  for (const guia of guias) await failIntento(guia)
   await hoy()
   await pagina.getByText(`Por enviar (${cuantos})`).waitFor()
   return guias
 }
-const envios = () => puente.pasados.filter((que) => que.endsWith('/eventos'))
-const conIntento = async (guia: string) => (await tiposDeEventos(guia)).includes('intento_fallido')
+const envios = () => phoneBridge.pasados.filter((que) => que.endsWith('/eventos'))
+const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).includes('intento_fallido')
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   it('sends what waited in one request, and asks only about the action that is refused', async () => {
     const [una, perdida, otra] = await conIntentos(3, async ([, segunda]) => {
       await registrarComoOperador(segunda!, { estado: 'extraviado', motivo: 'perdida' })
     })
-    await contexto.setOffline(false)
+    await phoneContext.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor({ timeout: 20_000 })
     await pagina.getByText('Por enviar (1)').waitFor()
     await pagina.getByText('Necesita su atención').waitFor()
@@ -61,42 +61,42 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('sends each action by itself once two requests with all of them failed', async () => {
     const guias = await conIntentos(3)
-    puente.contestar(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
-    await contexto.setOffline(false)
+    phoneBridge.contestar(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
+    await phoneContext.setOffline(false)
     await hasta(async () => {
-      await enviarYa()
+      await tapSendNow()
       return (await Promise.all(guias.map(conIntento))).every(Boolean)
     })
     expect(envios()).toEqual(guias.map((guia) => `POST /repartidor/v1/guias/${guia}/eventos`))
   })
 
   it('opens every screen without coverage, although none was opened with it', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
-    await abrirTelefono()
-    await instalado()
-    await entrarEnLaPagina(codigo)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await waitForInstall()
+    await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
-    await contexto.setOffline(true)
+    await phoneContext.setOffline(true)
     await pagina.reload()
-    await abrirGuia(guia)
+    await openGuiaPage(guia)
     await enlace('Entregar').tap()
     await titulo('Entregar').waitFor()
   })
 
   it('says that a part of the page is missing, and loads it when asked to', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
     // Neither the page nor its service worker gets the file.
-    puente.cortar(/otras\.js/, 100)
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
+    phoneBridge.cortar(/otras\.js/, 100)
+    await openPhone()
+    await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
-    await pagina.goto(`${puente.url}/repartidor#/guia/${guia}`)
+    await pagina.goto(`${phoneBridge.url}/repartidor#/guia/${guia}`)
     await titulo('Falta una parte de la página').waitFor()
-    await revisarVentana('falta-una-parte')
-    puente.sanar()
-    await boton('Cargarla otra vez').tap()
+    await checkWindow('falta-una-parte')
+    phoneBridge.sanar()
+    await locateButton('Cargarla otra vez').tap()
     await enlace('Entregar').waitFor()
   })
 })

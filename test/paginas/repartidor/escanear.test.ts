@@ -5,33 +5,33 @@ import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { barsOf, qrOf } from '../../../server/platform/pdf/barcodes.ts'
-import { enRuta, unaFoto } from '../../archivos/imagenes.ts'
-import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
-import { abrirNavegadorConCamara, hayNavegador } from '../../navegador.ts'
+import { createFoto, createGuiaOnRoute } from '../../archivos/imagenes.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
+import { hasBrowser, openBrowserWithCamera } from '../../navegador.ts'
 import {
-  abrirTelefono,
-  boton,
-  comercioDelTelefono,
-  contexto,
-  enGrupos,
+  checkWindow,
+  createTestRepartidor,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  evaluar,
-  inicio,
-  instalado,
-  nuevoRepartidor,
+  evaluateOnPhone,
+  goHome,
+  groupCode,
+  locateButton,
+  openPhone,
   pagina,
-  pedidas,
-  puente,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readShortEventoTypes,
   registrarComoOperador,
-  revisarVentana,
-  tiposDeEventos,
+  requestedUrls,
+  signInOnPage,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 /** What a label shows to a camera, bars or a QR, in grey: drawn by hand, since the service bars sharp from other formats. */
 function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
@@ -50,7 +50,7 @@ function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) 
     }
   }
   if (que.qr) {
-    const { lado, modulos } = qrOf(que.qr)!
+    const { side: lado, modules: modulos } = qrOf(que.qr)!
     const modulo = Math.floor((alto - 120) / lado)
     for (let i = 0; i < lado * lado; i++) {
       if (modulos[i]) rectangulo(60 + (i % lado) * modulo, 60 + Math.floor(i / lado) * modulo, modulo, modulo)
@@ -73,7 +73,7 @@ const png = ({ grises, ancho, alto }: Dibujo) =>
     .png()
     .toBuffer()
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let carpeta: string
   let navegador: Browser
   /** The guide whose label the camera sees. */
@@ -81,19 +81,19 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   beforeAll(async () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
-    enCamara = (await comercioDelTelefono.api.guias.crear(unaGuia({ contenido: 'Etiquetas' }))).guia
+    enCamara = (await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Etiquetas' }))).guia
     await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
-    navegador = await abrirNavegadorConCamara(join(carpeta, 'etiqueta.y4m'))
+    navegador = await openBrowserWithCamera(join(carpeta, 'etiqueta.y4m'))
   })
   afterAll(async () => {
     await navegador?.close()
     await rm(carpeta, { recursive: true, force: true })
   })
 
-  it('reads bars with the camera and a QR from a photo, without a reader of the browser', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
+  it('reads bars with the camera and a QR from a photo, without a reader of the browser', FULL_RUN_ONLY, async () => {
+    const { codigo } = await createTestRepartidor()
     // The camera sees the label at once: what is to be done before that has to hold it back.
-    await abrirTelefono(
+    await openPhone(
       {
         alEmpezar: `window.camara = Promise.resolve()
         const dispositivos = navigator.mediaDevices // none on an empty page
@@ -102,31 +102,31 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       },
       navegador,
     )
-    await instalado()
-    expect(pedidas.filter((una) => una.includes('lector.'))).toEqual([])
-    await entrarEnLaPagina(codigo)
-    expect(await evaluar('typeof BarcodeDetector')).toBe('undefined')
+    await waitForInstall()
+    expect(requestedUrls.filter((una) => una.includes('lector.'))).toEqual([])
+    await signInOnPage(codigo)
+    expect(await evaluateOnPhone('typeof BarcodeDetector')).toBe('undefined')
     await enlace('Escanear').tap()
-    await titulo(enGrupos(enCamara)).waitFor()
+    await titulo(groupCode(enCamara)).waitFor()
     await pagina.getByText('Lleva: Etiquetas').waitFor()
-    await inicio()
-    await evaluar('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
+    await goHome()
+    await evaluateOnPhone('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
     await enlace('Escanear').tap()
     await pagina.getByLabel('Cargar varias').check()
-    await evaluar('window.soltar()')
+    await evaluateOnPhone('window.soltar()')
     await pagina.getByText('1 guía').waitFor()
-    await revisarVentana('escanear')
+    await checkWindow('escanear')
     // It is before the camera still: a moment later the box is gone.
     await pagina.getByLabel('Cargar varias').tap()
-    await titulo(enGrupos(enCamara)).waitFor()
-    const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia({ contenido: 'Cuadros' }))
-    await inicio()
-    await contexto.clearPermissions()
-    await contexto.grantPermissions(['geolocation'])
+    await titulo(groupCode(enCamara)).waitFor()
+    const { guia } = await phoneComercio.api.guias.crear(buildGuia({ contenido: 'Cuadros' }))
+    await goHome()
+    await phoneContext.clearPermissions()
+    await phoneContext.grantPermissions(['geolocation'])
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
     const entrada = pagina.locator('input[type=file]')
-    await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await unaFoto() })
+    await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await createFoto() })
     await pagina.getByText('No se ve ningún código').waitFor()
     const ajeno = await png(dibujo({ qr: 'https://example.com/menu' }))
     await entrada.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: ajeno })
@@ -136,17 +136,17 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Lleva: Cuadros').waitFor()
   })
 
-  it('takes many parcels one after the other, each once', COMPLETO, async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
+  it('takes many parcels one after the other, each once', FULL_RUN_ONLY, async () => {
+    const { codigo, repartidor } = await createTestRepartidor()
     const enBodega = async () => {
-      const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia())
+      const { guia } = await phoneComercio.api.guias.crear(buildGuia())
       for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(guia, { estado })
       return guia
     }
     const [una, otra] = [await enBodega(), await enBodega()]
-    const suya = await enRuta(entorno, comercioDelTelefono, repartidor)
-    await abrirTelefono({ permissions: [] }, navegador)
-    await entrarEnLaPagina(codigo)
+    const suya = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone({ permissions: [] }, navegador)
+    await signInOnPage(codigo)
     await titulo('1 por entregar').waitFor()
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
@@ -159,32 +159,32 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       })
     for (const guia of [una, otra, suya]) {
       await mostrar(guia)
-      await pagina.getByText(`${enGrupos(guia)} en la lista.`).waitFor()
+      await pagina.getByText(`${groupCode(guia)} en la lista.`).waitFor()
     }
     await mostrar(una)
     await pagina.getByText('3 guías').waitFor()
-    await revisarVentana('tomar-varias')
-    await boton('Salir a ruta con 2').tap()
+    await checkWindow('tomar-varias')
+    await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
-    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(suya)).waitFor()
-    for (const guia of [una, otra]) await hasta(async () => (await tiposDeEventos(guia)).includes('en_ruta'))
-    await inicio()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(groupCode(suya)).waitFor()
+    for (const guia of [una, otra]) await hasta(async () => (await readShortEventoTypes(guia)).includes('en_ruta'))
+    await goHome()
     await titulo('3 por entregar').waitFor()
-    expect((await tiposDeEventos(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
+    expect((await readShortEventoTypes(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 
   it('uses the browser’s own reader where there is one', async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono(
+    const { codigo } = await createTestRepartidor()
+    await openPhone(
       {
         alEmpezar: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
         async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
       },
       navegador,
     )
-    await entrarEnLaPagina(codigo)
+    await signInOnPage(codigo)
     await enlace('Escanear').tap()
-    await titulo(enGrupos(enCamara)).waitFor()
-    expect(puente.pasados.some((una) => una.includes('lector.'))).toBe(false)
+    await titulo(groupCode(enCamara)).waitFor()
+    expect(phoneBridge.pasados.some((una) => una.includes('lector.'))).toBe(false)
   })
 })

@@ -4,38 +4,38 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PoliticaDeEvidencia } from '../../../server/generado/contrato/tipos/index.ts'
 import {
-  evidenciaPara,
-  faltaEvidencia,
-  loQueLleva,
-  pideAparte,
+  evidenceFor,
+  evidenceParts,
+  findMissingEvidence,
+  needsOwnEvidence,
 } from '../../../server/pages/repartidor/browser/evidencia.ts'
-import { enRuta } from '../../archivos/imagenes.ts'
+import { createGuiaOnRoute } from '../../archivos/imagenes.ts'
 import type { Comercio } from '../../entorno.ts'
-import { hasta, unaGuia } from '../../fabricas.ts'
-import { capturar, hayNavegador } from '../../navegador.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
+import { captureScreen, hasBrowser } from '../../navegador.ts'
 import { leerPdf } from '../../pruebasEntrega/leerPdf.ts'
-import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
+import { checkBars, checkLargeText } from '../revisar.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  contexto,
-  dibujarFirma,
-  enElTelefono,
+  checkWindow,
+  createColorFoto,
+  createTestRepartidor,
+  drawFirma,
+  dumpPhoneDatabase,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  evaluar,
-  fotoDeColor,
-  inicio,
-  instalado,
-  llenarEntrega,
-  nuevoRepartidor,
+  evaluateOnPhone,
+  fillEntrega,
+  goHome,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
-  puente,
-  revisarVentana,
+  phoneBridge,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
 const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidencia => ({
@@ -46,55 +46,69 @@ const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidenc
 })
 
 describe('the evidence of one delivery of several parcels', () => {
-  const de = (cambios: Partial<PoliticaDeEvidencia>, elMismo = true) => ({ politica: politica(cambios), elMismo })
+  const de = (cambios: Partial<PoliticaDeEvidencia>, elMismo = true) => ({
+    politica: politica(cambios),
+    isSamePerson: elMismo,
+  })
 
   it('is the strictest of all, without signature and document of other receivers', () => {
-    expect(
-      evidenciaPara([de({ fotos_minimas: 2, firma: 'no' }), de({ firma: 'obligatoria', documento: 'no' })]),
-    ).toEqual({
-      fotos_minimas: 2,
-      firma: 'obligatoria',
-      documento: 'opcional',
-    })
+    expect(evidenceFor([de({ fotos_minimas: 2, firma: 'no' }), de({ firma: 'obligatoria', documento: 'no' })])).toEqual(
+      {
+        fotos_minimas: 2,
+        firma: 'obligatoria',
+        documento: 'opcional',
+      },
+    )
     const otroRecibe = de({ fotos_minimas: 4, firma: 'obligatoria', documento: 'obligatoria' }, false)
-    expect(evidenciaPara([de({ firma: 'no', documento: 'no' }), otroRecibe])).toEqual({
+    expect(evidenceFor([de({ firma: 'no', documento: 'no' }), otroRecibe])).toEqual({
       fotos_minimas: 4,
       firma: 'no',
       documento: 'no',
     })
-    expect(evidenciaPara([{ politica: undefined, elMismo: true }])).toEqual(politica())
+    expect(evidenceFor([{ politica: undefined, isSamePerson: true }])).toEqual(politica())
   })
 
   it('takes a parcel apart whose own receiver has to sign or to show a document', () => {
     for (const cual of [{ firma: 'obligatoria' }, { documento: 'obligatoria' }] as const)
-      expect([pideAparte(de(cual, false)), pideAparte(de(cual))]).toEqual([true, false])
-    expect([pideAparte(de({}, false)), pideAparte({ politica: undefined, elMismo: false })]).toEqual([false, false])
+      expect([needsOwnEvidence(de(cual, false)), needsOwnEvidence(de(cual))]).toEqual([true, false])
+    expect([needsOwnEvidence(de({}, false)), needsOwnEvidence({ politica: undefined, isSamePerson: false })]).toEqual([
+      false,
+      false,
+    ])
   })
 
   it('goes with a parcel as far as its merchant admits it', () => {
-    expect(loQueLleva(de({ firma: 'obligatoria' }))).toEqual({ firma: true, documento: true, porque: true })
-    expect(loQueLleva(de({ firma: 'no', documento: 'no' }))).toEqual({ firma: false, documento: false, porque: false })
-    expect(loQueLleva(de({ firma: 'obligatoria' }, false))).toEqual({ firma: false, documento: false, porque: false })
+    expect(evidenceParts(de({ firma: 'obligatoria' }))).toEqual({ firma: true, documento: true, reason: true })
+    expect(evidenceParts(de({ firma: 'no', documento: 'no' }))).toEqual({
+      firma: false,
+      documento: false,
+      reason: false,
+    })
+    expect(evidenceParts(de({ firma: 'obligatoria' }, false))).toEqual({
+      firma: false,
+      documento: false,
+      reason: false,
+    })
   })
 
   it('says how many photos are missing', () => {
     const nada = { fotos: [], trazos: null, sin_firma: '', documento: '' }
-    expect(faltaEvidencia(politica(), nada)).toEqual({ fotos: 'Tome una foto por lo menos.' })
-    expect(faltaEvidencia(politica({ fotos_minimas: 3 }), { ...nada, fotos: [1, 2] })).toEqual({
+    expect(findMissingEvidence(politica(), nada)).toEqual({ fotos: 'Tome una foto por lo menos.' })
+    expect(findMissingEvidence(politica({ fotos_minimas: 3 }), { ...nada, fotos: [1, 2] })).toEqual({
       fotos: 'Falta 1 foto: el comercio pide 3 por lo menos.',
     })
   })
 })
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   let comercio: Comercio
-  usarTelefono()
+  usePhone()
   beforeAll(async () => {
-    comercio = await entorno.nuevoComercio()
+    comercio = await phoneEnvironment.nuevoComercio()
   })
 
   const pedir = (evidencia: PoliticaDeEvidencia) =>
-    entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
+    phoneEnvironment.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia })
   const conPdf = (guia: string) =>
     hasta(async () => {
       const prueba = await comercio.api.guias.pruebaEntrega(guia).catch(() => undefined)
@@ -103,37 +117,37 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   const bytesDe = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   async function empezar(evidencia: PoliticaDeEvidencia) {
     await pedir(evidencia)
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, comercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
     return { guia, repartidor }
   }
   const tomarFoto = async (numero: number) => {
-    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText(`Foto ${numero}`, { exact: true }).waitFor()
   }
 
   it('tells that a required signature is missing, and delivers with the reason, which every document states', async () => {
     const { guia } = await empezar(politica({ firma: 'obligatoria' }))
-    await llenarEntrega(guia)
+    await fillEntrega(guia)
     await pagina.getByText('(la pide el comercio)').waitFor()
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Pida la firma, o elija por qué no la hay.').waitFor()
     await pagina.getByText('precisión de unos 8 m').waitFor()
-    await revisarVentana('firma-obligatoria')
+    await checkWindow('firma-obligatoria')
     const porque = pagina.getByLabel('Si no firma, ¿por qué?')
     await porque.selectOption('Sin contacto')
     // A signature takes the reason's place.
-    await dibujarFirma()
+    await drawFirma()
     expect(await porque.count()).toBe(0)
-    await boton('Borrar').tap()
+    await locateButton('Borrar').tap()
     expect(await porque.inputValue()).toBe('')
     await porque.selectOption('Se negó')
-    await expect.poll(enElTelefono).toContain('"se_nego"')
+    await expect.poll(dumpPhoneDatabase).toContain('"se_nego"')
     await pagina.reload()
     await expect.poll(() => porque.inputValue()).toBe('se_nego')
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     const prueba = await conPdf(guia)
     expect(prueba).toMatchObject({
@@ -147,8 +161,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const carpeta = await mkdtemp(join(tmpdir(), 'guias-evidencia-'))
     try {
       await writeFile(join(carpeta, 'prueba.pdf'), pdf)
-      const verificar = await contexto.newPage()
-      await verificar.goto(`${puente.url}/verificar/${guia}`)
+      const verificar = await phoneContext.newPage()
+      await verificar.goto(`${phoneBridge.url}/verificar/${guia}`)
       await verificar.getByLabel('Elegir el PDF').setInputFiles(join(carpeta, 'prueba.pdf'))
       await verificar.getByText('No: se negó').waitFor()
       await verificar.close()
@@ -159,22 +173,22 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('asks for as many photos and the document as the merchant needs', async () => {
     const { guia } = await empezar({ fotos_minimas: 3, firma: 'no', documento: 'obligatoria' })
-    await llenarEntrega(guia)
+    await fillEntrega(guia)
     await pagina.getByText('(3 a 10)').waitFor()
     expect(await pagina.locator('canvas.firma').count()).toBe(0)
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Faltan 2 fotos: el comercio pide 3 por lo menos.').waitFor()
     await pagina.getByText('Escriba el número del documento de quien recibe.').waitFor()
     await pagina.getByText('precisión de unos 8 m').waitFor()
-    await revisarVentana('documento-obligatorio')
-    await revisarBarras(pagina)
-    await revisarLetrasGrandes(pagina)
-    await capturar(pagina, 'repartidor-documento-obligatorio-letras')
+    await checkWindow('documento-obligatorio')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
+    await captureScreen(pagina, 'repartidor-documento-obligatorio-letras')
     await pagina.setViewportSize({ width: 360, height: 740 })
     await tomarFoto(2)
     await tomarFoto(3)
     await pagina.getByLabel('Número del documento').fill('2456 78901 0101')
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     expect(await conPdf(guia)).toMatchObject({
       fotos: [{}, {}, {}],
@@ -186,24 +200,24 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('asks for neither signature nor document where the merchant admits none', async () => {
     const { guia } = await empezar({ fotos_minimas: 1, firma: 'no', documento: 'no' })
-    await llenarEntrega(guia)
+    await fillEntrega(guia)
     expect(await pagina.getByLabel(/documento/i).count()).toBe(0)
     expect(await pagina.locator('canvas.firma').count()).toBe(0)
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     expect(await conPdf(guia)).toMatchObject({ evidencia: { faltas: [], pagina_anterior: false } })
   })
 
   it('sends what an earlier page queued, which is accepted and marked', async () => {
     const { guia } = await empezar(politica())
-    await instalado()
-    await abrirGuia(guia)
-    await contexto.setOffline(true)
-    await llenarEntrega(guia)
-    await boton('Confirmar la entrega').tap()
+    await waitForInstall()
+    await openGuiaPage(guia)
+    await phoneContext.setOffline(true)
+    await fillEntrega(guia)
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     // The queue as an earlier page left it: without the members that are new.
-    await evaluar(`new Promise((hecho) => { const abierta = indexedDB.open('repartidor')
+    await evaluateOnPhone(`new Promise((hecho) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
         const tx = db.transaction('acciones', 'readwrite')
         const cursor = tx.objectStore('acciones').openCursor()
@@ -212,8 +226,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
           cursor.result.update({ ...cursor.result.value, entrega }); cursor.result.continue() }
         tx.oncomplete = () => { db.close(); hecho(1) } } })`)
     await pedir(politica({ firma: 'obligatoria' }))
-    await contexto.setOffline(false)
-    await inicio()
+    await phoneContext.setOffline(false)
+    await goHome()
     const prueba = await conPdf(guia)
     expect(prueba).toMatchObject({
       firma: null,
@@ -225,15 +239,15 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('judges what was queued without coverage by what was asked for at the door', async () => {
     const { guia } = await empezar(politica())
-    await instalado()
-    await abrirGuia(guia)
-    await contexto.setOffline(true)
-    await llenarEntrega(guia)
-    await boton('Confirmar la entrega').tap()
+    await waitForInstall()
+    await openGuiaPage(guia)
+    await phoneContext.setOffline(true)
+    await fillEntrega(guia)
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     await pedir(politica({ fotos_minimas: 2 }))
-    await contexto.setOffline(false)
-    await inicio()
+    await phoneContext.setOffline(false)
+    await goHome()
     expect(await conPdf(guia)).toMatchObject({
       evidencia: { fotos_minimas: 2, faltas: ['fotos'], pagina_anterior: true },
     })
@@ -241,23 +255,23 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('takes apart a parcel of the same door whose own receiver has to sign', async () => {
     const { guia, repartidor } = await empezar(politica({ firma: 'obligatoria' }))
-    const vecina = await comercio.api.guias.crear(unaGuia({ destinatario: 'Luis Pérez' }))
+    const vecina = await comercio.api.guias.crear(buildGuia({ destinatario: 'Luis Pérez' }))
     for (const estado of ['recolectado', 'en_ruta'])
-      await entorno.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
-    await inicio()
+      await phoneEnvironment.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
+    await goHome()
     await pagina.reload()
     await titulo('2 por entregar').waitFor()
-    await llenarEntrega(guia, { firmar: true })
+    await fillEntrega(guia, { firmar: true })
     await pagina.getByRole('checkbox').check()
-    await boton('Lo recibe Luis Pérez').tap()
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Lo recibe Luis Pérez').tap()
+    await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Pide la firma o el documento de quien lo recibe: entréguelo aparte.').waitFor()
-    await revisarVentana('firma-aparte')
+    await checkWindow('firma-aparte')
     await pagina.getByRole('checkbox').uncheck()
-    await boton('Confirmar la entrega').tap()
+    await locateButton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     expect(await conPdf(guia)).toMatchObject({ firma: {}, evidencia: { faltas: [] } })
-    await abrirGuia(vecina.guia)
+    await openGuiaPage(vecina.guia)
     await enlace('Entregar').waitFor()
   })
 })

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { hayNavegador } from '../../navegador.ts'
-import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
+import { hasBrowser } from '../../navegador.ts'
+import { checkBars, checkLargeText } from '../revisar.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  contexto,
+  checkWindow,
+  createGuiaIn,
+  createTestRepartidor,
   enlace,
-  entrarEnLaPagina,
-  evaluar,
-  guiaEn,
-  inicio,
-  llenarEntrega,
-  nuevoRepartidor,
+  evaluateOnPhone,
+  fillEntrega,
+  goHome,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
+  phoneContext,
   registrarComoOperador,
-  revisarVentana,
+  signInOnPage,
   titulo,
-  usarTelefono,
+  usePhone,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 const AQUI = { lat: 14.7189, lng: -90.6442 }
 const aMetros = (metros: number) => ({ lat: AQUI.lat + metros / 111_200, lng: AQUI.lng })
@@ -32,23 +32,23 @@ const LARGA = {
 const parada = () => pagina.locator('.parada')
 const botones = () => parada().locator('.par a').allTextContents()
 const situar = (metros: number) =>
-  contexto.setGeolocation({ latitude: aMetros(metros).lat, longitude: AQUI.lng, accuracy: 8 })
+  phoneContext.setGeolocation({ latitude: aMetros(metros).lat, longitude: AQUI.lng, accuracy: 8 })
 
 /** Parcels at these distances to the north, in the hands of a courier who has just signed in. */
 async function llevar(estados: readonly string[], ...lejos: number[]) {
-  const { codigo, repartidor } = await nuevoRepartidor()
+  const { codigo, repartidor } = await createTestRepartidor()
   const guias: string[] = []
   for (const [i, metros] of lejos.entries()) {
     const datos = i === 0 ? LARGA : { destinatario: `Vecina ${i}`, direccion: `${i}a avenida 5-67, zona 3` }
-    guias.push(await guiaEn(repartidor, estados, { ...datos, ...aMetros(metros) }))
+    guias.push(await createGuiaIn(repartidor, estados, { ...datos, ...aMetros(metros) }))
   }
-  await abrirTelefono()
-  await entrarEnLaPagina(codigo)
+  await openPhone()
+  await signInOnPage(codigo)
   await parada().waitFor()
   return guias as [string, ...string[]]
 }
 
-describe.skipIf(!hayNavegador)('the first screen', () => {
+describe.skipIf(!hasBrowser)('the first screen', () => {
   it('shows the next stop with what to do there, and the two after it, on a small phone', async () => {
     const [primera] = await llevar(['recolectado', 'en_ruta'], 330, 700, 1_200, 2_000)
     await titulo('4 por entregar').waitFor()
@@ -60,12 +60,12 @@ describe.skipIf(!hayNavegador)('the first screen', () => {
     expect(await botones()).toEqual(['Ir', 'Entregar'])
     // With the longest texts, one more stop is whole above the bar; with short ones, two are.
     const visibles = () =>
-      evaluar<number>(`(() => { const bar = document.querySelector('.pestanas').getBoundingClientRect().top
+      evaluateOnPhone<number>(`(() => { const bar = document.querySelector('.pestanas').getBoundingClientRect().top
         return [...document.querySelectorAll('.breve')].filter((f) => f.getBoundingClientRect().bottom <= bar).length })()`)
     expect(await visibles()).toBeGreaterThanOrEqual(1)
-    await revisarVentana('inicio')
-    await revisarBarras(pagina)
-    await revisarLetrasGrandes(pagina)
+    await checkWindow('inicio')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
     await registrarComoOperador(primera, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
     await parada().getByText('Vecina 1').waitFor()
@@ -80,7 +80,7 @@ describe.skipIf(!hayNavegador)('the first screen', () => {
     await situar(300)
     await parada().getByText('Ya está aquí').waitFor()
     expect(await botones()).toEqual(['Entregar', 'No se pudo entregar'])
-    await revisarVentana('inicio-en-la-puerta')
+    await checkWindow('inicio-en-la-puerta')
     await enlace('Entregar').tap()
     await titulo('Entregar').waitFor()
   })
@@ -91,40 +91,40 @@ describe.skipIf(!hayNavegador)('the first screen', () => {
     await enlace('Salir a ruta con 2').tap()
     await titulo('Marcar varias').waitFor()
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(2)
-    await boton('Salir a ruta con 2').tap()
+    await locateButton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
     await enlace('Ver la lista').tap()
     await expect.poll(botones).toEqual(['Ir', 'Entregar'])
   })
 
   it('counts the parcels of one door', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    for (const metros of [330, 340, 900]) await guiaEn(repartidor, ['recolectado', 'en_ruta'], aMetros(metros))
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
+    const { codigo, repartidor } = await createTestRepartidor()
+    for (const metros of [330, 340, 900]) await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], aMetros(metros))
+    await openPhone()
+    await signInOnPage(codigo)
     await parada().getByText('2 paquetes en esta puerta').waitFor()
   })
 
   it('keeps the colours that the courier chose, also after he left', async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono({ colorScheme: 'light' })
-    await entrarEnLaPagina(codigo)
-    const fondo = () => evaluar<string>(`getComputedStyle(document.body).backgroundColor`)
+    const { codigo } = await createTestRepartidor()
+    await openPhone({ colorScheme: 'light' })
+    await signInOnPage(codigo)
+    const fondo = () => evaluateOnPhone<string>(`getComputedStyle(document.body).backgroundColor`)
     const barra = () =>
-      evaluar<string>(`[...document.querySelectorAll('meta[name=theme-color]')]
+      evaluateOnPhone<string>(`[...document.querySelectorAll('meta[name=theme-color]')]
         .filter(({ media }) => matchMedia(media).matches).map(({ content }) => content).join()`)
     const [claro, barraClara] = [await fondo(), await barra()]
     await enlace('Más').tap()
     await pagina.getByText('Oscuro').tap()
     await expect.poll(fondo).not.toBe(claro)
     expect(await barra()).toBe('#0d1110')
-    await revisarVentana('oscuro')
+    await checkWindow('oscuro')
     await pagina.reload()
     await expect.poll(fondo).not.toBe(claro)
-    await boton('Salir').tap()
+    await locateButton('Salir').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     expect(await fondo()).not.toBe(claro)
-    await entrarEnLaPagina(codigo)
+    await signInOnPage(codigo)
     await enlace('Más').tap()
     await pagina.getByText('Del teléfono').tap()
     await expect.poll(fondo).toBe(claro)
@@ -133,18 +133,18 @@ describe.skipIf(!hayNavegador)('the first screen', () => {
 
   it('leads to what is to be sent, and to a delivery that is not finished', async () => {
     const [primera] = await llevar(['recolectado', 'en_ruta'], 330)
-    await contexto.setOffline(true)
-    await abrirGuia(primera)
+    await phoneContext.setOffline(true)
+    await openGuiaPage(primera)
     await enlace('Anotar algo').tap()
     await pagina.getByRole('textbox').fill('El portón está cerrado')
-    await boton('Guardar la nota').tap()
-    await boton('Guardar la nota').waitFor({ state: 'detached' })
-    await llenarEntrega(primera, { fotos: 0 })
-    await inicio()
+    await locateButton('Guardar la nota').tap()
+    await locateButton('Guardar la nota').waitFor({ state: 'detached' })
+    await fillEntrega(primera, { fotos: 0 })
+    await goHome()
     await pagina.getByRole('link', { name: /Hecho.*1 por enviar/ }).waitFor()
     await pagina.getByRole('link', { name: 'Terminar la entrega de' }).waitFor()
-    await revisarVentana('inicio-con-pendientes')
-    await contexto.setOffline(false)
+    await checkWindow('inicio-con-pendientes')
+    await phoneContext.setOffline(false)
     await expect.poll(() => pagina.getByText('por enviar', { exact: true }).count()).toBe(0)
   })
 })

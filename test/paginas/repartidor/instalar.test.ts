@@ -1,58 +1,58 @@
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
+import { FULL_RUN_ONLY } from '../../fabricas.ts'
+import { hasBrowser } from '../../navegador.ts'
 import {
-  abrirTelefono,
-  boton,
-  entrarEnLaPagina,
-  evaluar,
-  nuevoRepartidor,
+  checkWindow,
+  createTestRepartidor,
+  evaluateOnPhone,
+  locateButton,
+  openPhone,
   pagina,
-  revisarVentana,
-  salir,
+  signInOnPage,
+  signOutOfPage,
   titulo,
-  usarTelefono,
+  usePhone,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 /** What Chromium does where it may; in a private window, such as a test's, it never may. */
 const ofrecer = () =>
-  evaluar<boolean>(`(() => { const oferta = new Event('beforeinstallprompt', { cancelable: true })
+  evaluateOnPhone<boolean>(`(() => { const oferta = new Event('beforeinstallprompt', { cancelable: true })
     oferta.prompt = () => { window.preguntas = (window.preguntas ?? 0) + 1
       dispatchEvent(new Event('appinstalled')); return Promise.resolve({ outcome: 'accepted' }) }
     return !dispatchEvent(oferta) })()`)
 const IPHONE = `Object.defineProperty(Navigator.prototype, 'standalone', { value: false })`
 const sugerencia = () => pagina.getByRole('region', { name: 'Instalar' })
 
-describe.skipIf(!hayNavegador)('installing the page', () => {
+describe.skipIf(!hasBrowser)('installing the page', () => {
   it('is offered to whoever has signed in, by a tap, until it is done', async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono()
+    const { codigo } = await createTestRepartidor()
+    await openPhone()
     await pagina.getByLabel('Su código').waitFor()
     expect(await ofrecer()).toBe(true)
     expect(await sugerencia().count()).toBe(0)
-    await entrarEnLaPagina(codigo)
+    await signInOnPage(codigo)
     await sugerencia().waitFor()
-    await revisarVentana('instalar')
-    await boton('Instalar').tap()
+    await checkWindow('instalar')
+    await locateButton('Instalar').tap()
     await sugerencia().waitFor({ state: 'detached' })
-    expect(await evaluar('window.preguntas')).toBe(1)
+    expect(await evaluateOnPhone('window.preguntas')).toBe(1)
   })
 
-  it('is told how on an iPhone, and never again to whoever doesn’t want it', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono({ alEmpezar: IPHONE })
-    await entrarEnLaPagina(codigo)
+  it('is told how on an iPhone, and never again to whoever doesn’t want it', FULL_RUN_ONLY, async () => {
+    const { codigo } = await createTestRepartidor()
+    await openPhone({ alEmpezar: IPHONE })
+    await signInOnPage(codigo)
     await pagina.getByText('«Agregar a inicio»').waitFor()
-    expect(await boton('Instalar').count()).toBe(0)
-    await revisarVentana('instalar-iphone')
-    await boton('No, gracias').tap()
+    expect(await locateButton('Instalar').count()).toBe(0)
+    await checkWindow('instalar-iphone')
+    await locateButton('No, gracias').tap()
     await sugerencia().waitFor({ state: 'detached' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
-    await salir()
-    await entrarEnLaPagina(codigo)
+    await signOutOfPage()
+    await signInOnPage(codigo)
     await titulo('Hola, Carlos').waitFor()
     expect(await sugerencia().count()).toBe(0)
   })
@@ -64,18 +64,18 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
     ],
     ['an app on an iPhone', IPHONE.replace('false', 'true')],
   ])('is not offered where the page is already %s', async (_, alEmpezar) => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono({ alEmpezar })
-    await entrarEnLaPagina(codigo)
+    const { codigo } = await createTestRepartidor()
+    await openPhone({ alEmpezar })
+    await signInOnPage(codigo)
     await ofrecer()
-    await evaluar('new Promise(requestAnimationFrame)')
+    await evaluateOnPhone('new Promise(requestAnimationFrame)')
     expect(await sugerencia().count()).toBe(0)
   })
 
   it('is not offered where it can’t be', async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
+    const { codigo } = await createTestRepartidor()
+    await openPhone()
+    await signInOnPage(codigo)
     await pagina.getByText('Escanee los paquetes').waitFor()
     expect(await sugerencia().count()).toBe(0)
   })

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../../archivos/imagenes.ts'
+import { createGuiaOnRoute } from '../../archivos/imagenes.ts'
 import { hasta } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
-import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
+import { hasBrowser } from '../../navegador.ts'
+import { checkBars, checkLargeText } from '../revisar.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  comercioDelTelefono,
-  contexto,
+  checkWindow,
+  createTestRepartidor,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  instalado,
-  nuevoRepartidor,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
-  revisarVentana,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  signInOnPage,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 const DIA_MS = 86_400_000
 /** The day after some days, by the calendar of the phone, which is this machine's. */
@@ -30,41 +30,41 @@ const enDias = (dias: number) => {
 }
 
 async function anteElIntento() {
-  const { codigo, repartidor } = await nuevoRepartidor()
-  const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
-  await abrirTelefono()
-  await entrarEnLaPagina(codigo)
-  await abrirGuia(guia)
+  const { codigo, repartidor } = await createTestRepartidor()
+  const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+  await openPhone()
+  await signInOnPage(codigo)
+  await openGuiaPage(guia)
   await enlace('No se pudo entregar').tap()
   await pagina.getByLabel('Pidió otro día').check()
   return guia
 }
-const decisionDe = async (guia: string) => (await comercioDelTelefono.api.guias.obtener(guia)).decision
+const decisionDe = async (guia: string) => (await phoneComercio.api.guias.obtener(guia)).decision
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
     const guia = await anteElIntento()
     const dia = pagina.getByLabel('¿Qué día lo quiere?')
-    await instalado()
-    await contexto.setOffline(true)
-    await boton('Registrar').tap()
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await locateButton('Registrar').tap()
     await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
-    await revisarVentana('otro-dia')
-    await revisarBarras(pagina)
-    await revisarLetrasGrandes(pagina)
+    await checkWindow('otro-dia')
+    await checkBars(pagina)
+    await checkLargeText(pagina)
     for (const malo of [enDias(0), enDias(31)]) {
       await dia.fill(malo)
-      await boton('Registrar').tap()
+      await locateButton('Registrar').tap()
       await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
     }
     const pedido = enDias(4)
     await dia.fill(pedido)
-    await boton('Registrar').tap()
+    await locateButton('Registrar').tap()
     await titulo('Intento anotado').waitFor()
-    await contexto.setOffline(false)
+    await phoneContext.setOffline(false)
     await hasta(async () => (await decisionDe(guia))?.estado === 'tomada')
     expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
-    await abrirGuia(guia)
+    await openGuiaPage(guia)
     await pagina.getByText(`Otro intento el ${pedido.split('-').reverse().join('/')}`).waitFor()
   })
 
@@ -72,7 +72,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const guia = await anteElIntento()
     await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
     await pagina.getByLabel('No dijo qué día').check()
-    await boton('Registrar').tap()
+    await locateButton('Registrar').tap()
     await titulo('Intento anotado').waitFor()
     await hasta(async () => (await decisionDe(guia)) !== null)
     expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../../server/platform/root.ts'
-import { enRuta } from '../../archivos/imagenes.ts'
-import { hayNavegador } from '../../navegador.ts'
+import { createGuiaOnRoute } from '../../archivos/imagenes.ts'
+import { hasBrowser } from '../../navegador.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  comercioDelTelefono,
-  contexto,
+  createGuiaIn,
+  createTestRepartidor,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  evaluar,
-  guiaEn,
+  evaluateOnPhone,
+  goHome,
   hoy,
-  inicio,
-  instalado,
-  nuevoRepartidor,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
-  paradas,
-  puente,
-  salir,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readStops,
+  signInOnPage,
+  signOutOfPage,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 describe('the order of the stops', () => {
   const HOY = '2026-11-25'
@@ -33,14 +33,14 @@ describe('the order of the stops', () => {
     nombre,
     final: false,
     datos: { decision: null },
-    rumbo: { lugar: { lat, lng, maps_url: null } },
+    heading: { lugar: { lat, lng, maps_url: null } },
     ...mas,
   })
   const paraEl = (fecha: string | null) => ({ datos: { decision: { fecha } } })
   const ordenar = async (filas: object[], desde: object | null) => {
     // Its types are those of a browser, which this project's tests do not have.
-    const { enOrdenDeParadas } = await import(new URL('server/pages/repartidor/browser/paradas.ts', ROOT).href)
-    return enOrdenDeParadas(filas, desde, HOY).map(({ nombre }: { nombre: string }) => nombre)
+    const { inStopOrder } = await import(new URL('server/pages/repartidor/browser/paradas.ts', ROOT).href)
+    return inStopOrder(filas, desde, HOY).map(({ nombre }: { nombre: string }) => nombre)
   }
   const NORTE = [en('a 3', 14.63, -90.5), en('a 1', 14.61, -90.5), en('a 2', 14.62, -90.5), en('al sur', 14.585, -90.5)]
 
@@ -68,7 +68,7 @@ describe('the order of the stops', () => {
       en('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { decision: { accion: 'devolver' } } }),
       en('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...paraEl(HOY) }),
       en('sin lugar', null, null),
-      en('sin datos', null, null, { datos: null, rumbo: null }),
+      en('sin datos', null, null, { datos: null, heading: null }),
       en('hoy', 14.7, -90.5, paraEl(HOY)),
       en('de ayer', 14.69, -90.5, paraEl('2026-11-24')),
     ]
@@ -109,7 +109,7 @@ async function tres(repartidor: string) {
   const guias: string[] = []
   for (const [i, direccion] of ['3a calle', '2a calle', '1a calle'].entries())
     guias.push(
-      await guiaEn(repartidor, ['recolectado', 'en_ruta'], {
+      await createGuiaIn(repartidor, ['recolectado', 'en_ruta'], {
         direccion,
         destinatario: `Vecina de la ${direccion}`,
         ...alNorte(i + 0.1),
@@ -118,65 +118,65 @@ async function tres(repartidor: string) {
   return guias as [string, string, string]
 }
 const fallarAqui = async (guia: string) => {
-  await abrirGuia(guia)
+  await openGuiaPage(guia)
   await enlace('No se pudo entregar').tap()
   await pagina.getByLabel('No había nadie').check()
-  await boton('Registrar').tap()
+  await locateButton('Registrar').tap()
   await titulo('Intento anotado').waitFor()
 }
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   it('begins where the courier is, stays after a reload, and goes on after each stop, also without coverage', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
+    const { codigo, repartidor } = await createTestRepartidor()
     const [cerca, media] = await tres(repartidor)
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
-    await expect.poll(paradas).toEqual(['3a calle', '2a calle', '1a calle'])
+    await openPhone()
+    await signInOnPage(codigo)
+    await expect.poll(readStops).toEqual(['3a calle', '2a calle', '1a calle'])
     await pagina.getByText('a 100 m').waitFor()
-    await instalado()
-    await contexto.setOffline(true)
+    await waitForInstall()
+    await phoneContext.setOffline(true)
     // Somewhere else: the order does not move by itself.
-    await contexto.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
     await pagina.reload()
-    await expect.poll(paradas).toEqual(['3a calle', '2a calle', '1a calle'])
-    await contexto.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
+    await expect.poll(readStops).toEqual(['3a calle', '2a calle', '1a calle'])
+    await phoneContext.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
     await fallarAqui(cerca)
     await enlace('Siguiente: Vecina de la 2a calle').tap()
     await titulo(new RegExp(media.slice(0, 4))).waitFor()
     // From the far end, the way goes back.
-    await contexto.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
-    await pagina.goto(`${puente.url}/repartidor#/mas`)
-    await boton('Ordenar desde aquí').tap()
+    await phoneContext.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await pagina.goto(`${phoneBridge.url}/repartidor#/mas`)
+    await locateButton('Ordenar desde aquí').tap()
     // What was tried comes last, until somebody decides what becomes of it.
-    await expect.poll(paradas).toEqual(['1a calle', '2a calle', '3a calle'])
+    await expect.poll(readStops).toEqual(['1a calle', '2a calle', '3a calle'])
     await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText('3a calle', { exact: true }).waitFor()
   })
 
   it('begins at the last stop if it may not know where the phone is, and before it by address', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
+    const { codigo, repartidor } = await createTestRepartidor()
     const [cerca] = await tres(repartidor)
-    await abrirTelefono({ permissions: [] })
-    await entrarEnLaPagina(codigo)
-    await expect.poll(paradas).toEqual(['1a calle', '2a calle', '3a calle'])
+    await openPhone({ permissions: [] })
+    await signInOnPage(codigo)
+    await expect.poll(readStops).toEqual(['1a calle', '2a calle', '3a calle'])
     await fallarAqui(cerca)
     await enlace('Siguiente: Vecina de la 2a calle').waitFor()
-    await inicio()
-    await expect.poll(paradas).toEqual(['2a calle', '1a calle', '3a calle'])
+    await goHome()
+    await expect.poll(readStops).toEqual(['2a calle', '1a calle', '3a calle'])
     await pagina.getByText('a 1,0 km').waitFor()
   })
 
   it('forgets where the day began when another courier signs in', async () => {
-    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    await enRuta(entorno, comercioDelTelefono, carlos.repartidor)
+    const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
+    await createGuiaOnRoute(phoneEnvironment, phoneComercio, carlos.repartidor)
     await tres(berta.repartidor)
-    await abrirTelefono({ permissions: [] })
-    await entrarEnLaPagina(carlos.codigo)
+    await openPhone({ permissions: [] })
+    await signInOnPage(carlos.codigo)
     await titulo('1 por entregar').waitFor()
-    await fallarAqui((await evaluar<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
+    await fallarAqui((await evaluateOnPhone<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
     await hoy()
     await pagina.getByText('Enviado hoy (1)').waitFor()
-    await salir()
-    await entrarEnLaPagina(berta.codigo)
-    await expect.poll(paradas).toEqual(['1a calle', '2a calle', '3a calle'])
+    await signOutOfPage()
+    await signInOnPage(berta.codigo)
+    await expect.poll(readStops).toEqual(['1a calle', '2a calle', '3a calle'])
   })
 })

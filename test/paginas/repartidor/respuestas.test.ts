@@ -1,9 +1,9 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../../entorno.ts'
-import { ESTILO_DE_MARCA, sinEstiloDeMarca } from '../../fabricas.ts'
+import { shareEnvironment } from '../../entorno.ts'
+import { ESTILO_DE_MARCA, stripBrandStyle } from '../../fabricas.ts'
 
-const entorno = compartirEntorno()
+const entorno = shareEnvironment()
 
 describe('what the service answers', () => {
   const leer = (ruta: string, metodo = 'GET') => fetch(entorno.url + ruta, { method: metodo, redirect: 'manual' })
@@ -12,7 +12,7 @@ describe('what the service answers', () => {
     const respuesta = await leer('/repartidor')
     expect(respuesta.status).toBe(200)
     const html = await respuesta.text()
-    expect(sinEstiloDeMarca(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="|https?:/)
+    expect(stripBrandStyle(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="|https?:/)
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'referrer-policy': 'no-referrer',
@@ -49,7 +49,7 @@ describe('what the service answers', () => {
       "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     )
     expect(respuesta.headers.get('cache-control')).toBe('no-store')
-    const { cuerpo: manifiesto } = await entorno.pedir('GET', '/repartidor/manifiesto.webmanifest')
+    const { cuerpo: manifiesto } = await entorno.request('GET', '/repartidor/manifiesto.webmanifest')
     expect(manifiesto).toMatchObject({ lang: 'es', display: 'standalone', start_url: '../repartidor' })
     for (const { src, sizes } of manifiesto.icons) {
       const { width, height } = await sharp(await (await leer(`/repartidor/${src}`)).arrayBuffer()).metadata()

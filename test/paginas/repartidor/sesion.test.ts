@@ -1,83 +1,83 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../../archivos/imagenes.ts'
-import { COMPLETO, hasta } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
+import { createGuiaOnRoute } from '../../archivos/imagenes.ts'
+import { FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
+import { hasBrowser } from '../../navegador.ts'
 import {
-  abrirGuia,
-  abrirTelefono,
-  boton,
-  comercioDelTelefono,
-  contexto,
-  enElTelefono,
-  enGrupos,
+  checkWindow,
+  createColorFoto,
+  createTestRepartidor,
+  dumpPhoneDatabase,
   enlace,
-  entorno,
-  entrarEnLaPagina,
-  evaluar,
-  fallarIntento,
-  fotoDeColor,
+  evaluateOnPhone,
+  failIntento,
+  fillEntrega,
+  goHome,
+  groupCode,
   hoy,
-  inicio,
-  instalado,
-  llenarEntrega,
-  nuevoRepartidor,
+  locateButton,
+  openGuiaPage,
+  openPhone,
   pagina,
-  pruebaDe,
-  puente,
-  revisarVentana,
-  salir,
-  tiposDeEventos,
+  phoneBridge,
+  phoneComercio,
+  phoneContext,
+  phoneEnvironment,
+  readPrueba,
+  readShortEventoTypes,
+  signInOnPage,
+  signOutOfPage,
   titulo,
-  usarTelefono,
+  usePhone,
+  waitForInstall,
 } from './telefono.ts'
 
-usarTelefono()
+usePhone()
 
 /** The cookies that open something; what the phone is known by stays when somebody leaves. */
-const deSesion = async () => (await contexto.cookies()).filter(({ name }) => name !== 'guias_dispositivo')
+const deSesion = async () => (await phoneContext.cookies()).filter(({ name }) => name !== 'guias_dispositivo')
 
 /** Two couriers with a parcel each; the first one has his open on the phone. */
 async function conDosRepartidores() {
-  const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+  const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
   const [guia, deBerta] = [
-    await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
-    await enRuta(entorno, comercioDelTelefono, berta.repartidor),
+    await createGuiaOnRoute(phoneEnvironment, phoneComercio, carlos.repartidor),
+    await createGuiaOnRoute(phoneEnvironment, phoneComercio, berta.repartidor),
   ]
-  await abrirTelefono()
-  await entrarEnLaPagina(carlos.codigo)
-  await abrirGuia(guia)
+  await openPhone()
+  await signInOnPage(carlos.codigo)
+  await openGuiaPage(guia)
   await enlace('Entregar').waitFor()
   return { carlos, berta, guia, deBerta }
 }
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
-  it('lets a courier in with his code, and out again', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono()
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  it('lets a courier in with his code, and out again', FULL_RUN_ONLY, async () => {
+    const { codigo } = await createTestRepartidor()
+    await openPhone()
     await pagina.getByLabel('Su código').waitFor()
-    await revisarVentana('entrar')
-    await boton('Entrar').tap()
+    await checkWindow('entrar')
+    await locateButton('Entrar').tap()
     await pagina.getByText('Escriba el código').waitFor()
     await pagina.getByLabel('Su código').fill('AAAAA-AAAAA')
-    await boton('Entrar').tap()
+    await locateButton('Entrar').tap()
     await pagina.getByText('Ese código no es válido').waitFor()
     // As a thumb types it.
-    await entrarEnLaPagina(codigo.toLowerCase().replace('-', ' '))
+    await signInOnPage(codigo.toLowerCase().replace('-', ' '))
     await titulo('Hola, Carlos').waitFor()
-    await revisarVentana('vacio')
+    await checkWindow('vacio')
     const [galleta] = await deSesion()
     expect(galleta).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
-    await salir()
+    await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     expect(await deSesion()).toEqual([])
   })
 
-  it('weighs little, can be installed, and asks nobody else for anything', COMPLETO, async () => {
-    await abrirTelefono()
-    await instalado()
-    const sesion = await contexto.newCDPSession(pagina)
+  it('weighs little, can be installed, and asks nobody else for anything', FULL_RUN_ONLY, async () => {
+    await openPhone()
+    await waitForInstall()
+    const sesion = await phoneContext.newCDPSession(pagina)
     const { installabilityErrors } = await sesion.send('Page.getInstallabilityErrors')
     // A private window cannot install: it is the only thing Chromium has against it.
     expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([])
@@ -97,128 +97,132 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('leaves no draft and no photo of one on the phone when the courier goes', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
-    await abrirGuia(guia)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
     await enlace('Entregar').tap()
-    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
+    await pagina.locator('input[type=file]').setInputFiles(await createColorFoto())
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
-    await expect.poll(() => enElTelefono()).not.toMatch(/"borradores",\[\]|"imagenes",\[\]/)
-    await salir()
-    await boton('Salir de todos modos').tap()
+    await expect.poll(() => dumpPhoneDatabase()).not.toMatch(/"borradores",\[\]|"imagenes",\[\]/)
+    await signOutOfPage()
+    await locateButton('Salir de todos modos').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    const quedan = await enElTelefono()
+    const quedan = await dumpPhoneDatabase()
     for (const almacen of ['acciones', 'borradores', 'guias', 'imagenes']) expect(quedan).toContain(`["${almacen}",[]]`)
   })
 
-  it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
+  it('keeps what was done when the session ends, and never sends it for another courier', FULL_RUN_ONLY, async () => {
     const { carlos, berta, guia, deBerta } = await conDosRepartidores()
     // The operator takes the code away.
-    const nuevo = (await entorno.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
+    const nuevo = (await phoneEnvironment.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
     const [galleta] = await deSesion()
     await hasta(async () => {
       const Cookie = `${galleta!.name}=${galleta!.value}`
-      return (await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401
+      return (await phoneEnvironment.request('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401
     })
-    await fallarIntento(guia)
+    await failIntento(guia)
     await pagina.getByText('Su sesión venció').waitFor()
     await hoy()
     await pagina.getByText('Espera a que entre otra vez').waitFor()
-    await revisarVentana('vencida')
+    await checkWindow('vencida')
     await enlace('Entre otra vez para enviar').tap()
-    await entrarEnLaPagina(berta.codigo)
+    await signInOnPage(berta.codigo)
     await hoy()
     await pagina.getByText('Espera a Carlos Méndez').waitFor()
-    await fallarIntento(deBerta)
-    await hasta(async () => (await tiposDeEventos(deBerta)).includes('intento_fallido'))
-    expect(await tiposDeEventos(guia)).not.toContain('intento_fallido')
+    await failIntento(deBerta)
+    await hasta(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    expect(await readShortEventoTypes(guia)).not.toContain('intento_fallido')
     // What was at hand for one isn't for the other.
-    expect(await pagina.locator('main').textContent()).not.toContain(enGrupos(guia))
-    await salir()
+    expect(await pagina.locator('main').textContent()).not.toContain(groupCode(guia))
+    await signOutOfPage()
     await pagina.getByText('¿Salir sin haberlo enviado todo?').waitFor()
-    await boton('Quedarme').tap()
-    await salir()
-    await boton('Salir de todos modos').tap()
+    await locateButton('Quedarme').tap()
+    await signOutOfPage()
+    await locateButton('Salir de todos modos').tap()
     await pagina.getByText('guarda una acción sin enviar').waitFor()
-    await entrarEnLaPagina(nuevo)
-    await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
+    await signInOnPage(nuevo)
+    await hasta(async () => (await readShortEventoTypes(guia)).includes('intento_fallido'))
     await hoy()
     await pagina.getByText('Enviado hoy (1)').waitFor()
-    await salir()
+    await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    expect(await enElTelefono()).not.toContain(guia)
+    expect(await dumpPhoneDatabase()).not.toContain(guia)
   })
 
-  it('sends nothing for another courier where the browser has no locks, either', COMPLETO, async () => {
-    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const guia = await enRuta(entorno, comercioDelTelefono, carlos.repartidor)
-    await abrirTelefono({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
-    await entrarEnLaPagina(carlos.codigo)
-    await llenarEntrega(guia)
+  it('sends nothing for another courier where the browser has no locks, either', FULL_RUN_ONLY, async () => {
+    const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, carlos.repartidor)
+    await openPhone({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
+    await signInOnPage(carlos.codigo)
+    await fillEntrega(guia)
     // A photo that is under way while the phone changes hands.
-    const soltar = puente.retener(/\/archivos/)
-    await boton('Confirmar la entrega').tap()
+    const soltar = phoneBridge.retener(/\/archivos/)
+    await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
-    await salir()
-    await boton('Salir de todos modos').tap()
+    await signOutOfPage()
+    await locateButton('Salir de todos modos').tap()
     soltar()
-    await entrarEnLaPagina(berta.codigo)
-    await hasta(async () => (await pruebaDe(guia)).status === 200)
-    const { rows } = await entorno.db.pool.query('select autor from evento where guia = $1 order by secuencia', [guia])
+    await signInOnPage(berta.codigo)
+    await hasta(async () => (await readPrueba(guia)).status === 200)
+    const { rows } = await phoneEnvironment.db.pool.query(
+      'select autor from evento where guia = $1 order by secuencia',
+      [guia],
+    )
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
   })
 
   it('leaves the queue of one courier waiting while another sends his', async () => {
     const { berta, guia, deBerta } = await conDosRepartidores()
-    await instalado()
-    await contexto.setOffline(true)
-    await fallarIntento(guia)
-    await contexto.clearCookies()
-    await contexto.setOffline(false)
+    await waitForInstall()
+    await phoneContext.setOffline(true)
+    await failIntento(guia)
+    await phoneContext.clearCookies()
+    await phoneContext.setOffline(false)
     await pagina.getByText('Su sesión venció').waitFor()
-    await inicio()
+    await goHome()
     await enlace('Entre otra vez para enviar').tap()
-    await entrarEnLaPagina(berta.codigo)
-    await fallarIntento(deBerta)
-    await hasta(async () => (await tiposDeEventos(deBerta)).includes('intento_fallido'))
-    const situacion = await evaluar<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+    await signInOnPage(berta.codigo)
+    await failIntento(deBerta)
+    await hasta(async () => (await readShortEventoTypes(deBerta)).includes('intento_fallido'))
+    const situacion =
+      await evaluateOnPhone<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
         const q = db.transaction('acciones').objectStore('acciones').getAll()
         q.onsuccess = () => { db.close(); resolver(q.result.find((una) => una.guia === '${guia}').situacion) } } })`)
     expect(situacion).toBe('pendiente')
-    expect(await tiposDeEventos(guia)).not.toContain('intento_fallido')
+    expect(await readShortEventoTypes(guia)).not.toContain('intento_fallido')
   })
 
   it('keeps nothing of what is answered when the courier has left', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
-    await abrirGuia(guia)
+    const { codigo, repartidor } = await createTestRepartidor()
+    const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
+    await openPhone()
+    await signInOnPage(codigo)
+    await openGuiaPage(guia)
     await enlace('Entregar').waitFor()
-    const soltar = puente.retener(/^GET .*\/guias/)
+    const soltar = phoneBridge.retener(/^GET .*\/guias/)
     const tarde = pagina.waitForResponse(/\/guias/)
     await pagina.reload()
     // The phone's own copy, as long as no answer comes.
     await enlace('Entregar').waitFor()
-    await salir()
+    await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     soltar()
     await (await tarde).finished()
-    await expect.poll(() => enElTelefono()).not.toContain(guia)
+    await expect.poll(() => dumpPhoneDatabase()).not.toContain(guia)
   })
 
-  it('tells the service that somebody left until it has heard it', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    await abrirTelefono()
-    await entrarEnLaPagina(codigo)
-    await contexto.setOffline(true)
-    await salir()
+  it('tells the service that somebody left until it has heard it', FULL_RUN_ONLY, async () => {
+    const { codigo } = await createTestRepartidor()
+    await openPhone()
+    await signInOnPage(codigo)
+    await phoneContext.setOffline(true)
+    await signOutOfPage()
     await pagina.getByLabel('Su código de repartidor').waitFor()
-    puente.rechazar(/^DELETE .*\/sesion$/, 1)
-    await contexto.setOffline(false)
+    phoneBridge.reject(/^DELETE .*\/sesion$/, 1)
+    await phoneContext.setOffline(false)
     await expect.poll(deSesion).toEqual([])
   })
 })

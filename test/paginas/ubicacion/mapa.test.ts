@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { COMPLETO, hasta } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
-import { falso, MIXCO, mosaico, remitentes, teselas, url, usarServicio } from './servicio.ts'
-import { AQUI, en, usarPagina } from './telefono.ts'
+import { FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
+import { hasBrowser } from '../../navegador.ts'
+import { fakePages, MIXCO, tileReferers, tileServer, tilesUrl, url, useUbicacionService } from './servicio.ts'
+import { en, PHONE_POSITION, useRecipientPage } from './telefono.ts'
 
-usarServicio()
+useUbicacionService()
 
-describe.skipIf(!hayNavegador)('a place on the map', () => {
+describe.skipIf(!hasBrowser)('a place on the map', () => {
   const {
-    abrir,
-    boton,
+    open: abrir,
+    button: boton,
     conMosaicos,
-    contexto,
+    context: contexto,
     enfocado,
     evaluar,
     gracias,
@@ -19,15 +19,15 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     pagina,
     pedidas,
     quieto,
-    revisar,
+    check: revisar,
     texto,
     titulo,
     tocarMapa,
     alturaDeConfirmar,
-  } = usarPagina()
+  } = useRecipientPage()
 
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
-    await abrir(falso.nueva(), en(12))
+    await abrir(fakePages.nueva(), en(12))
     // Whose parcel it is, what is in it and which; and all the ways, at once.
     for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
       expect(await texto(cual).isVisible()).toBe(true)
@@ -52,13 +52,13 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     expect(await alturaDeConfirmar()).toBe(antes)
     await boton('Confirmar').tap()
     await titulo('¡Gracias, María!').waitFor()
-    expect(falso.confirmaciones).toEqual([
+    expect(fakePages.confirmaciones).toEqual([
       {
         seguro: false,
         cambiar: false,
-        metodo: 'gps',
-        lat: AQUI.latitude,
-        lng: AQUI.longitude,
+        method: 'gps',
+        lat: PHONE_POSITION.latitude,
+        lng: PHONE_POSITION.longitude,
         precision_m: 12,
       },
     ])
@@ -73,25 +73,25 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     await senas.fill('portón verde, frente a la tienda')
     await guardar.tap()
     await texto('Cambiar las señas').waitFor()
-    expect([await enfocado(), falso.palabras]).toEqual(['H1', ['portón verde, frente a la tienda']])
+    expect([await enfocado(), fakePages.words]).toEqual(['H1', ['portón verde, frente a la tienda']])
     await revisar('gracias-con-senas')
     await texto('Cambiar las señas').tap()
     expect(await senas.inputValue()).toBe('portón verde, frente a la tienda')
     await senas.fill('portón negro')
     await guardar.tap()
     await pagina().locator('dd', { hasText: 'portón negro' }).waitFor()
-    expect(falso.confirmaciones).toHaveLength(1)
+    expect(fakePages.confirmaciones).toHaveLength(1)
   })
 
-  it('asks to move the pin of a position that is no door, or to say that it will do', COMPLETO, async () => {
-    await abrir(falso.nueva(), en(1_800))
+  it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva(), en(1_800))
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 1.8 km').waitFor()
     await conMosaicos()
     await boton('Confirmar').tap()
     await texto('Mueva el pin hasta su puerta, o marque que está bien.').waitFor()
     expect(await enfocado()).toBe('aproximado')
-    expect(falso.confirmaciones).toEqual([])
+    expect(fakePages.confirmaciones).toEqual([])
     await revisar('gps-impreciso')
     // The pin that somebody put is as exact as he put it.
     await hasta(async () => {
@@ -105,12 +105,12 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     await pagina().getByLabel('Está bien así, aunque sea cerca').check()
     await boton('Confirmar').tap()
     await gracias()
-    expect(falso.confirmaciones).toMatchObject([{ metodo: 'gps', precision_m: 1_800 }])
+    expect(fakePages.confirmaciones).toMatchObject([{ method: 'gps', precision_m: 1_800 }])
     await texto('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
   })
 
-  it('prefers a better position', COMPLETO, async () => {
-    await abrir(falso.nueva(), en(1_450))
+  it('prefers a better position', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva(), en(1_450))
     await boton('Usar mi ubicación').tap()
     await texto('Seguimos buscando').waitFor()
     await contexto().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
@@ -120,7 +120,7 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
   })
 
   it('goes on looking for a better position when the phone fails after the first one', async () => {
-    await abrir(falso.nueva())
+    await abrir(fakePages.nueva())
     await evaluar(`navigator.geolocation.watchPosition = (hallar, fallar) => {
       hallar({ coords: { latitude: 14.64, longitude: -90.61, accuracy: 1450 } })
       setTimeout(() => {
@@ -135,21 +135,21 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
   })
 
   it('asks again whether a position will do when a new one takes its place', async () => {
-    await abrir(falso.nueva(), en(1_800))
+    await abrir(fakePages.nueva(), en(1_800))
     const aproximado = pagina().getByLabel('Está bien así, aunque sea cerca')
     await boton('Usar mi ubicación').tap()
     await aproximado.check()
     await boton('Atrás').tap()
-    await contexto().setGeolocation({ ...AQUI, accuracy: 2_500 })
+    await contexto().setGeolocation({ ...PHONE_POSITION, accuracy: 2_500 })
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 2.5 km').waitFor()
     expect(await aproximado.isChecked()).toBe(false)
   })
 
   it('shows a map, and takes the pin where it is put', async () => {
-    remitentes.length = 0
-    await abrir(falso.nueva())
-    expect(pedidas.some((una) => una.startsWith(mosaico))).toBe(false)
+    tileReferers.length = 0
+    await abrir(fakePages.nueva())
+    expect(pedidas.some((una) => una.startsWith(tilesUrl))).toBe(false)
     await boton('Señalarlo en el mapa').tap()
     const antes = await alturaDeConfirmar()
     await conMosaicos()
@@ -181,15 +181,15 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     await revisar('mapa')
     expect(await texto('© OpenStreetMap').count()).toBe(1)
     // OpenStreetMap wants to know the site. The token is none of its business.
-    expect(new Set(remitentes)).toEqual(new Set([`${url}/`]))
+    expect(new Set(tileReferers)).toEqual(new Set([`${url}/`]))
     await boton('Confirmar').tap()
     await gracias()
-    expect(falso.confirmaciones[0]).toMatchObject({ metodo: 'mapa', seguro: false })
+    expect(fakePages.confirmaciones[0]).toMatchObject({ method: 'mapa', seguro: false })
   })
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
-    teselas.fallan = true
-    await abrir(falso.nueva())
+    tileServer.fallan = true
+    await abrir(fakePages.nueva())
     await boton('Señalarlo en el mapa').tap()
     const antes = await alturaDeConfirmar()
     await texto('No se pudo cargar el mapa').waitFor()
@@ -201,15 +201,15 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     expect(await alturaDeConfirmar()).toBe(antes)
     await revisar('sin-mapa')
     await boton('Confirmar').tap()
-    expect(falso.confirmaciones).toEqual([])
-    teselas.fallan = false
+    expect(fakePages.confirmaciones).toEqual([])
+    tileServer.fallan = false
     await pagina().locator('#con-mapa').getByRole('button', { name: 'Cargar el mapa otra vez' }).tap()
     await conMosaicos()
     expect(await texto('No se pudo cargar el mapa').isVisible()).toBe(false)
   })
 
-  it('puts no pin where the map’s picture hasn’t come', COMPLETO, async () => {
-    await abrir(falso.nueva())
+  it('puts no pin where the map’s picture hasn’t come', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva())
     await boton('Señalarlo en el mapa').tap()
     await conMosaicos()
     await quieto()
@@ -225,8 +225,8 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     expect(await oculto('lat')).toBe(puesto)
   })
 
-  it('can be done with the keyboard alone', COMPLETO, async () => {
-    await abrir(falso.nueva())
+  it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva())
     const { keyboard } = pagina()
     const llegarA = async (cual: string) => {
       for (let i = 0; i < 30 && (await enfocado()) !== cual; i++) await keyboard.press('Tab')
@@ -252,6 +252,6 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     await keyboard.press('Tab')
     await keyboard.press('Enter')
     await pagina().locator('dd', { hasText: 'casa de dos pisos' }).waitFor()
-    expect(falso.confirmaciones).toMatchObject([{ metodo: 'mapa' }])
+    expect(fakePages.confirmaciones).toMatchObject([{ method: 'mapa' }])
   })
 })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../../fabricas.ts'
-import { capturar, hayNavegador } from '../../navegador.ts'
-import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
-import { falso, url, usarServicio } from './servicio.ts'
-import { en, usarPagina } from './telefono.ts'
+import { FULL_RUN_ONLY } from '../../fabricas.ts'
+import { captureScreen, hasBrowser } from '../../navegador.ts'
+import { checkBars, checkLargeText } from '../revisar.ts'
+import { fakePages, url, useUbicacionService } from './servicio.ts'
+import { en, useRecipientPage } from './telefono.ts'
 
-usarServicio()
+useUbicacionService()
 const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
 
-describe.skipIf(!hayNavegador)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser', () => {
   const {
-    abrir,
-    boton,
+    open: abrir,
+    button: boton,
     conMosaicos,
-    contexto,
+    context: contexto,
     enfocado,
     enlace,
     evaluar,
@@ -24,14 +24,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     pedidas,
     quieto,
     referencia,
-    revisar,
+    check: revisar,
     texto,
     titulo,
     alturaDeConfirmar,
-  } = usarPagina()
+  } = useRecipientPage()
 
-  it('weighs little before anybody wants the map', COMPLETO, async () => {
-    await abrir(falso.nueva())
+  it('weighs little before anybody wants the map', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva())
     const sesion = await contexto().newCDPSession(pagina())
     let bytes = 0
     sesion.on('Network.loadingFinished', ({ encodedDataLength }) => {
@@ -65,7 +65,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       '«Abrir en el navegador»',
     ],
   ])('without permission says what to tap in %s', async (nombre, userAgent, paso) => {
-    await abrir(falso.nueva(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
+    await abrir(fakePages.nueva(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
     await boton('Usar mi ubicación').tap()
     await texto('no nos dio permiso').waitFor()
     expect(await texto(paso).isVisible()).toBe(true)
@@ -73,15 +73,15 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(`gps-denegado-${nombre}`)
   })
 
-  it('works without JavaScript, by a link or a description', COMPLETO, async () => {
-    falso.responder(({ enlace }) =>
+  it('works without JavaScript, by a link or a description', FULL_RUN_ONLY, async () => {
+    fakePages.responder(({ enlace }) =>
       enlace?.includes('example')
         ? { ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace no es de un mapa.' }
         : undefined,
     )
-    await abrir(falso.nueva(), { javaScriptEnabled: false })
+    await abrir(fakePages.nueva(), { javaScriptEnabled: false })
     for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
-    await capturar(pagina(), 'ubicacion-sin-js')
+    await captureScreen(pagina(), 'ubicacion-sin-js')
     await enlace().fill('https://example.com/x')
     await referencia().fill('portón verde')
     await boton('Confirmar').tap()
@@ -91,26 +91,26 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'https://example.com/x',
       'portón verde',
     ])
-    await capturar(pagina(), 'ubicacion-sin-js-error')
+    await captureScreen(pagina(), 'ubicacion-sin-js-error')
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
     await gracias()
-    expect(falso.confirmaciones.at(-1)).toEqual({
+    expect(fakePages.confirmaciones.at(-1)).toEqual({
       seguro: false,
       cambiar: false,
-      metodo: 'enlace',
+      method: 'enlace',
       enlace: 'https://maps.app.goo.gl/abc',
       referencia: 'portón verde',
     })
-    await pagina().goto(`${url}/u/${falso.nueva()}`)
+    await pagina().goto(`${url}/u/${fakePages.nueva()}`)
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('No tengo enlace: basta con la descripción').tap()
     await gracias()
-    expect(falso.confirmaciones.at(-1)).toMatchObject({ metodo: 'descripcion' })
+    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ method: 'descripcion' })
   })
 
   it('shows the pin of a link that names its point, and of a wrong link the error alone', async () => {
-    await abrir(falso.nueva())
+    await abrir(fakePages.nueva())
     await boton('Pegar un enlace de mapa').tap()
     expect(await enfocado()).toBe('enlace')
     await enlace().fill('https://example.com/')
@@ -127,7 +127,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       ),
     ).toBe('')
     expect(await pagina().locator('#mapa').isVisible()).toBe(false)
-    expect(falso.confirmaciones).toEqual([])
+    expect(fakePages.confirmaciones).toEqual([])
     await revisar('enlace-invalido')
     await enlace().fill(ENLACE)
     await conMosaicos()
@@ -139,12 +139,12 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('enlace')
     await boton('Confirmar').tap()
     await gracias()
-    expect(falso.confirmaciones).toMatchObject([{ metodo: 'enlace', enlace: ENLACE }])
+    expect(fakePages.confirmaciones).toMatchObject([{ method: 'enlace', enlace: ENLACE }])
   })
 
-  it('says what the server refuses at its field, with what was filled in', COMPLETO, async () => {
-    falso.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace ya no sirve.' }))
-    await abrir(falso.nueva())
+  it('says what the server refuses at its field, with what was filled in', FULL_RUN_ONLY, async () => {
+    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace ya no sirve.' }))
+    await abrir(fakePages.nueva())
     await boton('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
@@ -153,8 +153,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('enlace-rechazado')
   })
 
-  it('takes a description alone, if it is one', COMPLETO, async () => {
-    await abrir(falso.nueva())
+  it('takes a description alone, if it is one', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva())
     await boton('Describirlo con palabras').tap()
     await referencia().fill('casa')
     await boton('Confirmar').tap()
@@ -164,13 +164,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('Confirmar').tap()
     await gracias()
-    expect(falso.confirmaciones).toMatchObject([
-      { metodo: 'descripcion', referencia: 'Aldea El Carmen, casa azul tras la escuela' },
+    expect(fakePages.confirmaciones).toMatchObject([
+      { method: 'descripcion', referencia: 'Aldea El Carmen, casa azul tras la escuela' },
     ])
   })
 
-  it('goes back to the choice by the phone’s own button, and chooses anew', COMPLETO, async () => {
-    await abrir(falso.nueva(), en(9))
+  it('goes back to the choice by the phone’s own button, and chooses anew', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await pagina().goBack()
@@ -183,9 +183,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it(
     'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
-    COMPLETO,
+    FULL_RUN_ONLY,
     async () => {
-      await abrir(falso.nueva(), en(9))
+      await abrir(fakePages.nueva(), en(9))
       await boton('Usar mi ubicación').tap()
       await texto('precisión de unos 9 metros').waitFor()
       await quieto()
@@ -198,17 +198,17 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       expect(caja.y + caja.height).toBeLessThanOrEqual(740)
       expect(await alturaDeConfirmar()).toBe(antes)
       await revisar('sin-red')
-      expect(falso.confirmaciones).toEqual([])
+      expect(fakePages.confirmaciones).toEqual([])
       expect(await oculto('lat')).toBe('14.6400000')
       await contexto().setOffline(false)
       await titulo('¡Gracias, María!').waitFor()
-      expect(falso.confirmaciones).toHaveLength(1)
-      expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
+      expect(fakePages.confirmaciones).toHaveLength(1)
+      expect(fakePages.confirmaciones[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
     },
   )
 
-  it('remembers what was filled in when Android drops the page', COMPLETO, async () => {
-    await abrir(falso.nueva())
+  it('remembers what was filled in when Android drops the page', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva())
     await boton('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
     await pagina().reload()
@@ -216,9 +216,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect([await enlace().inputValue(), await oculto('metodo')]).toEqual(['https://maps.app.goo.gl/abc', 'enlace'])
   })
 
-  it('asks about a place far away', COMPLETO, async () => {
-    falso.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
-    await abrir(falso.nueva(), en(9))
+  it('asks about a place far away', FULL_RUN_ONLY, async () => {
+    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    await abrir(fakePages.nueva(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
@@ -230,11 +230,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Confirmar').tap()
     await boton(/^Sí/).tap()
     await titulo('¡Gracias, María!').waitFor()
-    expect(falso.confirmaciones.map(({ seguro }) => seguro)).toEqual([false, false, true])
+    expect(fakePages.confirmaciones.map(({ seguro }) => seguro)).toEqual([false, false, true])
   })
 
   it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
-    await abrir(falso.nueva(), en(9))
+    await abrir(fakePages.nueva(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
@@ -251,7 +251,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('quitar-el-lugar')
     await boton(/^Quitar el lugar/).tap()
     await gracias()
-    expect(falso.confirmaciones.map(({ metodo, cambiar }) => [metodo, cambiar])).toEqual([
+    expect(fakePages.confirmaciones.map(({ method: metodo, cambiar }) => [metodo, cambiar])).toEqual([
       ['gps', false],
       ['descripcion', true],
       ['descripcion', true],
@@ -261,15 +261,15 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('shows that a link is being read, and by itself what became of it', async () => {
     const confirmado = { lat: null, lng: null, precision_m: null, referencia: null, enlace: ENLACE }
-    const token = falso.nueva({
+    const token = fakePages.nueva({
       estado: 'confirmada',
-      corregible: true,
-      confirmado: { ...confirmado, lectura: 'leyendo' },
+      correctable: true,
+      confirmed: { ...confirmado, lectura: 'leyendo' },
     })
     await abrir(token)
     await titulo('Estamos leyendo su enlace').waitFor()
     await revisar('leyendo-el-enlace')
-    falso.cambiar(token, { confirmado: { ...confirmado, lectura: 'sin_lugar' } })
+    fakePages.cambiar(token, { confirmed: { ...confirmado, lectura: 'sin_lugar' } })
     await texto('no lleva a un lugar del mapa').waitFor()
     expect(await oculto('cambiar')).toBe('1')
     await revisar('enlace-sin-lugar')
@@ -277,7 +277,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('does not mind a map that opens after the place was sent', async () => {
     const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
-    await abrir(falso.nueva(), en(9))
+    await abrir(fakePages.nueva(), en(9))
     await contexto().route(/mapa[^/]*\.js/, async (ruta) => {
       await puedeAbrir
       await ruta.continue()
@@ -294,29 +294,29 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
   })
 
-  it('offers another link where one is no longer good', COMPLETO, async () => {
-    await abrir(falso.nueva({ estado: 'vencida' }))
+  it('offers another link where one is no longer good', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva({ estado: 'vencida' }))
     await revisar('vencida')
     await boton('Mandarme otro enlace').tap()
     await titulo('Le mandamos otro enlace').waitFor()
     expect(await texto(/teléfono que termina en 76/).isVisible()).toBe(true)
-    expect(falso.otros).toHaveLength(1)
+    expect(fakePages.others).toHaveLength(1)
     await revisar('otro-enlace')
   })
 
-  it.each(['cerrada', 'desconocida'] as const)('is readable when the request is %s', COMPLETO, async (estado) => {
-    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : falso.nueva({ estado }))
+  it.each(['cerrada', 'desconocida'] as const)('is readable when the request is %s', FULL_RUN_ONLY, async (estado) => {
+    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.nueva({ estado }))
     await revisar(estado)
   })
 
-  it('breaks no word in letters twice as large', COMPLETO, async () => {
-    await abrir(falso.nueva(), en(1_800))
+  it('breaks no word in letters twice as large', FULL_RUN_ONLY, async () => {
+    await abrir(fakePages.nueva(), en(1_800))
     const mirar = async (nombre: string) => {
-      await capturar(pagina(), `ubicacion-200-${nombre}`)
+      await captureScreen(pagina(), `ubicacion-200-${nombre}`)
       expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
       expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     }
-    await revisarLetrasGrandes(pagina())
+    await checkLargeText(pagina())
     await mirar('elegir')
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar').waitFor()
@@ -335,7 +335,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
-    await abrir(falso.nueva(), en(8))
+    await abrir(fakePages.nueva(), en(8))
     await boton('Usar mi ubicación').tap()
     await conMosaicos()
     const enLaVentana = () =>
@@ -346,27 +346,27 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await texto('Mover el pin con botones').tap()
     await evaluar('scrollTo(0, 0)')
     expect(await enLaVentana()).toBe(true)
-    await revisarBarras(pagina())
+    await checkBars(pagina())
     await pagina().setViewportSize({ width: 740, height: 360 })
     expect(await evaluar(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')
   })
 
-  it('survives long names and a wide screen', COMPLETO, async () => {
-    const token = falso.nueva({
+  it('survives long names and a wide screen', FULL_RUN_ONLY, async () => {
+    const token = fakePages.nueva({
       comercio: 'Comercializadora Centroamericana de Electrodomésticos, S. A.',
       contenido: 'Refrigeradora de 12 pies, estufa de 6 hornillas y lavadora de 18 kg, con sus accesorios y manuales',
       destinatario: 'Maximilianoooooooooooooooooooooooooooooooooooooo',
       direccion: `${'Kilómetro 14.5 carretera a El Salvador, condominio Las Luces, casa 12, '.repeat(2)}`,
       municipio: 'San Miguel Ixtahuacán',
       departamento: 'San Marcos',
-      centro: null,
+      centre: null,
     })
     await abrir(token)
     await revisar('largo')
     await boton('Señalarlo en el mapa').tap()
     await conMosaicos()
     await pagina().setViewportSize({ width: 1280, height: 800 })
-    await capturar(pagina(), 'ubicacion-ancho')
+    await captureScreen(pagina(), 'ubicacion-ancho')
     // 400 % zoom of a phone.
     await pagina().setViewportSize({ width: 320, height: 256 })
     expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)

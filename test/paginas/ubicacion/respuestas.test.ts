@@ -2,47 +2,57 @@ import { createServer } from 'node:http'
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { createLimit } from '../../../server/api/limits/buckets.ts'
-import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
-import { ESTILO_DE_MARCA, FACHADA, sinEstiloDeMarca } from '../../fabricas.ts'
-import { adelantar, enviarFormulario, escucharServidor, falso, mosaico, url, usarServicio } from './servicio.ts'
+import { serveUbicacion } from '../../../server/pages/ubicacion/route.ts'
+import { DEFAULT_FRONT, ESTILO_DE_MARCA, stripBrandStyle } from '../../fabricas.ts'
+import {
+  advanceClock,
+  fakePages,
+  listenOnFreePort,
+  submitForm,
+  tilesUrl,
+  url,
+  useUbicacionService,
+} from './servicio.ts'
 
-usarServicio()
+useUbicacionService()
 
 describe('what the page sends', () => {
   it('is private, strict and without effect, however often it is opened', async () => {
-    const token = falso.nueva()
+    const token = fakePages.nueva()
     for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
     const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
     expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
-    expect(falso.confirmaciones).toEqual([])
+    expect(fakePages.confirmaciones).toEqual([])
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: ${mosaico}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: ${tilesUrl}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
   })
 
   it('says whose parcel it is, what is in it, as far as it is short, and which', async () => {
     const contenido = `${'Refrigeradora de 12 pies, '.repeat(4)}y manuales`
-    const html = await (await fetch(`${url}/u/${falso.nueva({ contenido })}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.nueva({ contenido })}`)).text()
     expect(html).toContain('<strong>Zapatería El Paso</strong> le envía')
     expect(html).toContain(
       '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies,…</strong>',
     )
     expect(html).toContain('7K3M-9QX2-A1B4')
-    expect(await (await fetch(`${url}/u/${falso.nueva({ contenido: null })}`)).text()).toContain('le envía un paquete.')
+    expect(await (await fetch(`${url}/u/${fakePages.nueva({ contenido: null })}`)).text()).toContain(
+      'le envía un paquete.',
+    )
   })
 
   it('shows the first name alone, and nobody in its title', async () => {
-    const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.nueva()}`)).text()
     expect(html).toContain('Hola, María.')
     expect(html).not.toMatch(/Ajú|López|Fernanda/)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Dónde le entregamos su paquete?')
-    expect(sinEstiloDeMarca(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
+    expect(stripBrandStyle(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
   })
 
   it.each([
@@ -61,11 +71,8 @@ describe('what the page sends', () => {
     ['vencida', 410, 'Este enlace ya venció'],
     ['cerrada', 200, 'Ya no hace falta confirmar'],
   ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
-    const token = falso.nueva({ estado })
-    for (const respuesta of [
-      await fetch(`${url}/u/${token}`),
-      await enviarFormulario(token, { enlace: 'geo:14.6,-90.5' }),
-    ]) {
+    const token = fakePages.nueva({ estado })
+    for (const respuesta of [await fetch(`${url}/u/${token}`), await submitForm(token, { enlace: 'geo:14.6,-90.5' })]) {
       expect(respuesta.status).toBe(status)
       const html = await respuesta.text()
       expect(html).toContain(titulo)
@@ -74,24 +81,22 @@ describe('what the page sends', () => {
   })
 
   it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('knows no %s', async (method) => {
-    const respuesta = await fetch(`${url}/u/${falso.nueva()}`, { method })
+    const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, { method })
     expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
 
   it('escapes whatever it shows', async () => {
     const malo = `"><script>alert(1)</script>'&`
-    const token = falso.nueva({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
-    falso.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
-    const html = await (
-      await enviarFormulario(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })
-    ).text()
+    const token = fakePages.nueva({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
+    fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
+    const html = await (await submitForm(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
     expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
     expect(html.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6)
   })
 
   it('answers an error of ours with a page, and no details', async () => {
-    const token = falso.nueva()
-    const espia = vi.spyOn(falso.puerto, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const token = fakePages.nueva()
+    const espia = vi.spyOn(fakePages.puerto, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
     const respuesta = await fetch(`${url}/u/${token}`)
     espia.mockRestore()
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
@@ -102,9 +107,9 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    servirUbicacion(app, { fachada: FACHADA, retencion: 365, solicitudes: falso.puerto, mosaicos: null })
+    serveUbicacion(app, { front: DEFAULT_FRONT, retentionDays: 365, solicitudes: fakePages.puerto, tiles: null })
     const otro = createServer(app)
-    const respuesta = await fetch(`${await escucharServidor(otro)}/u/${falso.nueva()}`)
+    const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
     expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
     otro.closeAllConnections()
@@ -114,7 +119,7 @@ describe('what the page sends', () => {
 
 describe('its own files', () => {
   it('have names that change with them, and are kept for ever', async () => {
-    const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.nueva()}`)).text()
     const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
     expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
       ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
@@ -138,8 +143,8 @@ describe('its own files', () => {
 
 describe('a posted form', () => {
   it('is confirmed and answered with the way back', async () => {
-    const token = falso.nueva()
-    const respuesta = await enviarFormulario(token, {
+    const token = fakePages.nueva()
+    const respuesta = await submitForm(token, {
       lat: '14.6349',
       lng: '-90.5069',
       precision_m: '12',
@@ -148,11 +153,11 @@ describe('a posted form', () => {
       referencia: '  portón\r\nverde\u202e ',
     })
     expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
-    expect(falso.confirmaciones).toEqual([
+    expect(fakePages.confirmaciones).toEqual([
       {
         seguro: false,
         cambiar: false,
-        metodo: 'gps',
+        method: 'gps',
         lat: 14.6349,
         lng: -90.5069,
         precision_m: 12,
@@ -165,14 +170,14 @@ describe('a posted form', () => {
   })
 
   it('may hold a link with words around it', async () => {
-    await enviarFormulario(falso.nueva(), {
+    await submitForm(fakePages.nueva(), {
       enlace: 'Mi casa https://maps.app.goo.gl/abc123',
       lat: '',
       lng: '',
       metodo: '',
     })
-    expect(falso.confirmaciones).toEqual([
-      { seguro: false, cambiar: false, metodo: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
+    expect(fakePages.confirmaciones).toEqual([
+      { seguro: false, cambiar: false, method: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
     ])
   })
 
@@ -190,42 +195,42 @@ describe('a posted form', () => {
     ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
   ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
-    const respuesta = await enviarFormulario(falso.nueva(), campos)
+    const respuesta = await submitForm(fakePages.nueva(), campos)
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(mensaje)
     for (const valor of Object.values(campos)) expect(html).toContain(valor)
-    expect(falso.confirmaciones).toEqual([])
+    expect(fakePages.confirmaciones).toEqual([])
   })
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
     const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
-    for (const precision_m of ['1800', '250000']) await enviarFormulario(falso.nueva(), { ...campos, precision_m })
-    expect(falso.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
+    for (const precision_m of ['1800', '250000']) await submitForm(fakePages.nueva(), { ...campos, precision_m })
+    expect(fakePages.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
   })
 
   it('may describe the place with words alone', async () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
     for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
-      expect((await enviarFormulario(falso.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
+      expect((await submitForm(fakePages.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
     }
-    const descrita = { seguro: false, cambiar: false, metodo: 'descripcion', referencia }
-    expect(falso.confirmaciones).toEqual([descrita, descrita])
+    const descrita = { seguro: false, cambiar: false, method: 'descripcion', referencia }
+    expect(fakePages.confirmaciones).toEqual([descrita, descrita])
   })
 
   it('may say the place anew while the courier isn’t on his way', async () => {
-    const token = falso.nueva()
-    await enviarFormulario(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
+    const token = fakePages.nueva()
+    await submitForm(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
     const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
     expect(cambiar).toContain('name="cambiar" value="1"')
     expect(cambiar).toContain('portón verde</textarea>')
-    await enviarFormulario(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
-    expect(falso.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
-    falso.responder(() => ({ ok: false, motivo: 'agotada' }))
-    const agotada = await enviarFormulario(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect(fakePages.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
+    fakePages.responder(() => ({ ok: false, motivo: 'agotada' }))
+    const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
     const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
-    const tarde = falso.nueva({ estado: 'confirmada', confirmado, corregible: false })
+    const tarde = fakePages.nueva({ estado: 'confirmada', confirmed: confirmado, correctable: false })
     expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
     expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
   })
@@ -236,8 +241,8 @@ describe('a posted form', () => {
     ['sin_lugar', 'lugar'],
     ['referencia_larga', 'referencia'],
   ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
-    falso.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
-    const respuesta = await enviarFormulario(falso.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
+    fakePages.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
+    const respuesta = await submitForm(fakePages.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
@@ -246,19 +251,19 @@ describe('a posted form', () => {
   })
 
   it('is asked about when it is far away, and may be corrected or insisted on', async () => {
-    falso.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
-    const token = falso.nueva()
+    fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    const token = fakePages.nueva()
     const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
-    const pregunta = await enviarFormulario(token, campos)
+    const pregunta = await submitForm(token, campos)
     expect(pregunta.status).toBe(422)
     const html = await pregunta.text()
     expect(html).toContain('172\u00a0km')
     expect(html).toContain('Mixco, Guatemala')
-    const corregida = await enviarFormulario(token, { ...campos, accion: 'corregir' })
+    const corregida = await submitForm(token, { ...campos, accion: 'corregir' })
     expect(corregida.status).toBe(200)
     expect(await corregida.text()).toContain('frente al muelle')
-    expect((await enviarFormulario(token, { ...campos, seguro: '1' })).status).toBe(303)
-    expect(falso.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
+    expect((await submitForm(token, { ...campos, seguro: '1' })).status).toBe(303)
+    expect(fakePages.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
   })
 
   it.each([
@@ -270,14 +275,14 @@ describe('a posted form', () => {
     ['half an escape', 'enlace=%4', {}, 400],
     ['something that is not UTF-8', 'enlace=%ff', {}, 400],
   ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
-    const respuesta = await fetch(`${url}/u/${falso.nueva()}`, {
+    const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, {
       method: 'POST',
       body,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
     })
     expect(respuesta.status).toBe(status)
     expect(await respuesta.text()).toContain('No pudimos leer eso')
-    expect(falso.confirmaciones).toEqual([])
+    expect(fakePages.confirmaciones).toEqual([])
   })
 })
 
@@ -288,7 +293,7 @@ it('reads no more of a form than its limit, whatever was announced', async () =>
       salida.close()
     },
   })
-  const respuesta = await fetch(`${url}/u/${falso.nueva()}`, {
+  const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, {
     method: 'POST',
     body: mucho,
     duplex: 'half',
@@ -300,31 +305,31 @@ it('reads no more of a form than its limit, whatever was announced', async () =>
 describe('the limits', () => {
   it('give a network so many other links', async () => {
     for (let i = 0; i < 30; i++) {
-      const token = falso.nueva({ estado: 'vencida' })
-      expect((await enviarFormulario(token, { accion: 'otro' })).status).toBe(200)
+      const token = fakePages.nueva({ estado: 'vencida' })
+      expect((await submitForm(token, { accion: 'otro' })).status).toBe(200)
     }
-    const ultima = await enviarFormulario(falso.nueva({ estado: 'vencida' }), { accion: 'otro' })
+    const ultima = await submitForm(fakePages.nueva({ estado: 'vencida' }), { accion: 'otro' })
     expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
-    expect(falso.otros).toHaveLength(30)
+    expect(fakePages.others).toHaveLength(30)
   })
 
   it('hold per address and link, and say for how long', async () => {
-    const [token, otro] = [falso.nueva(), falso.nueva()]
-    for (let i = 0; i < 10; i++) expect((await enviarFormulario(token, {})).status).toBe(422)
-    const respuesta = await enviarFormulario(token, {})
+    const [token, otro] = [fakePages.nueva(), fakePages.nueva()]
+    for (let i = 0; i < 10; i++) expect((await submitForm(token, {})).status).toBe(422)
+    const respuesta = await submitForm(token, {})
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])
     expect(await respuesta.text()).toContain('en 6 segundos')
-    expect((await enviarFormulario(otro, {})).status).toBe(422)
+    expect((await submitForm(otro, {})).status).toBe(422)
     expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
-    adelantar(6_000)
-    expect((await enviarFormulario(token, {})).status).toBe(422)
+    advanceClock(6_000)
+    expect((await submitForm(token, {})).status).toBe(422)
     for (let i = 0; i < 59; i++) await fetch(`${url}/u/${otro}`)
     expect((await fetch(`${url}/u/${otro}`)).status).toBe(200)
     expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)
   })
 
   it('hold for whoever asks in the midst of many others', () => {
-    const limite = createLimit(1, { reloj: () => 0, maximo: 2 })
+    const limite = createLimit(1, { clock: () => 0, max: 2 })
     expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 60])
   })
 })

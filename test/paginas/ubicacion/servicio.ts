@@ -4,16 +4,16 @@ import { crc32, deflateSync } from 'node:zlib'
 import express from 'express'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type {
-  DatosDeSolicitud,
-  LugarPropuesto,
-  ResultadoDeConfirmacion,
-  Solicitudes,
+  ConfirmationResult,
+  ProposedPlace,
+  UbicacionRequestData,
+  UbicacionRequests,
 } from '../../../server/domain/ubicacion/solicitud.ts'
-import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
-import { FACHADA } from '../../fabricas.ts'
+import { serveUbicacion } from '../../../server/pages/ubicacion/route.ts'
+import { DEFAULT_FRONT } from '../../fabricas.ts'
 
 export const MIXCO = { lat: 14.6333, lng: -90.6064 }
-const ABIERTA: DatosDeSolicitud = {
+const ABIERTA: UbicacionRequestData = {
   estado: 'abierta',
   guia: '7K3M9QX2A1B4',
   comercio: 'Zapatería El Paso',
@@ -22,66 +22,66 @@ const ABIERTA: DatosDeSolicitud = {
   departamento: 'Guatemala',
   municipio: 'Mixco',
   direccion: '4a. calle 5-20, zona 1',
-  centro: MIXCO,
-  confirmado: null,
-  corregible: false,
+  centre: MIXCO,
+  confirmed: null,
+  correctable: false,
 }
 /** The service behind the page, in memory: what the page asks of it, and what it answers. */
 function crearPaginas() {
-  const solicitudes = new Map<string, DatosDeSolicitud>()
-  const confirmaciones: LugarPropuesto[] = []
+  const solicitudes = new Map<string, UbicacionRequestData>()
+  const confirmaciones: ProposedPlace[] = []
   const palabras: string[] = []
   const otros: string[] = []
   let lecturas = 0
-  let responder: ((lugar: LugarPropuesto) => ResultadoDeConfirmacion | undefined) | undefined
-  const puerto: Solicitudes = {
+  let responder: ((lugar: ProposedPlace) => ConfirmationResult | undefined) | undefined
+  const puerto: UbicacionRequests = {
     async leer(token) {
       lecturas++
       return solicitudes.get(token)
     },
-    async confirmar(token, lugar) {
+    async confirm(token, lugar) {
       confirmaciones.push(lugar)
       const datos = solicitudes.get(token)
       if (!datos) return { ok: false, motivo: 'desconocida' }
       if (datos.estado === 'vencida' || datos.estado === 'cerrada') return { ok: false, motivo: datos.estado }
       const resultado = responder?.(lugar)
       if (resultado) return resultado
-      const anterior = datos.confirmado
-      if (lugar.metodo === 'descripcion' && !lugar.sin_punto && anterior && (anterior.enlace ?? anterior.lat) !== null)
+      const anterior = datos.confirmed
+      if (lugar.method === 'descripcion' && !lugar.sin_punto && anterior && (anterior.enlace ?? anterior.lat) !== null)
         return { ok: false, motivo: 'con_punto' }
       const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
       const confirmado = { lat, lng, precision_m, enlace, referencia, lectura: null }
-      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmado, corregible: true })
+      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmed: confirmado, correctable: true })
       return { ok: true }
     },
-    async describir(token, referencia) {
+    async describe(token, referencia) {
       palabras.push(referencia)
       const datos = solicitudes.get(token)
-      if (!datos?.confirmado) return { ok: false, motivo: 'desconocida' }
-      solicitudes.set(token, { ...datos, confirmado: { ...datos.confirmado, referencia: referencia || null } })
+      if (!datos?.confirmed) return { ok: false, motivo: 'desconocida' }
+      solicitudes.set(token, { ...datos, confirmed: { ...datos.confirmed, referencia: referencia || null } })
       return { ok: true }
     },
-    async pedirOtro(token) {
+    async requestAnother(token) {
       otros.push(token)
-      return { ok: true, repetida: false, termina_en: '76' }
+      return { ok: true, repetida: false, lastDigits: '76' }
     },
   }
   let cuenta = 0
   return {
     puerto,
     confirmaciones,
-    palabras,
-    otros,
-    lecturas: () => lecturas,
+    words: palabras,
+    others: otros,
+    scans: () => lecturas,
     responder: (como: typeof responder) => {
       responder = como
     },
-    nueva(cambios: Partial<DatosDeSolicitud> = {}) {
+    nueva(cambios: Partial<UbicacionRequestData> = {}) {
       const token = `tok_${String(++cuenta).padStart(18, '0')}`
       solicitudes.set(token, { ...ABIERTA, ...cambios })
       return token
     },
-    cambiar(token: string, cambios: Partial<DatosDeSolicitud>) {
+    cambiar(token: string, cambios: Partial<UbicacionRequestData>) {
       solicitudes.set(token, { ...solicitudes.get(token)!, ...cambios })
     },
     /** Everything as before the test; a token is never used twice. */
@@ -119,49 +119,49 @@ const TESELA = (() => {
     trozo('IEND', Buffer.alloc(0)),
   ])
 })()
-export const escucharServidor = (servidor: Server) =>
+export const listenOnFreePort = (servidor: Server) =>
   new Promise<string>((resolve) => {
     servidor.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}`))
   })
-export const falso = crearPaginas()
-export const remitentes: (string | undefined)[] = []
+export const fakePages = crearPaginas()
+export const tileReferers: (string | undefined)[] = []
 /** What the server of the map's tiles does: answers, or fails. */
-export const teselas = { fallan: false }
+export const tileServer = { fallan: false }
 // Where a file's tests find them: the page, and the map's tiles.
 export let url = ''
-export let mosaico = ''
+export let tilesUrl = ''
 let ahora = 0
-export const adelantar = (ms: number) => {
+export const advanceClock = (ms: number) => {
   ahora += ms
 }
 
 /** Called once at the top of a test file. */
-export function usarServicio() {
+export function useUbicacionService() {
   let servidores: Server[]
   beforeAll(async () => {
     const servidorDeTeselas = createServer((req, res) => {
-      remitentes.push(req.headers.referer)
-      if (teselas.fallan) return void res.writeHead(503).end()
+      tileReferers.push(req.headers.referer)
+      if (tileServer.fallan) return void res.writeHead(503).end()
       res.setHeader('Content-Type', 'image/png')
       res.end(TESELA)
     })
-    mosaico = await escucharServidor(servidorDeTeselas)
+    tilesUrl = await listenOnFreePort(servidorDeTeselas)
     const app = express()
-    servirUbicacion(app, {
-      fachada: FACHADA,
-      retencion: 90,
-      solicitudes: falso.puerto,
-      mosaicos: { url: `${mosaico}/{z}/{x}/{y}.png`, atribucion: '© OpenStreetMap' },
-      reloj: () => ahora,
+    serveUbicacion(app, {
+      front: DEFAULT_FRONT,
+      retentionDays: 90,
+      solicitudes: fakePages.puerto,
+      tiles: { url: `${tilesUrl}/{z}/{x}/{y}.png`, attribution: '© OpenStreetMap' },
+      clock: () => ahora,
     })
     const servidor = createServer(app)
-    url = await escucharServidor(servidor)
+    url = await listenOnFreePort(servidor)
     servidores = [servidorDeTeselas, servidor]
   })
   beforeEach(() => {
-    falso.vaciar()
-    teselas.fallan = false
-    adelantar(60_000) // everybody's bucket is full again
+    fakePages.vaciar()
+    tileServer.fallan = false
+    advanceClock(60_000) // everybody's bucket is full again
   })
   afterAll(() => {
     for (const servidor of servidores) {
@@ -171,11 +171,7 @@ export function usarServicio() {
   })
 }
 
-export const enviarFormulario = (
-  token: string,
-  campos: Record<string, string>,
-  cabeceras: Record<string, string> = {},
-) =>
+export const submitForm = (token: string, campos: Record<string, string>, cabeceras: Record<string, string> = {}) =>
   fetch(`${url}/u/${token}`, {
     method: 'POST',
     body: new URLSearchParams(campos).toString(),

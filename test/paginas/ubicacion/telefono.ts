@@ -1,15 +1,15 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect } from 'vitest'
-import { abrirContexto } from '../../navegador.ts'
-import { evaluarEn, revisarPagina } from '../revisar.ts'
-import { mosaico, url } from './servicio.ts'
+import { openContext } from '../../navegador.ts'
+import { checkPage, evaluateIn } from '../revisar.ts'
+import { tilesUrl, url } from './servicio.ts'
 
-export const AQUI = { latitude: 14.64, longitude: -90.61 }
+export const PHONE_POSITION = { latitude: 14.64, longitude: -90.61 }
 
 /** A phone that stands there, as exact as told. */
 export const en = (accuracy: number): BrowserContextOptions => ({
   permissions: ['geolocation'],
-  geolocation: { ...AQUI, accuracy },
+  geolocation: { ...PHONE_POSITION, accuracy },
 })
 
 /** A recipient's phone, 360 × 740 unless told: what the page complains of, and whatever it asks of others, fails the test. */
@@ -21,16 +21,16 @@ function usarTelefono() {
   afterEach(async () => {
     await contexto?.close()
     expect([...new Set(quejas)]).toEqual([])
-    expect(pedidas.filter((una) => !una.startsWith(`${url}/`) && !una.startsWith(`${mosaico}/`))).toEqual([])
+    expect(pedidas.filter((una) => !una.startsWith(`${url}/`) && !una.startsWith(`${tilesUrl}/`))).toEqual([])
   })
   return {
     pedidas,
-    contexto: () => contexto,
+    context: () => contexto,
     pagina: () => pagina,
-    async abrir(token: string, opciones: BrowserContextOptions = {}) {
+    async open(token: string, opciones: BrowserContextOptions = {}) {
       quejas.length = 0
       pedidas.length = 0
-      contexto = await abrirContexto({
+      contexto = await openContext({
         viewport: { width: 360, height: 740 },
         deviceScaleFactor: 2,
         hasTouch: true,
@@ -52,23 +52,23 @@ function usarTelefono() {
       await pagina.goto(`${url}/u/${token}`, { waitUntil: 'networkidle' })
     },
     /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
-    evaluar: <T>(expression: string) => evaluarEn<T>(pagina, expression),
-    revisar: (nombre: string) =>
-      revisarPagina({
+    evaluar: <T>(expression: string) => evaluateIn<T>(pagina, expression),
+    check: (nombre: string) =>
+      checkPage({
         pagina,
         nombre: `ubicacion-${nombre}`,
         blancos:
           'button, a.boton, input:not([type=hidden], [type=checkbox]), textarea, summary, label.casilla, .errores a, dd a, .pin',
       }),
     oculto: (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue(),
-    boton: (name: string | RegExp) => pagina.getByRole('button', { name }),
-    enfocado: () => evaluarEn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
+    button: (name: string | RegExp) => pagina.getByRole('button', { name }),
+    enfocado: () => evaluateIn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
     /** Where the button to confirm stands in the window, from its top. */
     alturaDeConfirmar: () =>
-      evaluarEn<number>(pagina, `document.querySelector('.barra .principal').getBoundingClientRect().y`),
+      evaluateIn<number>(pagina, `document.querySelector('.barra .principal').getBoundingClientRect().y`),
     /** Words that don't stand in one line, such as «entregad/o». */
     palabrasRotas: () =>
-      evaluarEn<string[]>(
+      evaluateIn<string[]>(
         pagina,
         `(() => {
           const rotas = []
@@ -91,7 +91,7 @@ function usarTelefono() {
 }
 
 /** What a recipient sees and does on his phone. */
-export function usarPagina() {
+export function useRecipientPage() {
   const telefono = usarTelefono()
   const { pagina, evaluar } = telefono
   const titulo = (name: string | RegExp) => pagina().getByRole('heading', { name })

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
-import { enTerminal, hayTerminal, usarCli } from './correr.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
+import { enTerminal, hayTerminal, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias, lanzar } = cli
-const nueva = async () => (await cli.comercio.api.guias.crear(unaGuia())).guia
+const cli = useCli()
+const { write: escribir, guias, lanzar } = cli
+const nueva = async () => (await cli.comercio.api.guias.crear(buildGuia())).guia
 const estado = async (guia: string) => (await cli.comercio.api.guias.obtener(guia)).estado
 
 describe('guias cancelar', () => {
   it('cancels nothing unasked where there is nobody to ask, and with --si without asking', async () => {
     const guia = await nueva()
     const sin = await guias(['cancelar', guia])
-    expect([sin.codigo, sin.salida, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
+    expect([sin.codigo, sin.output, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
     expect(await estado(guia)).toBe('aceptado')
     const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--razon', 'Desistió'])
-    expect(con).toEqual({ codigo: 0, salida: `${guia}  cancelado\n`, errores: '' })
+    expect(con).toEqual({ codigo: 0, output: `${guia}  cancelado\n`, errores: '' })
     const { eventos } = await cli.comercio.api.guias.obtener(guia)
     expect(eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.cancelado', descripcion: 'Desistió' })
   })
@@ -23,7 +23,7 @@ describe('guias cancelar', () => {
     const [una, otra, ida] = [await nueva(), await nueva(), await nueva()]
     await cli.comercio.api.simulador.avanzar(ida, { estado: 'recolectado' })
     const archivo = await escribir('codigos.txt', `${una}\n\n${ida} , 7K3M9QX2A1B4\n${otra.toLowerCase()}\n${una}\n`)
-    const { codigo, salida, errores } = await guias(['cancelar', '--archivo', archivo, '--si'])
+    const { codigo, output: salida, errores } = await guias(['cancelar', '--archivo', archivo, '--si'])
     expect([codigo, salida]).toEqual([1, `${una}  cancelado\n${otra}  cancelado\n`])
     expect(errores).toMatch(
       new RegExp(`^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}No hay ninguna guía`),
@@ -39,8 +39,8 @@ describe('guias cancelar', () => {
 
   describe.skipIf(!hayTerminal)('on a terminal', () => {
     const preguntar = async (guia: string) => {
-      const proceso = lanzar([], { programa: enTerminal(['cancelar', guia]), entrada: null })
-      await hasta(async () => proceso.salida.includes('[s/N]'))
+      const proceso = lanzar([], { program: enTerminal(['cancelar', guia]), entrada: null })
+      await hasta(async () => proceso.output.includes('[s/N]'))
       return proceso
     }
     it.each([
@@ -52,9 +52,9 @@ describe('guias cancelar', () => {
     ])('asks first; answered %j it ends with %i and the guide is %s', async (respuesta, codigo, queda) => {
       const guia = await nueva()
       const proceso = await preguntar(guia)
-      proceso.hijo.stdin.write(respuesta)
+      proceso.child.stdin.write(respuesta)
       expect(await proceso.fin).toBe(codigo)
-      expect(proceso.salida).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
+      expect(proceso.output).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
       expect(await estado(guia)).toBe(queda)
     })
   })

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta } from '../../fabricas.ts'
-import { hayTerminal, usarCli } from './correr.ts'
+import { hayTerminal, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias, lanzar } = cli
+const cli = useCli()
+const { write: escribir, guias, lanzar } = cli
 const ejecutar = promisify(execFile)
 
 /** Where a shell is on this machine. */
@@ -41,11 +41,11 @@ const ordenadas = (palabras: string[]) => [...palabras].sort()
 describe('guias completar', () => {
   beforeAll(async () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
-      const { codigo, salida, errores } = await guias(['completar', shell], { env: { GUIAS_LLAVE: '' } })
+      const { codigo, output: salida, errores } = await guias(['completar', shell], { env: { GUIAS_LLAVE: '' } })
       expect([codigo, errores]).toEqual([0, ''])
       await escribir(`completar.${shell}`, salida)
     }
-    await writeFile(join(cli.carpeta, 'pedido.json'), '')
+    await writeFile(join(cli.folder, 'pedido.json'), '')
   })
 
   it('refuses other shells', async () => {
@@ -59,35 +59,35 @@ describe('guias completar', () => {
     it.each(CASOS)('completes «%s»', async (linea, palabras) => {
       const guion = `source completar.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _guias; printf '%s\\n' "\${COMPREPLY[@]}"`
       const { stdout } = await ejecutar(BASH!, ['--norc', '-c', guion, 'bash', ...linea.split(' ')], {
-        cwd: cli.carpeta,
+        cwd: cli.folder,
       })
       expect(ordenadas(stdout.trim().split('\n'))).toEqual(ordenadas(palabras))
     })
 
     it.skipIf(!hayTerminal)('completes on a terminal, files too', async () => {
       const bash = lanzar([], {
-        programa: ['/usr/bin/script', '-qec', `${BASH} --norc -i`, '/dev/null'],
+        program: ['/usr/bin/script', '-qec', `${BASH} --norc -i`, '/dev/null'],
         entrada: null,
         env: { TERM: 'dumb', PS1: 'listo> ', BASH_SILENCE_DEPRECATION_WARNING: '1' },
       })
-      await hasta(async () => bash.salida.includes('listo>'))
-      bash.hijo.stdin.write('source completar.bash; guias() { echo "<$*>"; }\n')
+      await hasta(async () => bash.output.includes('listo>'))
+      bash.child.stdin.write('source completar.bash; guias() { echo "<$*>"; }\n')
       for (const [tecleado, queda] of [
         ['guias webhooks rot\t wh_1 --sol\t\n', '<webhooks rotar-secreto wh_1 --solapamiento>'],
         ['guias listar --estado=intento\t\n', '<listar --estado=intento_fallido>'],
         ['guias crear pedi\t\n', '<crear pedido.json>'],
       ]) {
-        bash.hijo.stdin.write(tecleado)
-        await hasta(async () => bash.salida.includes(queda!))
+        bash.child.stdin.write(tecleado)
+        await hasta(async () => bash.output.includes(queda!))
       }
-      bash.hijo.stdin.end('exit\n')
+      bash.child.stdin.end('exit\n')
       await bash.fin
     })
   })
 
   it.skipIf(!FISH).each(CASOS)('fish completes «%s»', async (linea, palabras) => {
     const guion = 'source completar.fish; complete -C $argv[1]'
-    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, linea], { cwd: cli.carpeta })
+    const { stdout } = await ejecutar(FISH!, ['--no-config', '-c', guion, linea], { cwd: cli.folder })
     expect(
       ordenadas(
         stdout
@@ -100,20 +100,20 @@ describe('guias completar', () => {
 
   it.skipIf(!ZSH || !hayTerminal)('zsh completes on a terminal', async () => {
     const zsh = lanzar([], {
-      programa: ['/usr/bin/script', '-qec', `${ZSH} -f -i`, '/dev/null'],
+      program: ['/usr/bin/script', '-qec', `${ZSH} -f -i`, '/dev/null'],
       entrada: null,
       env: { TERM: 'dumb', PS1: 'listo> ' },
     })
-    await hasta(async () => zsh.salida.includes('listo>'))
-    zsh.hijo.stdin.write('source completar.zsh; guias() { print -r -- "<$*>" }; print com"pinit"\n')
-    await hasta(async () => zsh.salida.includes('compinit'))
+    await hasta(async () => zsh.output.includes('listo>'))
+    zsh.child.stdin.write('source completar.zsh; guias() { print -r -- "<$*>" }; print com"pinit"\n')
+    await hasta(async () => zsh.output.includes('compinit'))
     const unicos = CASOS.filter(([, palabras]) => palabras.length === 1)
     for (const [linea, [palabra]] of unicos) {
-      zsh.hijo.stdin.write(`${linea}\t\n`)
+      zsh.child.stdin.write(`${linea}\t\n`)
       const queda = `<${linea.split(' ').slice(1, -1).concat(palabra!).join(' ')}>`
-      await hasta(async () => zsh.salida.includes(queda))
+      await hasta(async () => zsh.output.includes(queda))
     }
-    zsh.hijo.stdin.end('exit\n')
+    zsh.child.stdin.end('exit\n')
     await zsh.fin
   })
 })

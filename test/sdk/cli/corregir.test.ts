@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias } = cli
-const nueva = async () => (await cli.comercio.api.guias.crear(unaGuia({ indicaciones: 'Portón verde' }))).guia
+const nueva = async () => (await cli.comercio.api.guias.crear(buildGuia({ indicaciones: 'Portón verde' }))).guia
 
 describe('guias corregir', () => {
   it('changes what the options say, and tells what to review', async () => {
     const guia = await nueva()
-    const { codigo, salida, errores } = await guias([
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias([
       'corregir',
       guia.toLowerCase(),
       '--telefono',
@@ -34,7 +38,7 @@ describe('guias corregir', () => {
   it('clears several members, also those of the pickup', async () => {
     const recogida = { nombre: 'Bodega', lat: 14.58, lng: -90.54, contacto: 'Ana Tzul', indicaciones: 'Portón azul' }
     const { guia } = await cli.comercio.api.guias.crear(
-      unaGuia({ direccion: 'Calle 1', contenido: 'Un libro', recogida }),
+      buildGuia({ direccion: 'Calle 1', contenido: 'Un libro', recogida }),
     )
     const borrar = ['--borrar', 'direccion,recogida-contacto', '--borrar', 'contenido']
     expect(await guias(['corregir', guia, ...borrar, '--recogida-indicaciones', 'Portón rojo'])).toMatchObject({
@@ -57,6 +61,6 @@ describe('guias corregir', () => {
     const { codigo, errores } = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '7'])
     expect([codigo, errores]).toEqual([1, expect.stringContaining('va por la secuencia 1')])
     const bien = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '1', '--json'])
-    expect(JSON.parse(bien.salida)).toMatchObject({ guia, destinatario: 'Luis', secuencia: 2 })
+    expect(JSON.parse(bien.output)).toMatchObject({ guia, destinatario: 'Luis', secuencia: 2 })
   })
 })

@@ -8,14 +8,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../../clockEnvironment.ts'
-import { type Comercio, compartirEntorno } from '../../entorno.ts'
+import { type Comercio, shareEnvironment } from '../../entorno.ts'
 
 export const CLI = fileURLToPath(new URL('../../../sdk/dist/cli.js', import.meta.url))
-export const ARGS_DE_RECOGIDA = ['--recogida-nombre', 'Bodega', '--recogida-lat', '14.58', '--recogida-lng', '-90.54']
+export const RECOGIDA_ARGS = ['--recogida-nombre', 'Bodega', '--recogida-lat', '14.58', '--recogida-lng', '-90.54']
 export const DESTINO = ['--telefono', '+50231481676', '--departamento', 'Guatemala', '--municipio', 'Mixco']
 
 /** In that process, what is waited before another try passes at once; polling and deadlines are as ever. */
-export const SIN_PAUSAS: [string, ...string[]] = [
+export const NO_PAUSE_COMMAND: [string, ...string[]] = [
   process.execPath,
   '--import',
   `data:text/javascript,${encodeURIComponent(`const { setTimeout } = globalThis
@@ -33,19 +33,19 @@ export const enTerminal = (args: string[], columnas = 80): [string, ...string[]]
 export const hayTerminal = existsSync('/usr/bin/script')
 if (!hayTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')
 
-export interface OpcionesDeOrden {
+export interface CommandOptions {
   env?: Record<string, string>
   /** What is piped into it; undefined ends at once, null stays open. */
   entrada?: string | null
-  programa?: [string, ...string[]]
+  program?: [string, ...string[]]
 }
 
 let serie = 0
-export const nuevaRef = () => `CLI-${process.pid}-${++serie}`
+export const createRef = () => `CLI-${process.pid}-${++serie}`
 
 const servidores: Server[] = []
 /** A server of the test's own, until its file ends. */
-export async function servir(atender: RequestListener): Promise<string> {
+export async function serveRequests(atender: RequestListener): Promise<string> {
   const servidor = createServer(atender)
   servidores.push(servidor)
   await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
@@ -53,12 +53,12 @@ export async function servir(atender: RequestListener): Promise<string> {
 }
 
 /** The built command line, run by this Node in a folder of its own as a merchant of its own. Called at the top of a file. */
-export function usarCli() {
-  const entorno = compartirEntorno()
+export function useCli() {
+  const entorno = shareEnvironment()
   const hijos: ChildProcess[] = []
-  const cli = { entorno, carpeta: '', comercio: {} as Comercio, lanzar, guias, escribir }
+  const cli = { entorno, folder: '', comercio: {} as Comercio, lanzar, guias, write: escribir }
   beforeAll(async () => {
-    cli.carpeta = await mkdtemp(join(tmpdir(), 'guias-cli-'))
+    cli.folder = await mkdtemp(join(tmpdir(), 'guias-cli-'))
     cli.comercio = await entorno.nuevoComercio()
   })
   afterAll(async () => {
@@ -67,17 +67,20 @@ export function usarCli() {
       servidor.closeAllConnections()
       servidor.close()
     }
-    await rm(cli.carpeta, { recursive: true, force: true, maxRetries: 10 })
+    await rm(cli.folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  function lanzar(args: string[], { env = {}, entrada, programa = [process.execPath, CLI] }: OpcionesDeOrden = {}) {
+  function lanzar(
+    args: string[],
+    { env = {}, entrada, program: programa = [process.execPath, CLI] }: CommandOptions = {},
+  ) {
     const [orden, ...previos] = programa
     const hijo = spawn(orden, [...previos, ...args], {
-      cwd: cli.carpeta,
+      cwd: cli.folder,
       env: {
         PATH: process.env.PATH,
         ...CLOCK_ENVIRONMENT,
-        HOME: cli.carpeta,
+        HOME: cli.folder,
         GUIAS_LLAVE: cli.comercio.llave,
         GUIAS_URL: entorno.url,
         ...env,
@@ -85,9 +88,9 @@ export function usarCli() {
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     hijos.push(hijo)
-    const proceso = { hijo, salida: '', errores: '' }
+    const proceso = { child: hijo, output: '', errores: '' }
     hijo.stdout.setEncoding('utf8').on('data', (texto: string) => {
-      proceso.salida += texto
+      proceso.output += texto
     })
     hijo.stderr.setEncoding('utf8').on('data', (texto: string) => {
       proceso.errores += texto
@@ -99,14 +102,14 @@ export function usarCli() {
     return Object.assign(proceso, { fin })
   }
 
-  async function guias(args: string[], opciones?: OpcionesDeOrden) {
+  async function guias(args: string[], opciones?: CommandOptions) {
     const proceso = lanzar(args, opciones)
     const codigo = await proceso.fin
-    return { codigo, salida: proceso.salida, errores: proceso.errores }
+    return { codigo, output: proceso.output, errores: proceso.errores }
   }
 
   async function escribir(nombre: string, contenido: string | Uint8Array) {
-    await writeFile(join(cli.carpeta, nombre), contenido)
+    await writeFile(join(cli.folder, nombre), contenido)
     return nombre
   }
 

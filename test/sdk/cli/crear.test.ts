@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
-import { ARGS_DE_RECOGIDA, DESTINO, nuevaRef, usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { createRef, DESTINO, RECOGIDA_ARGS, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias } = cli
+const cli = useCli()
+const { write: escribir, guias } = cli
 
 describe('guias crear', () => {
   it('creates with options, once for one reference', async () => {
-    const ref = nuevaRef()
-    const args = ['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--external-ref', ref, '--lat', '14.63', '--lng', '-90.6']
+    const ref = createRef()
+    const args = ['crear', ...DESTINO, ...RECOGIDA_ARGS, '--external-ref', ref, '--lat', '14.63', '--lng', '-90.6']
     const una = await guias(args)
     expect([una.codigo, una.errores]).toEqual([0, ''])
-    const [, codigo = ''] = /^(\w{12}) {2}aceptado, ubicación confirmada\n$/.exec(una.salida) ?? []
+    const [, codigo = ''] = /^(\w{12}) {2}aceptado, ubicación confirmada\n$/.exec(una.output) ?? []
     expect(await cli.comercio.api.guias.obtener(codigo)).toMatchObject({ external_ref: ref, lat: 14.63, lng: -90.6 })
-    expect((await guias(args)).salida).toBe(`${codigo}  aceptado, ubicación confirmada  (ya existía)\n`)
-    expect(JSON.parse((await guias([...args, '--json'])).salida)).toMatchObject({ guia: codigo })
+    expect((await guias(args)).output).toBe(`${codigo}  aceptado, ubicación confirmada  (ya existía)\n`)
+    expect(JSON.parse((await guias([...args, '--json'])).output)).toMatchObject({ guia: codigo })
   })
 
   it('takes the contact of the pickup', async () => {
@@ -26,7 +26,7 @@ describe('guias crear', () => {
       '--recogida-direccion',
       'Zona 12',
     ]
-    const { salida } = await guias(['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, ...contacto, '--json'])
+    const { output: salida } = await guias(['crear', ...DESTINO, ...RECOGIDA_ARGS, ...contacto, '--json'])
     expect(JSON.parse(salida).recogida).toMatchObject({
       contacto: 'Luis',
       telefono: '+50255551234',
@@ -37,8 +37,8 @@ describe('guias crear', () => {
 
   it('takes metadata, and lets the service refuse what is none', async () => {
     const conMetadatos = (texto: string) =>
-      guias(['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--metadatos', texto, '--json'])
-    const { salida } = await conMetadatos(' canal = web; campaña=a=b ;')
+      guias(['crear', ...DESTINO, ...RECOGIDA_ARGS, '--metadatos', texto, '--json'])
+    const { output: salida } = await conMetadatos(' canal = web; campaña=a=b ;')
     expect(JSON.parse(salida).metadatos).toEqual({ canal: 'web', campaña: 'a=b' })
     for (const texto of ['canal', 'canal=web; canal=app']) {
       const { codigo, errores } = await conMetadatos(texto)
@@ -47,25 +47,29 @@ describe('guias crear', () => {
   })
 
   it('says what to look at again, apart from what was asked for', async () => {
-    const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
-    const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])
+    const guia = { ...buildGuia(), municipio: 'San Juan Sacatepeques y algo' }
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])
     expect([codigo, salida]).toEqual([0, expect.stringMatching(/^\w{12} {2}aceptado, ubicación confirmada\n$/)])
     expect(errores).toMatch(/^Revise municipio: «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
   })
 
   it('reads a telephone without + with the country that it is told, offline, or else with that of the account', async () => {
     const telefono = async (...args: string[]) => {
-      const { salida } = await guias(['crear', ...DESTINO.slice(2), ...ARGS_DE_RECOGIDA, '--json', ...args])
+      const { output: salida } = await guias(['crear', ...DESTINO.slice(2), ...RECOGIDA_ARGS, '--json', ...args])
       return JSON.parse(salida).telefono
     }
     expect(await telefono('--telefono', '3148 1676')).toBe('+50231481676')
     expect(await telefono('--telefono', '7723 4567', '--pais', 'SV')).toBe('+50377234567')
-    const archivo = await escribir('sv.json', JSON.stringify({ ...unaGuia(), telefono: '7723 4567' }))
-    expect(JSON.parse((await guias(['crear', archivo, '--pais', 'SV', '--json'])).salida).telefono).toBe('+50377234567')
+    const archivo = await escribir('sv.json', JSON.stringify({ ...buildGuia(), telefono: '7723 4567' }))
+    expect(JSON.parse((await guias(['crear', archivo, '--pais', 'SV', '--json'])).output).telefono).toBe('+50377234567')
     const { codigo, errores } = await guias([
       'crear',
       ...DESTINO.slice(2),
-      ...ARGS_DE_RECOGIDA,
+      ...RECOGIDA_ARGS,
       '--telefono',
       '77',
       '--pais',
@@ -75,27 +79,27 @@ describe('guias crear', () => {
   })
 
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
-    const args = ['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--lat', '14.633', '--lng', '90.606']
+    const args = ['crear', ...DESTINO, ...RECOGIDA_ARGS, '--lat', '14.633', '--lng', '90.606']
     const una = await guias(args)
     const dicha = /^Revise ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
     const estricta = await guias([...args, '--estricto'])
-    expect([estricta.codigo, estricta.salida]).toEqual([1, ''])
+    expect([estricta.codigo, estricta.output]).toEqual([1, ''])
     expect(estricta.errores).toContain('Quizá quiso decir 14.633, -90.606')
   })
 
   it('creates from a file or from what is piped into it', async () => {
-    const guia = unaGuia()
+    const guia = buildGuia()
     const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)
     const una = await guias(['crear', archivo, '--json'])
     const otra = await guias(['crear', '-', '--json'], { entrada: JSON.stringify(guia) })
-    expect(JSON.parse(otra.salida).guia).toBe(JSON.parse(una.salida).guia)
+    expect(JSON.parse(otra.output).guia).toBe(JSON.parse(una.output).guia)
     expect(await guias(['crear', '-'], { entrada: '{' })).toMatchObject({ codigo: 2 })
     expect(await guias(['crear', archivo, '--telefono', '1'])).toMatchObject({ codigo: 2 })
   })
 
   it('ends with 1 for a guide that exists and is cancelled', async () => {
-    const pedido = unaGuia()
+    const pedido = buildGuia()
     const { guia } = await cli.comercio.api.guias.crear(pedido)
     await cli.comercio.api.guias.cancelar(guia)
     const archivo = await escribir('cancelada.json', JSON.stringify(pedido))
@@ -109,7 +113,7 @@ describe('guias crear', () => {
     const nada = await guias(['crear', '--telefono', '12', '--lat', '14.6'], {
       env: { GUIAS_URL: 'http://127.0.0.1:1' },
     })
-    expect([nada.codigo, nada.salida]).toEqual([2, ''])
+    expect([nada.codigo, nada.output]).toEqual([2, ''])
     expect(nada.errores).toContain(
       'Falta --departamento, --municipio, dónde se recoge (--recogida-lat y --recogida-lng',
     )
@@ -122,15 +126,15 @@ describe('guias crear', () => {
       '--telefono',
       '12',
       ...DESTINO.slice(2),
-      ...ARGS_DE_RECOGIDA,
+      ...RECOGIDA_ARGS,
       '--lat',
       '91',
       '--lng',
       '0',
     ])
-    expect([opciones.codigo, opciones.salida]).toEqual([1, ''])
+    expect([opciones.codigo, opciones.output]).toEqual([1, ''])
     expect(opciones.errores).toMatch(/^Error: Corrija y repita la orden .*\n( {2}--(telefono|lat): .*\n){2}$/)
-    const { recogida, ...guia } = unaGuia({ telefono: '12' })
+    const { recogida, ...guia } = buildGuia({ telefono: '12' })
     const archivo = await escribir('mala.json', JSON.stringify({ ...guia, recogida: { ...recogida, lat: 91 } }))
     const { errores } = await guias(['crear', archivo])
     for (const campo of ['\n  telefono: ', '\n  recogida.lat: ']) expect(errores).toContain(campo)

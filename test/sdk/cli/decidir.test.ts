@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias } = cli
 const fallida = async () => {
   const { api } = cli.comercio
-  const { guia } = await api.guias.crear(unaGuia())
+  const { guia } = await api.guias.crear(buildGuia())
   for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
     await api.simulador.avanzar(guia, { estado })
   return guia
@@ -15,14 +15,11 @@ const fallida = async () => {
 describe('guias reintentar', () => {
   it('decides the window, corrects what the options say, and shows the decision', async () => {
     const guia = await fallida()
-    const { codigo, salida, errores } = await guias([
-      'reintentar',
-      guia.toLowerCase(),
-      '--franja',
-      '14:00-18:00',
-      '--telefono',
-      '5987 1234',
-    ])
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias(['reintentar', guia.toLowerCase(), '--franja', '14:00-18:00', '--telefono', '5987 1234'])
     expect([codigo, errores, salida]).toEqual([
       0,
       '',
@@ -32,7 +29,7 @@ describe('guias reintentar', () => {
       telefono: '+50259871234',
       decision: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } },
     })
-    expect((await guias(['ver', guia])).salida).toMatch(
+    expect((await guias(['ver', guia])).output).toMatch(
       /Decisión +tomada por comercio, reintentar, [\d-]+, de 14:00 a 18:00/,
     )
     expect(await guias(['reintentar', guia])).toMatchObject({
@@ -53,13 +50,17 @@ describe('guias devolver', () => {
   it('needs a reason and an answer, and returns several', async () => {
     const dos = [await fallida(), await fallida()]
     expect(await guias(['devolver', ...dos])).toMatchObject({ codigo: 2, errores: expect.stringContaining('--razon') })
-    const { codigo, salida } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
+    const { codigo, output: salida } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
     expect([codigo, salida]).toEqual([0, dos.map((guia) => `${guia}  en_devolucion, devolver aplicada\n`).join('')])
   })
 
   it('fails if one of several cannot return, and returns the others', async () => {
-    const [buena, otra] = [await fallida(), (await cli.comercio.api.guias.crear(unaGuia())).guia]
-    const { codigo, salida, errores } = await guias(['devolver', otra, buena, '--razon', 'No lo quiere', '--si'])
+    const [buena, otra] = [await fallida(), (await cli.comercio.api.guias.crear(buildGuia())).guia]
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias(['devolver', otra, buena, '--razon', 'No lo quiere', '--si'])
     expect([codigo, salida]).toEqual([1, `${buena}  en_devolucion, devolver aplicada\n`])
     expect(errores).toMatch(new RegExp(`^${otra} .*\n1 decididas, 1 no\\.\n$`, 's'))
   })
@@ -69,7 +70,7 @@ describe('guias listar', () => {
   it('writes the state of the decision as CSV', async () => {
     const guia = await fallida()
     await cli.comercio.api.guias.reintentar(guia)
-    const { salida } = await guias(['listar', '--csv', '--decision', 'tomada', '--limite', '1'])
+    const { output: salida } = await guias(['listar', '--csv', '--decision', 'tomada', '--limite', '1'])
     const [cabecera = '', fila = ''] = salida.split('\r\n')
     expect(fila.split(',')[0]).toBe(guia)
     expect(fila.split(',')[cabecera.split(',').indexOf('decision')]).toBe('tomada')

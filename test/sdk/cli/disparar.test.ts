@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../../server/generado/contrato/vocabulario.ts'
-import { unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { entorno, guias } = cli
 
 describe('guias disparar', () => {
   it.each(Object.keys(MAQUINA_DE_ESTADOS.transiciones))('takes a test guide to %s', async (estado) => {
-    const { codigo, salida, errores } = await guias(['disparar', `guia.${estado}`, '--json'])
+    const { codigo, output: salida, errores } = await guias(['disparar', `guia.${estado}`, '--json'])
     expect([codigo, errores]).toEqual([0, ''])
     expect(JSON.parse(salida).estado).toBe(estado)
   })
 
   it.each(['solicitada', 'confirmada', 'vencida', 'fallida'])('and its location to %s', async (estado) => {
-    const { codigo, salida, errores } = await guias(['disparar', `ubicacion.${estado}`, '--json'])
+    const { codigo, output: salida, errores } = await guias(['disparar', `ubicacion.${estado}`, '--json'])
     expect([codigo, errores]).toEqual([0, ''])
     expect(JSON.parse(salida).ubicacion.estado).toBe(estado)
   })
@@ -26,14 +26,14 @@ describe('guias disparar', () => {
     ['rechazo', 'en_devolucion', 'devolver'],
     ['ninguna', 'en_devolucion', 'devolver'],
   ])('and decides %s for its recipient', async (eleccion, estado, accion) => {
-    const { codigo, salida, errores } = await guias(['disparar', `decision.${eleccion}`])
+    const { codigo, output: salida, errores } = await guias(['disparar', `decision.${eleccion}`])
     expect([codigo, errores]).toEqual([0, ''])
     expect(salida).toMatch(new RegExp(`^[0-9A-Z]{12}  ${estado}, ubicación confirmada, ${accion}\n$`))
   })
 
   it('decides about a guide, with a neighbour and a day', async () => {
     const { api } = cli.comercio
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     await guias(['disparar', 'intento_fallido', '--guia', guia])
     const { fecha_desde } = (await api.guias.obtener(guia)).decision!
     const opciones = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
@@ -48,7 +48,7 @@ describe('guias disparar', () => {
   })
 
   it('delivers without a signature', async () => {
-    const { salida } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
+    const { output: salida } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
     expect(await cli.comercio.api.guias.pruebaEntrega(JSON.parse(salida).guia)).toMatchObject({
       firma: null,
       sin_firma: 'se_nego',
@@ -56,9 +56,9 @@ describe('guias disparar', () => {
   })
 
   it('goes on from where a guide stands, and tells what it may go to', async () => {
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     await guias(['disparar', 'recolectado', '--guia', guia])
-    expect((await guias(['disparar', 'entregado', '--guia', guia])).salida).toBe(
+    expect((await guias(['disparar', 'entregado', '--guia', guia])).output).toBe(
       `${guia}  entregado, ubicación confirmada\n`,
     )
     const tarde = await guias(['disparar', 'en_ruta', '--guia', guia])

@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { type AvisoDeGuia, Guias, verificarWebhook } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../../entorno.ts'
-import { hasta, unaGuia } from '../../fabricas.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
 import { puertoLibre } from '../../puertos.ts'
 import { SECRETO } from '../firmas.ts'
-import { SIN_PAUSAS, servir, usarCli } from './correr.ts'
+import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { entorno, guias, lanzar } = cli
 
 describe('guias escuchar', () => {
   interface Llegada {
-    ruta: string
+    path: string
     cabeceras: Record<string, string>
     cuerpo: string
   }
@@ -26,7 +26,7 @@ describe('guias escuchar', () => {
     const trozos: Buffer[] = []
     for await (const trozo of req) trozos.push(trozo)
     llegadas.push({
-      ruta: req.url!,
+      path: req.url!,
       cabeceras: req.headers as Record<string, string>,
       cuerpo: Buffer.concat(trozos).toString(),
     })
@@ -41,26 +41,26 @@ describe('guias escuchar', () => {
     receptor.close()
   })
   const avisos = (ruta: string) =>
-    llegadas.filter((una) => una.ruta === ruta).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
+    llegadas.filter((una) => una.path === ruta).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
   const escuchar = async (suyo: Comercio, args: string[], mas: Record<string, string> = {}) => {
     const proceso = lanzar(['escuchar', '--intervalo', '0.1', ...args], {
-      programa: SIN_PAUSAS,
+      program: NO_PAUSE_COMMAND,
       env: { GUIAS_LLAVE: suyo.llave, ...mas },
     })
     await hasta(async () => proceso.errores.includes('Escuchando'))
     const cerrar = async () => {
-      proceso.hijo.kill('SIGINT')
+      proceso.child.kill('SIGINT')
       return proceso.fin
     }
-    return Object.assign(proceso, { cerrar })
+    return Object.assign(proceso, { close: cerrar })
   }
 
   it('sends what a webhook would, signed the same', async () => {
     const suyo = await entorno.nuevoComercio()
-    await suyo.api.guias.crear(unaGuia())
+    await suyo.api.guias.crear(buildGuia())
     await suyo.api.webhooks.crear({ url: `${destino}/real` })
     const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
-    const { guia } = await suyo.api.guias.crear(unaGuia())
+    const { guia } = await suyo.api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) {
       await suyo.api.simulador.avanzar(guia, {
         estado,
@@ -75,20 +75,20 @@ describe('guias escuchar', () => {
     ])
     const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.decision_pendiente')
     expect(ultimo('/local')).toEqual(ultimo('/real'))
-    const [una] = llegadas.filter(({ ruta }) => ruta === '/local')
+    const [una] = llegadas.filter(({ path: ruta }) => ruta === '/local')
     expect(await verificarWebhook(una!.cuerpo, una!.cabeceras, SECRETO)).toMatchObject({
       id: una!.cabeceras['webhook-id'],
     })
     expect(una!.cabeceras['content-type']).toBe('application/json')
-    expect(proceso.salida).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
+    expect(proceso.output).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
 
     // The next time it goes on from there, and sends what happened in between.
-    expect(await proceso.cerrar()).toBe(0)
-    await suyo.api.guias.cancelar((await suyo.api.guias.crear(unaGuia())).guia)
+    expect(await proceso.close()).toBe(0)
+    await suyo.api.guias.cancelar((await suyo.api.guias.crear(buildGuia())).guia)
     const otra = await escuchar(suyo, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
     await hasta(async () => avisos('/luego').length === 2)
     expect(avisos('/luego').map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
-    expect(await otra.cerrar()).toBe(0)
+    expect(await otra.close()).toBe(0)
     expect(otra.errores).not.toContain('whsec_')
   })
 
@@ -103,7 +103,7 @@ describe('guias escuchar', () => {
     await new Promise<void>((listo) => servicio.listen(0, '127.0.0.1', listo))
     const baseUrl = `http://127.0.0.1:${(servicio.address() as AddressInfo).port}`
     try {
-      await guias(['escuchar', '--url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.carpeta, 'nuevo')])
+      await guias(['escuchar', '--url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.folder, 'nuevo')])
       expect(pedidas).toEqual([
         '/api/v1/eventos?desde=ahora&limite=1',
         '/api/v1/eventos?limite=50&tipo=guia.*&cursor=aqui',
@@ -116,14 +116,14 @@ describe('guias escuchar', () => {
 
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
     const suyo = await entorno.nuevoComercio()
-    const { guia } = await suyo.api.guias.crear(unaGuia())
+    const { guia } = await suyo.api.guias.crear(buildGuia())
     await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
     const todo = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
     await hasta(async () => avisos('/todo').length === 2)
     const [, secreto = ''] = /(whsec_\S+)/.exec(todo.errores) ?? []
-    const [una] = llegadas.filter(({ ruta }) => ruta === '/todo')
+    const [una] = llegadas.filter(({ path: ruta }) => ruta === '/todo')
     await verificarWebhook(una!.cuerpo, una!.cabeceras, secreto)
-    await todo.cerrar()
+    await todo.close()
 
     const desde = new Date(Date.now() + 3_600_000).toISOString()
     const nada = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', desde])
@@ -135,28 +135,28 @@ describe('guias escuchar', () => {
       '--tipos',
       'ubicacion.*, guia.recolectado',
       '--cursor',
-      join(cli.carpeta, 'aparte', 'cursor'),
+      join(cli.folder, 'aparte', 'cursor'),
     ])
     await hasta(async () => avisos('/algunos').length === 1)
     expect(avisos('/algunos').map(({ tipo }) => tipo)).toEqual(['guia.recolectado'])
     // The cursor is written after the notice was taken.
     await hasta(async () =>
-      /^\S+\n$/.test(await readFile(join(cli.carpeta, 'aparte', 'cursor'), 'utf8').catch(() => '')),
+      /^\S+\n$/.test(await readFile(join(cli.folder, 'aparte', 'cursor'), 'utf8').catch(() => '')),
     )
     expect(avisos('/nada')).toEqual([])
-    expect([await nada.cerrar(), await algunos.cerrar()]).toEqual([0, 0])
+    expect([await nada.close(), await algunos.close()]).toEqual([0, 0])
   })
 
   it('insists while the local server fails, and goes on when it will not have it', async () => {
     const suyo = await entorno.nuevoComercio()
-    await suyo.api.guias.crear(unaGuia())
+    await suyo.api.guias.crear(buildGuia())
     let veces = 0
     contestar = () => (++veces < 2 ? 500 : 204)
     const proceso = await escuchar(suyo, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
     await hasta(async () => avisos('/terco').length === 2)
-    await hasta(async () => proceso.salida.trim().split('\n').length === 2)
+    await hasta(async () => proceso.output.trim().split('\n').length === 2)
     expect(
-      proceso.salida
+      proceso.output
         .trim()
         .split('\n')
         .map((linea) => JSON.parse(linea)),
@@ -164,16 +164,16 @@ describe('guias escuchar', () => {
       { intento: 1, status: 500, ok: false },
       { intento: 2, status: 204, ok: true },
     ])
-    await proceso.cerrar()
+    await proceso.close()
     contestar = () => 500
     const rendido = await escuchar(suyo, ['--reenviar', `${destino}/no`, '--desde', 'principio', '--reintentos', '0'])
     await hasta(async () => rendido.errores.includes('no aceptó'))
-    await rendido.cerrar()
+    await rendido.close()
     expect(avisos('/no')).toHaveLength(1)
     const otraVez = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
     const insistente = await escuchar(suyo, otraVez)
     await hasta(async () => insistente.errores.includes('no aceptó'))
-    await insistente.cerrar()
+    await insistente.close()
     expect(avisos('/dos')).toHaveLength(2)
     const nadie = await escuchar(suyo, [
       '--reenviar',
@@ -183,31 +183,31 @@ describe('guias escuchar', () => {
       '--reintentos',
       '0',
     ])
-    await hasta(async () => nadie.salida.includes('ECONNREFUSED'))
-    expect(await nadie.cerrar()).toBe(0)
+    await hasta(async () => nadie.output.includes('ECONNREFUSED'))
+    expect(await nadie.close()).toBe(0)
     contestar = () => 204
   })
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
     const suyo = await entorno.nuevoComercio()
-    const anterior = await suyo.api.guias.crear(unaGuia())
-    const cursor = join(cli.carpeta, 'ajeno')
+    const anterior = await suyo.api.guias.crear(buildGuia())
+    const cursor = join(cli.folder, 'ajeno')
     const ajeno = await cli.comercio.api.eventos.listar({ limite: 1 })
     await writeFile(cursor, `${ajeno.cursor_siguiente}\n`)
     const proceso = await escuchar(suyo, ['--cursor', cursor, '--json'])
     await hasta(async () => proceso.errores.includes('ya no vale'))
-    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: entorno.url }).guias.crear(unaGuia())
-    await hasta(async () => proceso.salida.includes(guia))
+    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: entorno.url }).guias.crear(buildGuia())
+    await hasta(async () => proceso.output.includes(guia))
     // What happened before is not shown.
-    expect(proceso.salida).not.toContain(anterior.guia)
-    expect(JSON.parse(proceso.salida)).toMatchObject({ tipo: 'guia.aceptado', guia })
-    expect(await proceso.cerrar()).toBe(0)
+    expect(proceso.output).not.toContain(anterior.guia)
+    expect(JSON.parse(proceso.output)).toMatchObject({ tipo: 'guia.aceptado', guia })
+    expect(await proceso.close()).toBe(0)
   })
 
   it('says once of each outage why and when it tries again, also before the first answer', async () => {
     let llamadas = 0
     // The client repeats a 502 by itself, so an outage lasts for several requests.
-    const caido = await servir((_req, res) => {
+    const caido = await serveRequests((_req, res) => {
       const [status, cuerpo] =
         ++llamadas <= 20
           ? [502, 'no']
@@ -216,8 +216,8 @@ describe('guias escuchar', () => {
             : [401, '{"codigo":"no_autenticado","mensaje":"No."}']
       res.writeHead(status).end(cuerpo)
     })
-    const args = ['escuchar', '--url', caido, '--intervalo', '0.1', '--cursor', join(cli.carpeta, 'nuevo.cursor')]
-    const { codigo, errores } = await guias(args, { programa: SIN_PAUSAS })
+    const args = ['escuchar', '--url', caido, '--intervalo', '0.1', '--cursor', join(cli.folder, 'nuevo.cursor')]
+    const { codigo, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
     expect(codigo).toBe(1)
     expect(errores.split('\n').slice(0, 3)).toEqual([
       `${caido} contestó 502. Lo intento otra vez cada 5 s.`,
@@ -245,7 +245,7 @@ describe('guias escuchar', () => {
     const baseUrl = `http://127.0.0.1:${(caido.address() as AddressInfo).port}`
     try {
       const args = ['escuchar', '--desde', 'principio', '--url', baseUrl, '--intervalo', '0.1']
-      const { codigo, salida, errores } = await guias(args, { programa: SIN_PAUSAS })
+      const { codigo, output: salida, errores } = await guias(args, { program: NO_PAUSE_COMMAND })
       expect([codigo, salida]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
       expect(errores).toMatch(
         /\/\/127\.0\.0\.1:\d+ contestó 503\. Lo intento otra vez cada 5 s\.\nEl servicio contesta otra vez\.\n.*no_autenticado/s,

@@ -1,25 +1,25 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
-import { ARGS_DE_RECOGIDA, CLI, enTerminal, hayTerminal, SIN_PAUSAS, servir, usarCli } from './correr.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
+import { CLI, enTerminal, hayTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias, lanzar } = cli
-const leer = (nombre: string) => readFile(join(cli.carpeta, nombre), 'latin1')
+const cli = useCli()
+const { write: escribir, guias, lanzar } = cli
+const leer = (nombre: string) => readFile(join(cli.folder, nombre), 'latin1')
 const hojas = async (nombre: string) => (await leer(nombre)).match(/\/Type \/Page\b/g)?.length
 
 describe('guias etiquetas', () => {
   const suyas: string[] = []
   beforeAll(async () => {
-    for (let n = 0; n < 3; n++) suyas.push((await cli.comercio.api.guias.crear(unaGuia())).guia)
+    for (let n = 0; n < 3; n++) suyas.push((await cli.comercio.api.guias.crear(buildGuia())).guia)
   })
 
   it('downloads one PDF, and writes over none unless it is told to', async () => {
     const [una = '', otra = ''] = suyas
     expect(await guias(['etiquetas', una, otra.toLowerCase(), una])).toEqual({
       codigo: 0,
-      salida: 'etiquetas.pdf  2 etiquetas\n',
+      output: 'etiquetas.pdf  2 etiquetas\n',
       errores: '',
     })
     expect([(await leer('etiquetas.pdf')).slice(0, 5), await hojas('etiquetas.pdf')]).toEqual(['%PDF-', 2])
@@ -32,7 +32,7 @@ describe('guias etiquetas', () => {
     ])
     expect(await hojas('etiquetas.pdf')).toBe(2)
     const forzada = await guias(['etiquetas', una, '--forzar', '--json'])
-    expect(JSON.parse(forzada.salida)).toEqual({ archivo: 'etiquetas.pdf', guias: [una] })
+    expect(JSON.parse(forzada.output)).toEqual({ archivo: 'etiquetas.pdf', guias: [una] })
     expect(await hojas('etiquetas.pdf')).toBe(1)
   })
 
@@ -41,17 +41,17 @@ describe('guias etiquetas', () => {
     await guias([
       'lote',
       await escribir('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
-      ...ARGS_DE_RECOGIDA,
+      ...RECOGIDA_ARGS,
     ])
     const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
-    expect([deLote.codigo, deLote.salida]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
-    const entrada = (await guias(['listar', '--limite', '2', '--json'])).salida
+    expect([deLote.codigo, deLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
+    const entrada = (await guias(['listar', '--limite', '2', '--json'])).output
     const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { entrada })
-    expect([porTubo.codigo, porTubo.salida.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
+    expect([porTubo.codigo, porTubo.output.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
     const lineas = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
       entrada: suyas.join('\r\n'),
     })
-    expect(lineas.salida).toBe('a/b/l.pdf  3 etiquetas\n')
+    expect(lineas.output).toBe('a/b/l.pdf  3 etiquetas\n')
     expect(await guias(['etiquetas', '--archivo', '-'], { entrada: '{"guia":' })).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('no son JSON'),
@@ -59,7 +59,14 @@ describe('guias etiquetas', () => {
   })
 
   it('puts four on a letter sheet, and names the formats that there are', async () => {
-    const { codigo, salida } = await guias(['etiquetas', ...suyas, '--formato', 'carta', '--salida', 'carta.pdf'])
+    const { codigo, output: salida } = await guias([
+      'etiquetas',
+      ...suyas,
+      '--formato',
+      'carta',
+      '--salida',
+      'carta.pdf',
+    ])
     expect([codigo, salida]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
     expect([await hojas('carta.pdf'), (await leer('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
     expect(await guias(['etiquetas', ...suyas, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
@@ -72,13 +79,13 @@ describe('guias etiquetas', () => {
     const deZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(suyas, { ppp })
     expect(await guias(['etiquetas', ...suyas, '--formato', 'zpl'])).toEqual({
       codigo: 0,
-      salida: 'etiquetas.zpl  3 etiquetas\n',
+      output: 'etiquetas.zpl  3 etiquetas\n',
       errores: '',
     })
     expect(await leer('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
     const fina = await guias(['etiquetas', ...suyas, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
-    expect([fina.codigo, fina.salida]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
-    expect(fina.salida).not.toBe(Buffer.from(await deZpl(203)).toString())
+    expect([fina.codigo, fina.output]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
+    expect(fina.output).not.toBe(Buffer.from(await deZpl(203)).toString())
     for (const [opciones, dicho] of [
       [['--formato', 'zpl', '--ppp', '600'], /--ppp debe ser 203 o 300, y llegó «600»/],
       [['--ppp', '300'], /--ppp es de las etiquetas en ZPL: va con --formato zpl/],
@@ -94,9 +101,15 @@ describe('guias etiquetas', () => {
     await guias([
       'lote',
       await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`),
-      ...ARGS_DE_RECOGIDA,
+      ...RECOGIDA_ARGS,
     ])
-    const { codigo, salida } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])
+    const { codigo, output: salida } = await guias([
+      'etiquetas',
+      '--archivo',
+      'cien.resultados.csv',
+      '--salida',
+      'cien.PDF',
+    ])
     expect([codigo, salida]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])
     expect([await hojas('cien-1.PDF'), await hojas('cien-2.PDF')]).toEqual([100, 1])
     expect(await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', '-'])).toMatchObject({ codigo: 2 })
@@ -104,21 +117,25 @@ describe('guias etiquetas', () => {
 
   it('downloads none if one can’t be made, and names them all', async () => {
     const [una = ''] = suyas
-    const { guia: cancelada } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia: cancelada } = await cli.comercio.api.guias.crear(buildGuia())
     await cli.comercio.api.guias.cancelar(cancelada)
-    const { codigo, salida, errores } = await guias(['etiquetas', una, cancelada, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias(['etiquetas', una, cancelada, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
     expect([codigo, salida]).toEqual([1, ''])
     expect(errores).toMatch(
       new RegExp(
         `^${cancelada} {2}está cancelada: se deja fuera\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna etiqueta: quite esa guía`,
       ),
     )
-    expect(await readdir(cli.carpeta)).not.toContain('no.pdf')
+    expect(await readdir(cli.folder)).not.toContain('no.pdf')
   })
 
   it('leaves cancelled guides out with a notice, before anything is drawn', async () => {
     const { api } = cli.comercio
-    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, unaGuia) })
+    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, buildGuia) })
     const codigos = resultados.map((uno) => (uno.ok ? uno.guia : ''))
     const [primera = '', segunda = ''] = codigos
     for (const una of [primera, segunda]) await api.guias.cancelar(una)
@@ -127,12 +144,12 @@ describe('guias etiquetas', () => {
     const dicho = [primera, segunda].map((una) => `${una}  está cancelada: se deja fuera\n`).join('')
     expect(dadas).toEqual({
       codigo: 0,
-      salida: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
+      output: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
       errores: dicho,
     })
     expect([await hojas('vivas-1.pdf'), await hojas('vivas-2.pdf')]).toEqual([98, 3])
     const enJson = await guias(['etiquetas', primera, suyas[0]!, '--salida', 'una.pdf', '--json'])
-    expect([enJson.codigo, JSON.parse(enJson.salida).guias, JSON.parse(enJson.errores)]).toEqual([
+    expect([enJson.codigo, JSON.parse(enJson.output).guias, JSON.parse(enJson.errores)]).toEqual([
       0,
       [suyas[0]],
       { guia: primera, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
@@ -142,13 +159,13 @@ describe('guias etiquetas', () => {
       1,
       `${dicho}No se descargó ninguna etiqueta: todas están canceladas.\n`,
     ])
-    expect(await readdir(cli.carpeta)).not.toContain('ninguna.pdf')
+    expect(await readdir(cli.folder)).not.toContain('ninguna.pdf')
   })
 
-  it('interrupted or cut off in the middle of a download, it leaves nothing', COMPLETO, async () => {
+  it('interrupted or cut off in the middle of a download, it leaves nothing', FULL_RUN_ONLY, async () => {
     let llego = false
     let cortar = false
-    const lento = await servir(async (req, res) => {
+    const lento = await serveRequests(async (req, res) => {
       if (req.url!.startsWith('/archivo')) {
         res.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': '1000' }).write('%PDF-')
         llego = true
@@ -163,7 +180,7 @@ describe('guias etiquetas', () => {
     const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', lento]
     const proceso = lanzar(orden)
     await hasta(async () => llego)
-    proceso.hijo.kill('SIGINT')
+    proceso.child.kill('SIGINT')
     expect([await proceso.fin, proceso.errores]).toEqual([130, 'Error: Interrumpido.\n'])
     cortar = true
     const cortada = await guias(orden)
@@ -171,12 +188,12 @@ describe('guias etiquetas', () => {
       1,
       expect.stringMatching(/No se pudo descargar las etiquetas .*Repita la orden/),
     ])
-    expect((await readdir(cli.carpeta)).filter((nombre) => nombre.startsWith('media'))).toEqual([])
+    expect((await readdir(cli.folder)).filter((nombre) => nombre.startsWith('media'))).toEqual([])
   })
 
   it('waits as long as a busy service asks, and tells of a link that is none any more', async () => {
     const estados = [429, 503, 200, 403]
-    const ocupado = await servir((req, res) => {
+    const ocupado = await serveRequests((req, res) => {
       if (req.url!.startsWith('/archivo'))
         return void res.writeHead(estados.shift()!, { 'Retry-After': '1' }).end('%PDF-')
       req.resume().on('end', () => {
@@ -185,20 +202,22 @@ describe('guias etiquetas', () => {
       })
     })
     const orden = ['etiquetas', suyas[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
-    expect(await guias(orden, { programa: SIN_PAUSAS })).toMatchObject({ codigo: 0, errores: '' })
-    const vencido = await guias(orden, { programa: SIN_PAUSAS })
+    expect(await guias(orden, { program: NO_PAUSE_COMMAND })).toMatchObject({ codigo: 0, errores: '' })
+    const vencido = await guias(orden, { program: NO_PAUSE_COMMAND })
     expect([vencido.codigo, vencido.errores]).toEqual([1, expect.stringMatching(/: contestó 403\. Repita la orden/)])
     expect(await leer('paciente.pdf')).toBe('%PDF-')
   })
 
   it.skipIf(!hayTerminal)('writes no PDF on a terminal', async () => {
-    const { codigo, salida } = await guias([], { programa: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']) })
+    const { codigo, output: salida } = await guias([], {
+      program: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']),
+    })
     expect([codigo, salida]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
   })
 
   it('removes nothing that it did not make', async () => {
     const orden = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${suyas[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
-    const { codigo, salida, errores } = await guias([], { programa: ['/bin/sh', '-c', orden] })
+    const { codigo, output: salida, errores } = await guias([], { program: ['/bin/sh', '-c', orden] })
     expect([codigo, salida, errores]).toEqual([
       2,
       'x\n',

@@ -1,19 +1,19 @@
 import type { RequestListener } from 'node:http'
 import { VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../../fabricas.ts'
+import { FULL_RUN_ONLY } from '../../fabricas.ts'
 import { puertoLibre } from '../../puertos.ts'
-import { SIN_PAUSAS, servir, usarCli } from './correr.ts'
+import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias } = cli
+const cli = useCli()
+const { write: escribir, guias } = cli
 
 describe('guias', () => {
-  it('explains itself and each of its orders, within the width of a terminal', COMPLETO, async () => {
+  it('explains itself and each of its orders, within the width of a terminal', FULL_RUN_ONLY, async () => {
     const todo = await guias(['--help'])
     expect([todo.codigo, todo.errores]).toEqual([0, ''])
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
-    const ordenes = ordenesEn(todo.salida)
+    const ordenes = ordenesEn(todo.output)
     expect(ordenes).toEqual([
       'crear',
       'lote',
@@ -34,15 +34,15 @@ describe('guias', () => {
       'completar',
     ])
     const deWebhooks = await guias(['webhooks', '--help'])
-    const suyas = ordenesEn(deWebhooks.salida).map((orden) => `webhooks ${orden}`)
+    const suyas = ordenesEn(deWebhooks.output).map((orden) => `webhooks ${orden}`)
     expect(suyas).toEqual(
       ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'avisos', 'reenviar']
         .concat('recuperar', 'eliminar')
         .map((orden) => `webhooks ${orden}`),
     )
-    const textos = [todo.salida, deWebhooks.salida]
+    const textos = [todo.output, deWebhooks.output]
     for (const orden of [...ordenes.filter((una) => una !== 'webhooks'), ...suyas]) {
-      const { codigo, salida } = await guias([...orden.split(' '), '--help'])
+      const { codigo, output: salida } = await guias([...orden.split(' '), '--help'])
       expect([codigo, salida.startsWith(`Uso: guias ${orden}`)]).toEqual([0, true])
       textos.push(salida)
     }
@@ -52,9 +52,9 @@ describe('guias', () => {
       )
       expect(texto.split('\n').filter((linea) => linea.length > 80)).toEqual([])
     }
-    expect(await guias(['--version'])).toMatchObject({ codigo: 0, salida: `${VERSION}\n` })
-    expect(await guias([])).toMatchObject({ codigo: 2, salida: '', errores: expect.stringContaining('Uso:') })
-    expect(await guias(['webhooks'])).toMatchObject({ codigo: 2, salida: '', errores: expect.stringContaining('Uso:') })
+    expect(await guias(['--version'])).toMatchObject({ codigo: 0, output: `${VERSION}\n` })
+    expect(await guias([])).toMatchObject({ codigo: 2, output: '', errores: expect.stringContaining('Uso:') })
+    expect(await guias(['webhooks'])).toMatchObject({ codigo: 2, output: '', errores: expect.stringContaining('Uso:') })
   })
 
   it.each<[string, string[], string, Record<string, string>?]>([
@@ -91,7 +91,7 @@ describe('guias', () => {
     ['an event that nobody can provoke', ['disparar', 'guia.nota'], 'guias disparar --help'],
     ['what another order does', ['disparar', 'webhook.prueba'], 'guias webhooks probar'],
   ])('ends with 2 for %s', async (_, args, dice, env = {}) => {
-    const { codigo, salida, errores } = await guias(args, { env })
+    const { codigo, output: salida, errores } = await guias(args, { env })
     expect([codigo, salida]).toEqual([2, ''])
     expect(errores).toContain(dice)
     expect(errores).not.toMatch(/_secreto|\n\s+at |baseUrl/)
@@ -125,16 +125,16 @@ describe('guias', () => {
 
   it('where nobody answers it ends with 1 and says that nothing was sent, and whence the address came', async () => {
     const nadie = `http://127.0.0.1:${await puertoLibre()}`
-    const conOpcion = await guias(['listar', '--url', nadie], { programa: SIN_PAUSAS })
+    const conOpcion = await guias(['listar', '--url', nadie], { program: NO_PAUSE_COMMAND })
     expect([conOpcion.codigo, conOpcion.errores]).toEqual([
       1,
       `Error: No se pudo conectar con ${nadie}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
     ])
-    const conVariable = await guias(['listar'], { programa: SIN_PAUSAS, env: { GUIAS_URL: nadie } })
+    const conVariable = await guias(['listar'], { program: NO_PAUSE_COMMAND, env: { GUIAS_URL: nadie } })
     expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
-    const sinPuerto = await guias(['listar', '--url', 'http://127.0.0.1:1'], { programa: SIN_PAUSAS })
+    const sinPuerto = await guias(['listar', '--url', 'http://127.0.0.1:1'], { program: NO_PAUSE_COMMAND })
     expect(sinPuerto.errores).toContain('ese puerto no se usa para la web. No se envió nada')
-    const sinNombre = await guias(['listar', '--url', 'http://no-existe.invalid'], { programa: SIN_PAUSAS })
+    const sinNombre = await guias(['listar', '--url', 'http://no-existe.invalid'], { program: NO_PAUSE_COMMAND })
     expect([sinNombre.codigo, sinNombre.errores]).toEqual([1, expect.stringContaining('No se envió nada')])
   })
 
@@ -164,8 +164,8 @@ describe('guias', () => {
       /revise --url \(o GUIAS_URL\)/,
     ],
   ])('tells of %s in its own words', async (_, atender, dice) => {
-    const url = await servir(atender)
-    const { codigo, salida, errores } = await guias(['listar', '--url', url], { programa: SIN_PAUSAS })
+    const url = await serveRequests(atender)
+    const { codigo, output: salida, errores } = await guias(['listar', '--url', url], { program: NO_PAUSE_COMMAND })
     expect([codigo, salida, errores]).toEqual([1, '', expect.stringMatching(dice)])
     // Neither the SDK's words nor those of HTTP.
     expect(errores).not.toMatch(/baseUrl|tiempoLimite|plazoTotal|signal|HTTP|Retry-After|external_ref|GET |POST /)

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { COLUMNAS, ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { OPCIONES_DE_GUIA, opcionDe } from '../../../sdk/cli/campos.ts'
+import { GUIA_OPTIONS, optionNameOf } from '../../../sdk/cli/campos.ts'
 import { falla } from '../servidor.ts'
-import { ARGS_DE_RECOGIDA, nuevaRef, usarCli } from './correr.ts'
+import { createRef, RECOGIDA_ARGS, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias } = cli
+const cli = useCli()
+const { write: escribir, guias } = cli
 
 const utf8 = (texto: string) => new TextEncoder().encode(texto)
 const utf16 = (texto: string, grande: boolean) => {
@@ -16,7 +16,7 @@ const utf16 = (texto: string, grande: boolean) => {
 }
 async function leer(origen: Parameters<typeof leerHoja>[0], opciones?: Parameters<typeof leerHoja>[1]) {
   const { filas, ...hoja } = await leerHoja(origen, opciones)
-  return { ...hoja, filas: await Array.fromAsync(filas) }
+  return { ...hoja, rows: await Array.fromAsync(filas) }
 }
 
 const TIENDA = `sep=;\r\nPedido;Nombre;Celular;Departamento;Ciudad;Latitud;Longitud\r\n;;;;;;\r\n\r\nA-1;"Ana; María";3148 1676;Guatemala;Mixco;14,63;-90,6\r\n`
@@ -43,7 +43,7 @@ describe('@guias/sdk/hoja', () => {
       })(),
     ],
   ])('reads what Excel writes for a shop, from %s', async (_, origen) => {
-    const { separador, columnas, filas } = await leer(origen)
+    const { separador, columnas, rows: filas } = await leer(origen)
     expect([separador, columnas[0], columnas.length]).toEqual([';', 'Pedido', 7])
     expect(filas).toEqual([
       {
@@ -72,13 +72,13 @@ describe('@guias/sdk/hoja', () => {
     ['No. de teléfono', 'telefono'],
     ['\u200bDirección completa', 'direccion'],
   ])('knows the column «%s»', async (titulo, campo) => {
-    const { filas } = await leer(utf8(`${titulo},Municipio\nx,Mixco\n`))
+    const { rows: filas } = await leer(utf8(`${titulo},Municipio\nx,Mixco\n`))
     expect(filas.map(guiaDeFila)).toEqual([{ [campo]: 'x', municipio: 'Mixco' }])
   })
 
   it('has a column for each option of a guide', () => {
-    const columnas = COLUMNAS.filter((una) => una !== 'pais').map(opcionDe)
-    expect(columnas.sort()).toEqual(Object.keys(OPCIONES_DE_GUIA).sort())
+    const columnas = COLUMNAS.filter((una) => una !== 'pais').map(optionNameOf)
+    expect(columnas.sort()).toEqual(Object.keys(GUIA_OPTIONS).sort())
   })
 
   it.each<[string, string, ErrorDeHoja['motivo'], RegExp]>([
@@ -101,10 +101,10 @@ describe('@guias/sdk/hoja', () => {
   it('reads another encoding only when it is told to', async () => {
     const latina = Uint8Array.of(...utf8('municipio\nPet'), 0xe9, ...utf8('n\n'))
     expect(await falla<ErrorDeHoja>(leer(latina))).toMatchObject({ motivo: 'codificacion' })
-    const { filas } = await leer(latina, { codificacion: 'windows-1252' })
+    const { rows: filas } = await leer(latina, { codificacion: 'windows-1252' })
     expect(filas.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
     const marcada = await leer(utf8('\ufeffmunicipio\nPetén\n'), { codificacion: 'windows-1252' })
-    expect(marcada.filas.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
+    expect(marcada.rows.map(guiaDeFila)).toEqual([{ municipio: 'Petén' }])
     expect((await falla<ErrorDeHoja>(leer(latina, { codificacion: 'nada' }))).message).toContain('pruebe utf-8')
   })
 })
@@ -139,14 +139,14 @@ describe('quotes in a wrong place', () => {
       'a\n\nb',
     ]
     const rows = texts.map((text, i) => row(i + 1, `"${text.replaceAll('"', '""')}"`))
-    const { filas } = await leer(utf8(`${HEAD}\n${rows.join('\n')}\n`))
+    const { rows: filas } = await leer(utf8(`${HEAD}\n${rows.join('\n')}\n`))
     expect(filas.map((one) => guiaDeFila(one).direccion)).toEqual(texts)
   })
 })
 
 describe('what a spreadsheet damages', () => {
   const one = async (columna: string, valor: string) => {
-    const { filas } = await leer(utf8(`${columna};Municipio\n"${valor.replaceAll('"', '""')}";Mixco\n`))
+    const { rows: filas } = await leer(utf8(`${columna};Municipio\n"${valor.replaceAll('"', '""')}";Mixco\n`))
     return filas[0]!
   }
 
@@ -194,7 +194,7 @@ describe('what a spreadsheet damages', () => {
   })
 
   it('is a reference that two rows have', async () => {
-    const { filas } = await leer(
+    const { rows: filas } = await leer(
       utf8('Pedido,Municipio\nA1,Mixco\n\n A1 ,Mixco\nN\u0303,Mixco\n\u00d1,Mixco\n,Mixco\n,Mixco\n'),
     )
     expect(filas.map((fila) => (fila.ok ? fila.fila : [fila.fila, fila.fallas]))).toEqual([
@@ -208,7 +208,7 @@ describe('what a spreadsheet damages', () => {
   })
 
   it('is a text outside the columns; empty columns of Excel are none', async () => {
-    const { filas } = await leer(utf8('telefono;municipio;;;\n1;A;;;\n2\n3;B;;x;\n4;C;;;;\n5;D;;;;;y\n'))
+    const { rows: filas } = await leer(utf8('telefono;municipio;;;\n1;A;;;\n2\n3;B;;x;\n4;C;;;;\n5;D;;;;;y\n'))
     expect(filas.map((fila) => (fila.ok ? fila.guia : [fila.fila, fila.fallas]))).toEqual([
       { telefono: '1', municipio: 'A' },
       { telefono: '2' },
@@ -220,7 +220,7 @@ describe('what a spreadsheet damages', () => {
 
   it('is no blank row before the titles, lone CR, no-break space, typographic minus or separator `|`', async () => {
     const texto = '\r|||\rTeléfono|Longitud|Latitud|\r3148\u00a01676|\u00a0−90,6|14.5\u00a0|\r|||\r'
-    const { separador, filas } = await leer(utf8(texto))
+    const { separador, rows: filas } = await leer(utf8(texto))
     expect([separador, filas]).toEqual([
       '|',
       [expect.objectContaining({ fila: 4, guia: { telefono: '3148\u00a01676', lng: -90.6, lat: 14.5 } })],
@@ -230,7 +230,7 @@ describe('what a spreadsheet damages', () => {
   it('takes other names of columns, and skips a column, as it is told', async () => {
     const texto = utf8('Nombre,Comprador,Tel de casa,municipio\nCamisa,Ana,3148 1676,Mixco\n')
     const columnas = { nombre: '', COMPRADOR: 'destinatario', 'Tel de casa': 'telefono' }
-    const { filas } = await leer(texto, { columnas })
+    const { rows: filas } = await leer(texto, { columnas })
     expect(filas.map(guiaDeFila)).toEqual([{ destinatario: 'Ana', telefono: '3148 1676', municipio: 'Mixco' }])
     const error = await falla<ErrorDeHoja>(leer(texto, { columnas: { ...columnas, Otra: 'contenido' } }))
     expect([error.motivo, error.message]).toEqual(['columnas', 'No hay ninguna columna «Otra»'])
@@ -240,16 +240,16 @@ describe('what a spreadsheet damages', () => {
 describe('guias lote, of a shop’s own sheet', () => {
   // The sheet has a column «Guia» of its own.
   it('writes the results beside the sheet’s own columns, with its separator', async () => {
-    const [una, otra] = [nuevaRef(), nuevaRef()]
+    const [una, otra] = [createRef(), createRef()]
     const texto = `sep=;\r\nPedido;Nombre;Teléfono;Departamento;Municipio;Guia\r\n${una};"Ana; hija";31481676;Guatemala;Mixco;"Luis ""Güicho"""\r\n;;;;;\r\n${otra};Eva;5512345.0;Guatemala;Mixco;\r\n`
     const archivo = await escribir('tienda.csv', utf16(texto, false))
-    const dada = await guias(['lote', archivo, '--ignorar-otras', ...ARGS_DE_RECOGIDA])
+    const dada = await guias(['lote', archivo, '--ignorar-otras', ...RECOGIDA_ARGS])
     expect(dada).toMatchObject({
       codigo: 1,
-      salida: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
+      output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/fila 4: telefono: es un número con decimales/),
     })
-    const [cabecera, primera, segunda] = (await readFile(join(cli.carpeta, 'tienda.resultados.csv'), 'utf8')).split(
+    const [cabecera, primera, segunda] = (await readFile(join(cli.folder, 'tienda.resultados.csv'), 'utf8')).split(
       '\r\n',
     )
     expect(cabecera).toBe(
@@ -259,6 +259,6 @@ describe('guias lote, of a shop’s own sheet', () => {
     expect(primera!.startsWith(suya)).toBe(true)
     expect(segunda).toMatch(new RegExp(`^${otra};Eva;5512345\\.0;Guatemala;Mixco;;4;${otra};no;;;;validacion;`))
     const etiquetas = await guias(['etiquetas', '--archivo', 'tienda.resultados.csv'])
-    expect(etiquetas).toMatchObject({ codigo: 0, salida: 'etiquetas.pdf  1 etiqueta\n' })
+    expect(etiquetas).toMatchObject({ codigo: 0, output: 'etiquetas.pdf  1 etiqueta\n' })
   })
 })

@@ -2,30 +2,30 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerCsv } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { abrirLote, FILA, tamanoDe } from '../../../sdk/cli/archivoDeLote.ts'
-import type { Contexto } from '../../../sdk/cli/orden.ts'
-import { COMPLETO, hasta, lote100, unaGuia } from '../../fabricas.ts'
-import { ARGS_DE_RECOGIDA, CLI, enTerminal, hayTerminal, nuevaRef, servir, usarCli } from './correr.ts'
+import { FILA, openLote, readFileSize } from '../../../sdk/cli/archivoDeLote.ts'
+import type { Context } from '../../../sdk/cli/orden.ts'
+import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../fabricas.ts'
+import { CLI, createRef, enTerminal, hayTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { entorno, escribir, guias, lanzar } = cli
+const cli = useCli()
+const { entorno, write: escribir, guias, lanzar } = cli
 
 /** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
 const intermediario = (respuestas: number) =>
-  servir(async (req, res) => {
+  serveRequests(async (req, res) => {
     const trozos: Buffer[] = []
     for await (const trozo of req) trozos.push(trozo)
     const { authorization } = req.headers
-    const { status, cuerpo } = await entorno.pedir(req.method!, req.url!, {
+    const { status, cuerpo } = await entorno.request(req.method!, req.url!, {
       cabeceras: { authorization: authorization!, 'content-type': 'application/json' },
-      crudo: Buffer.concat(trozos).toString(),
+      raw: Buffer.concat(trozos).toString(),
     })
     if (respuestas-- > 0) res.writeHead(status).end(JSON.stringify(cuerpo))
   })
 
 describe('guias lote', () => {
   const leerResultados = async (archivo: string) => {
-    const texto = await readFile(join(cli.carpeta, archivo), 'utf8')
+    const texto = await readFile(join(cli.folder, archivo), 'utf8')
     const [cabecera = [], ...filas] = await Array.fromAsync(
       leerCsv(
         (async function* () {
@@ -56,19 +56,19 @@ describe('guias lote', () => {
           lat,
           lng,
           `"${maps_url}"`,
-          nuevaRef(),
+          createRef(),
         ].join(),
       ),
     )
     await escribir('libro.csv', ['Teléfono,Departamento,Municipio,lat,lng,maps_url,external_ref', ...filas].join('\n'))
-    const { codigo, salida } = await guias(['lote', 'libro.csv', ...ARGS_DE_RECOGIDA])
+    const { codigo, output: salida } = await guias(['lote', 'libro.csv', ...RECOGIDA_ARGS])
     expect([codigo, salida]).toEqual([0, expect.stringMatching(/^500 leídas: 500 creadas, 0 fallidas\./)])
     const { datos } = await cli.comercio.api.guias.listar({ limite: 100 })
     expect(datos.map(({ telefono }) => telefono)).toEqual(Array(100).fill(expect.stringMatching(/^\+502\d{8}$/)))
   })
 
   it('reads telephones of a country that it is told, and of one that a row tells', async () => {
-    const [una, otra, mala] = [nuevaRef(), nuevaRef(), nuevaRef()]
+    const [una, otra, mala] = [createRef(), createRef(), createRef()]
     const csv = `telefono;país;departamento;municipio;external_ref
 7723 4567;;San Salvador;Soyapango;${una}
 3148 1676;GT;Guatemala;Mixco;${otra}
@@ -78,7 +78,7 @@ describe('guias lote', () => {
       await escribir('paises.csv', csv),
       '--pais',
       'SV',
-      ...ARGS_DE_RECOGIDA,
+      ...RECOGIDA_ARGS,
     ])
     expect([codigo, errores]).toEqual([
       1,
@@ -93,8 +93,8 @@ describe('guias lote', () => {
   })
 
   it('shows every warning, on the screen and in the results', async () => {
-    const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${nuevaRef()}`
-    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...ARGS_DE_RECOGIDA])
+    const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${createRef()}`
+    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...RECOGIDA_ARGS])
     expect(codigo).toBe(0)
     for (const dicha of [
       /^Revise {2}fila 2: telefono: .*plan de numeración/m,
@@ -106,33 +106,33 @@ describe('guias lote', () => {
   })
 
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
-    const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${nuevaRef()}`
+    const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${createRef()}`
     const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${fila()}\n`
-    const una = await guias(['lote', await escribir('signo.csv', csv), ...ARGS_DE_RECOGIDA])
+    const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA_ARGS])
     const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
     expect((await leerResultados('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
     const estricta = await escribir('estricta.csv', csv + fila())
-    expect(await guias(['lote', estricta, '--estricto', ...ARGS_DE_RECOGIDA])).toMatchObject({
+    expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
-      salida: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
+      output: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
       errores: expect.stringMatching(/fila 3: lng: .*Quizá quiso decir 14\.633, -90\.606/),
     })
   })
 
   it('counts guides that exist and are cancelled apart, and not as well', async () => {
-    const [viva, muerta] = [nuevaRef(), nuevaRef()]
+    const [viva, muerta] = [createRef(), createRef()]
     const fila = (ref: string) => `3148 1676,Guatemala,Mixco,${ref}`
     const csv = await escribir(
       'repetidas.csv',
       `telefono,departamento,municipio,external_ref\n${fila(viva)}\n${fila(muerta)}\n`,
     )
-    await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
+    await guias(['lote', csv, ...RECOGIDA_ARGS])
     const [guia] = (await cli.comercio.api.guias.listar({ external_ref: muerta })).datos
     await cli.comercio.api.guias.cancelar(guia!.guia)
-    expect(await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).toMatchObject({
+    expect(await guias(['lote', csv, ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
-      salida: expect.stringMatching(
+      output: expect.stringMatching(
         /^2 leídas: 0 creadas, 1 ya existían, 1 ya existían y terminaron sin entrega, 0 fallidas/,
       ),
       errores:
@@ -143,7 +143,7 @@ describe('guias lote', () => {
       [viva, 'sí', expect.any(String), 'aceptado', 'sí', ''],
       [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
     ])
-    const { salida } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--json'])
+    const { output: salida } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--json'])
     const lineas = salida
       .trim()
       .split('\n')
@@ -156,7 +156,7 @@ describe('guias lote', () => {
   })
 
   it('reads a CSV as spreadsheets write them, and says of each row what became of it', async () => {
-    const [a, b, c] = [nuevaRef(), nuevaRef(), nuevaRef()]
+    const [a, b, c] = [createRef(), createRef(), createRef()]
     const csv = await escribir(
       'pedidos.csv',
       `\uFEFFTeléfono;Departamento;Municipio;External Ref;Indicaciones;lat;lng;Recogida.Lat;recogida lng\r\n${[
@@ -168,7 +168,7 @@ describe('guias lote', () => {
     )
     const primera = await guias(['lote', csv])
     expect(primera.codigo).toBe(1)
-    expect(primera.salida).toMatch(/^3 leídas: 2 creadas, 1 fallidas/)
+    expect(primera.output).toMatch(/^3 leídas: 2 creadas, 1 fallidas/)
     expect(primera.errores).toContain('fila 3: telefono')
     expect(primera.errores).not.toContain('fila 4')
     expect(primera.errores).not.toContain('█')
@@ -179,11 +179,11 @@ describe('guias lote', () => {
       ['5', c, 'sí'],
     ])
     expect(filas[1]!.join()).toContain('telefono: ')
-    const texto = await readFile(join(cli.carpeta, csv), 'utf8')
+    const texto = await readFile(join(cli.folder, csv), 'utf8')
     await escribir(csv, texto.replace('\r\n12;', '\r\n+50231481677;').replace(';;;;;;;;\r\n', ''))
     expect(await guias(['lote', csv])).toMatchObject({
       codigo: 0,
-      salida: expect.stringMatching(/^3 leídas: 1 creadas, 2 ya existían, 0 fallidas/),
+      output: expect.stringMatching(/^3 leídas: 1 creadas, 2 ya existían, 0 fallidas/),
       errores: '',
     })
     const [guia] = (await cli.comercio.api.guias.listar({ external_ref: a })).datos
@@ -195,11 +195,11 @@ describe('guias lote', () => {
   })
 
   it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
-    const archivo = join(cli.carpeta, 'bytes.json')
+    const archivo = join(cli.folder, 'bytes.json')
     await writeFile(archivo, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
-    const { filas, leidos } = await abrirLote(archivo, {} as Contexto)
+    const { rows: filas, leidos } = await openLote(archivo, {} as Context)
     const partes: [fila: number, parte: number][] = []
-    for await (const fila of filas) partes.push([fila[FILA], leidos() / tamanoDe(archivo)])
+    for await (const fila of filas) partes.push([fila[FILA], leidos() / readFileSize(archivo)])
     expect(partes).toEqual([
       [1, 0.5],
       [2, 1],
@@ -207,17 +207,24 @@ describe('guias lote', () => {
   })
 
   it('reads JSON and JSON lines, with a pickup for all, and reports in JSON', async () => {
-    const { recogida, ...guia } = unaGuia()
+    const { recogida, ...guia } = buildGuia()
     const json = await escribir(
       'lote.json',
-      JSON.stringify({ recogida, guias: [guia, { ...guia, external_ref: nuevaRef() }] }),
+      JSON.stringify({ recogida, guias: [guia, { ...guia, external_ref: createRef() }] }),
     )
-    expect(await guias(['lote', json])).toMatchObject({ codigo: 0, salida: expect.stringContaining('2 creadas') })
+    expect(await guias(['lote', json])).toMatchObject({ codigo: 0, output: expect.stringContaining('2 creadas') })
     const jsonl = await escribir(
       'lote.jsonl',
       `${JSON.stringify(guia)}\n\n${JSON.stringify({ ...guia, telefono: '1' })}\n7`,
     )
-    const { codigo, salida } = await guias(['lote', jsonl, '--json', ...ARGS_DE_RECOGIDA, '--resultados', 'otro.csv'])
+    const { codigo, output: salida } = await guias([
+      'lote',
+      jsonl,
+      '--json',
+      ...RECOGIDA_ARGS,
+      '--resultados',
+      'otro.csv',
+    ])
     expect(codigo).toBe(1)
     expect(
       salida
@@ -233,8 +240,8 @@ describe('guias lote', () => {
   })
 
   it('names reference, guide and fields of a conflict, on the screen, in the results and in JSON', async () => {
-    const { external_ref, guia } = await cli.comercio.api.guias.crear(unaGuia({ direccion: 'Calle 1' }))
-    const fila = { ...unaGuia({ external_ref: external_ref!, direccion: 'Calle 2' }), telefono: '5987 1234' }
+    const { external_ref, guia } = await cli.comercio.api.guias.crear(buildGuia({ direccion: 'Calle 1' }))
+    const fila = { ...buildGuia({ external_ref: external_ref!, direccion: 'Calle 2' }), telefono: '5987 1234' }
     const { telefono, departamento, municipio, direccion, lat, lng } = fila
     const csv = await escribir(
       'conflicto.csv',
@@ -243,7 +250,7 @@ describe('guias lote', () => {
     const dicho = new RegExp(
       `${external_ref} ya es la referencia de la guía ${guia}, creada con otros datos \\(telefono, direccion(, recogida)?\\): `,
     )
-    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(dicho)])
     expect((await leerResultados('conflicto.resultados.csv'))[0]).toEqual([
       '2',
@@ -257,7 +264,7 @@ describe('guias lote', () => {
       '',
     ])
     const json = await escribir('conflicto.json', JSON.stringify([fila]))
-    const { salida } = await guias(['lote', json, '--json', ...ARGS_DE_RECOGIDA])
+    const { output: salida } = await guias(['lote', json, '--json', ...RECOGIDA_ARGS])
     expect(JSON.parse(salida.split('\n')[0]!)).toEqual({
       fila: 1,
       external_ref,
@@ -272,22 +279,22 @@ describe('guias lote', () => {
   it('gives its department to the rows that name none', async () => {
     const csv = await escribir(
       'sin-departamento.csv',
-      `telefono;municipio;pedido\n31481676;Mixco;${nuevaRef()}\n31481677;Villa Nueva;${nuevaRef()}\n`,
+      `telefono;municipio;pedido\n31481676;Mixco;${createRef()}\n31481677;Villa Nueva;${createRef()}\n`,
     )
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).errores).toContain('departamento')
-    const hecho = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--departamento', 'Guatemala'])
-    expect(hecho.salida).toContain('2 creadas, 0')
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).errores).toContain('departamento')
+    const hecho = await guias(['lote', csv, ...RECOGIDA_ARGS, '--departamento', 'Guatemala'])
+    expect(hecho.output).toContain('2 creadas, 0')
   })
 
   it('gives references by row, under a prefix', async () => {
-    const prefijo = nuevaRef()
+    const prefijo = createRef()
     const csv = await escribir(
       'sin.csv',
       'telefono,departamento,municipio\n+50231481676,Guatemala,Mixco\n+50231481676,Guatemala,Mixco\n',
     )
-    expect(await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).toMatchObject({ codigo: 1 })
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--referencias', prefijo])).salida).toContain('2 creadas, 0')
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--referencias', prefijo])).salida).toContain(
+    expect(await guias(['lote', csv, ...RECOGIDA_ARGS])).toMatchObject({ codigo: 1 })
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefijo])).output).toContain('2 creadas, 0')
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, '--referencias', prefijo])).output).toContain(
       '0 creadas, 2 ya existían, 0',
     )
     expect((await leerResultados('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([
@@ -313,7 +320,7 @@ describe('guias lote', () => {
   })
 
   it('refuses a .json file too big to be read whole, unread, and says how to split it', async () => {
-    const archivo = join(cli.carpeta, 'enorme.json')
+    const archivo = join(cli.folder, 'enorme.json')
     const manejo = await open(archivo, 'w')
     await manejo.truncate(64 * 1024 * 1024 + 1)
     await manejo.close()
@@ -325,15 +332,15 @@ describe('guias lote', () => {
   })
 
   it('takes other columns and encodings when it is told to', async () => {
-    const ref = nuevaRef()
+    const ref = createRef()
     const texto = `telefono;departamento;municipio;external_ref;color;dirección\n+50231481676;Guatemala;Mixco;${ref};azul;Vía 5\n`
     const csv = await escribir('excel2.csv', Buffer.from(texto, 'latin1'))
-    const args = ['lote', csv, ...ARGS_DE_RECOGIDA, '--ignorar-otras', '--codificacion', 'windows-1252']
+    const args = ['lote', csv, ...RECOGIDA_ARGS, '--ignorar-otras', '--codificacion', 'windows-1252']
     expect(await guias(args)).toMatchObject({ codigo: 0 })
     expect((await cli.comercio.api.guias.listar({ external_ref: ref })).datos[0]).toMatchObject({ direccion: 'Vía 5' })
   })
 
-  it('interrupted or killed, it is run again and nothing is doubled', COMPLETO, async () => {
+  it('interrupted or killed, it is run again and nothing is doubled', FULL_RUN_ONLY, async () => {
     const otro = await entorno.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     const filas = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
@@ -341,9 +348,9 @@ describe('guias lote', () => {
       'grande.csv',
       `telefono,departamento,municipio,external_ref,lat,lng\n${filas.join('\n')}\n`,
     )
-    const orden = ['lote', csv, ...ARGS_DE_RECOGIDA, '--concurrencia', '1']
+    const orden = ['lote', csv, ...RECOGIDA_ARGS, '--concurrencia', '1']
     const escritas = async (archivo: string) =>
-      (await readFile(join(cli.carpeta, archivo), 'utf8').catch(() => '')).split('\n').length
+      (await readFile(join(cli.folder, archivo), 'utf8').catch(() => '')).split('\n').length
     const cuantas = async () => {
       let total = 0
       for await (const _ of otro.api.guias.listar({ limite: 100 })) total++
@@ -353,19 +360,19 @@ describe('guias lote', () => {
     const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
     const muerta = lanzar(orden, cortado)
     await hasta(async () => (await escritas('grande.resultados.csv')) > 300)
-    muerta.hijo.kill('SIGKILL')
+    muerta.child.kill('SIGKILL')
     await muerta.fin
 
     cortado.env.GUIAS_URL = await intermediario(4)
     const interrumpida = lanzar(orden, cortado)
     await hasta(async () => (await escritas('grande.resultados-2.csv')) > 300)
-    interrumpida.hijo.kill('SIGINT')
+    interrumpida.child.kill('SIGINT')
     expect(await interrumpida.fin).toBe(130)
     expect(interrumpida.errores).toContain('nada se duplica')
 
     const entera = await guias(orden, { env })
     expect([entera.codigo, entera.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
-    expect(entera.salida).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
+    expect(entera.output).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
     expect(await cuantas()).toBe(3_000)
     expect(await leerResultados('grande.resultados-3.csv')).toHaveLength(3_000)
   })
@@ -374,20 +381,20 @@ describe('guias lote', () => {
     const filas = Array.from({ length: 1_000 }, (_, i) => `1,A,B,M-${i}`)
     const csv = await escribir('mil.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
     let status = 503
-    const caido = await servir((req, res) =>
+    const caido = await serveRequests((req, res) =>
       // Nobody waits for an hour: each request is answered for at once.
       req.resume().on('end', () => res.writeHead(status, { 'Retry-After': '3600' }).end('<html>')),
     )
     const url = ['--url', caido]
-    const dejado = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, ...url, '--concurrencia', '1'])
+    const dejado = await guias(['lote', csv, ...RECOGIDA_ARGS, ...url, '--concurrencia', '1'])
     expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
     expect(await leerResultados('mil.resultados.csv')).toHaveLength(300)
     await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, ...url])).codigo).toBe(1)
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS, ...url])).codigo).toBe(1)
     expect(await leerResultados('mil.resultados-2.csv')).toHaveLength(1_000)
-    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA], {
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
     })
     expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
@@ -396,7 +403,7 @@ describe('guias lote', () => {
 
   it('goes on where every other request fails, however many rows have failed', async () => {
     let solicitudes = 0
-    const inestable = await servir(async (req, res) => {
+    const inestable = await serveRequests(async (req, res) => {
       const trozos: Buffer[] = []
       for await (const trozo of req) trozos.push(trozo)
       if (solicitudes++ % 2 === 0) return void res.writeHead(503, { 'Retry-After': '3600' }).end('<html>')
@@ -415,23 +422,23 @@ describe('guias lote', () => {
     })
     const filas = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
     const csv = await escribir('inestable.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
-    const orden = ['lote', csv, ...ARGS_DE_RECOGIDA, '--url', inestable, '--concurrencia', '1']
-    const { codigo, salida } = await guias(orden)
+    const orden = ['lote', csv, ...RECOGIDA_ARGS, '--url', inestable, '--concurrencia', '1']
+    const { codigo, output: salida } = await guias(orden)
     expect([codigo, salida]).toEqual([1, expect.stringMatching(/^800 leídas: 400 creadas, 400 fallidas/)])
   })
 
   it('refuses a file that ends within a character', async () => {
-    const texto = `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${nuevaRef()}`
+    const texto = `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${createRef()}`
     const csv = await escribir('cortada.csv', Buffer.concat([Buffer.from(texto), Buffer.of(0xc3)]))
-    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS])
     expect([codigo, errores]).toEqual([2, expect.stringContaining('cortada.csv no está en utf-8')])
   })
 
   it('counts equal faults together, with their rows, and tells apart what differs in few ways', async () => {
     const malos = ['', '77', '1234567', '', '12', '', '']
-    const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${nuevaRef()}`)
+    const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${createRef()}`)
     const csv = `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`
-    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...ARGS_DE_RECOGIDA])
+    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...RECOGIDA_ARGS])
     expect(codigo).toBe(1)
     const lineas = errores.trim().split('\n')
     expect(lineas).toEqual([
@@ -442,7 +449,7 @@ describe('guias lote', () => {
   })
 
   it('sums up what differs in many ways', async () => {
-    const lista = Array.from({ length: 30 }, (_, i) => ({ ...unaGuia(), municipio: `Lugar ${i}` }))
+    const lista = Array.from({ length: 30 }, (_, i) => ({ ...buildGuia(), municipio: `Lugar ${i}` }))
     const { errores } = await guias(['lote', await escribir('muchas.json', JSON.stringify(lista))])
     expect(errores).toMatch(/^Revise {2}30 filas: municipio: «Lugar 0».*, y otras así \(filas 1, 2, 3…\)\n$/)
   })
@@ -450,25 +457,25 @@ describe('guias lote', () => {
   it('never writes over results of before: by itself it takes another name, told which it says what to do', async () => {
     const csv = await escribir(
       'otra.csv',
-      `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${nuevaRef()}\n`,
+      `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${createRef()}\n`,
     )
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).salida).toContain('Resultados: otra.resultados.csv')
-    const antes = await readFile(join(cli.carpeta, 'otra.resultados.csv'), 'utf8')
-    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).salida).toContain('Resultados: otra.resultados-2.csv')
-    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--resultados', 'otra.resultados.csv'])
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).output).toContain('Resultados: otra.resultados.csv')
+    const antes = await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')
+    expect((await guias(['lote', csv, ...RECOGIDA_ARGS])).output).toContain('Resultados: otra.resultados-2.csv')
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA_ARGS, '--resultados', 'otra.resultados.csv'])
     expect([codigo, errores]).toEqual([
       2,
       expect.stringMatching(/otra\.resultados\.csv ya existe.*dé otro nombre a --resultados/),
     ])
-    expect(await readFile(join(cli.carpeta, 'otra.resultados.csv'), 'utf8')).toBe(antes)
-    expect((await readdir(cli.carpeta)).filter((nombre) => nombre.startsWith('otra.res'))).toHaveLength(2)
+    expect(await readFile(join(cli.folder, 'otra.resultados.csv'), 'utf8')).toBe(antes)
+    expect((await readdir(cli.folder)).filter((nombre) => nombre.startsWith('otra.res'))).toHaveLength(2)
   })
 
   it('goes on to its end when nobody reads what it says any more', async () => {
-    const filas = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${nuevaRef()}`)
+    const filas = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${createRef()}`)
     const csv = await escribir('tubo.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
-    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${ARGS_DE_RECOGIDA.join(' ')} | head -1`
-    const { codigo, errores } = await guias([], { programa: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
+    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA_ARGS.join(' ')} | head -1`
+    const { codigo, errores } = await guias([], { program: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
     expect([codigo, errores]).toEqual([0, ''])
     expect((await leerResultados('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
   })
@@ -476,16 +483,16 @@ describe('guias lote', () => {
   it.skipIf(!hayTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
     const csv = await escribir(
       'terminal.csv',
-      `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${nuevaRef()}\n1,Guatemala,Mixco,${nuevaRef()}\n`,
+      `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${createRef()}\n1,Guatemala,Mixco,${createRef()}\n`,
     )
-    const programa = enTerminal(['lote', csv, ...ARGS_DE_RECOGIDA])
+    const programa = enTerminal(['lote', csv, ...RECOGIDA_ARGS])
     const env = { TERM: 'xterm-256color' }
-    const conColor = await guias([], { programa, env })
+    const conColor = await guias([], { program: programa, env })
     expect(conColor.codigo).toBe(1)
-    expect(conColor.salida).toMatch(/█/)
-    expect(conColor.salida).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
-    const sin = await guias([], { programa, env: { ...env, NO_COLOR: '1' } })
-    expect(sin.salida).toContain('█')
-    expect(sin.salida).not.toContain('\x1b[3')
+    expect(conColor.output).toMatch(/█/)
+    expect(conColor.output).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
+    const sin = await guias([], { program: programa, env: { ...env, NO_COLOR: '1' } })
+    expect(sin.output).toContain('█')
+    expect(sin.output).not.toContain('\x1b[3')
   })
 })

@@ -1,10 +1,10 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias } = cli
 /** Whom nobody answers, and who has no key: what still works needs no network. */
 const SIN_RED = { env: { GUIAS_LLAVE: '', GUIAS_URL: 'http://127.0.0.1:1' } }
@@ -13,23 +13,23 @@ describe('guias prueba', () => {
   let [una, otra, pendiente] = ['', '', '']
   const entregada = async () => {
     const { api } = cli.comercio
-    const { guia } = await api.guias.crear(unaGuia())
+    const { guia } = await api.guias.crear(buildGuia())
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
     await hasta(async () => (await api.guias.pruebaEntrega(guia)).pdf)
     return guia
   }
   beforeAll(async () => {
     ;[una, otra] = await Promise.all([entregada(), entregada()])
-    pendiente = (await cli.comercio.api.guias.crear(unaGuia())).guia
+    pendiente = (await cli.comercio.api.guias.crear(buildGuia())).guia
   })
-  const leer = (guia: string, archivo: string) => readFile(join(cli.carpeta, `prueba-${guia}`, archivo))
+  const leer = (guia: string, archivo: string) => readFile(join(cli.folder, `prueba-${guia}`, archivo))
   const comprobar = (guia: string, ...args: string[]) => guias(['prueba', guia, '--verificar', ...args], SIN_RED)
 
   it('downloads photos, signature, PDF, manifest and keys, and not twice unless it is told to', async () => {
-    const { codigo, salida, errores } = await guias(['prueba', una.toLowerCase()])
+    const { codigo, output: salida, errores } = await guias(['prueba', una.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])
     expect(salida).toMatch(new RegExp(`^${una} {2}\\S+ \\S+ UTC\\S* {2}recibió .*\\n {2}prueba-${una}: foto-1\\.jpg, `))
-    expect((await readdir(join(cli.carpeta, `prueba-${una}`))).sort()).toEqual([
+    expect((await readdir(join(cli.folder, `prueba-${una}`))).sort()).toEqual([
       'claves.json',
       'firma.png',
       'foto-1.jpg',
@@ -47,18 +47,18 @@ describe('guias prueba', () => {
     ])
     expect(await guias(['prueba', una, '--forzar', '--json'])).toMatchObject({
       codigo: 0,
-      salida: expect.stringContaining(una),
+      output: expect.stringContaining(una),
     })
-    expect((await readdir(cli.carpeta)).filter((nombre) => nombre.includes('parte'))).toEqual([])
+    expect((await readdir(cli.folder)).filter((nombre) => nombre.includes('parte'))).toEqual([])
   })
 
   it('verifies what was downloaded offline and without a key, and downloads what is not there', async () => {
     const ambas = await guias(['prueba', una, otra, '--verificar'])
     expect([ambas.codigo, ambas.errores]).toEqual([0, ''])
     for (const guia of [una, otra])
-      expect(ambas.salida).toMatch(new RegExp(`^Auténtica {2}${guia}, .* 3 archivos`, 'm'))
+      expect(ambas.output).toMatch(new RegExp(`^Auténtica {2}${guia}, .* 3 archivos`, 'm'))
     const sola = await comprobar(una, '--json')
-    expect([sola.codigo, JSON.parse(sola.salida)]).toEqual([
+    expect([sola.codigo, JSON.parse(sola.output)]).toEqual([
       0,
       expect.objectContaining({
         guia: una,
@@ -67,20 +67,20 @@ describe('guias prueba', () => {
         manifiesto: expect.objectContaining({ guia: una }),
       }),
     ])
-    const aparte = join(cli.carpeta, 'aparte.json')
+    const aparte = join(cli.folder, 'aparte.json')
     await writeFile(aparte, await leer(una, 'claves.json'))
     expect((await comprobar(una, '--claves', aparte)).codigo).toBe(0)
   })
 
   it('says what is wrong with what is not authentic', async () => {
-    const en = (archivo: string) => join(cli.carpeta, `prueba-${otra}`, archivo)
+    const en = (archivo: string) => join(cli.folder, `prueba-${otra}`, archivo)
     const bueno = {
       foto: await leer(otra, 'foto-1.jpg'),
       jws: await leer(otra, 'manifiesto.jws'),
       claves: await leer(otra, 'claves.json'),
     }
     const falla = async (dice: RegExp) => {
-      const { codigo, salida, errores } = await comprobar(otra)
+      const { codigo, output: salida, errores } = await comprobar(otra)
       expect([codigo, salida, errores]).toEqual([1, '', expect.stringMatching(dice)])
       expect(errores).toMatch(new RegExp(`^NO es auténtica {2}${otra}: `))
     }
@@ -115,10 +115,14 @@ describe('guias prueba', () => {
   it('of several, one without a proof holds up none of the others', async () => {
     const sola = await guias(['prueba', pendiente])
     expect([sola.codigo, sola.errores]).toEqual([1, expect.stringContaining('prueba_no_disponible')])
-    const { codigo, salida, errores } = await guias(['prueba', pendiente, una, '--carpeta', 'varias', '--verificar'])
+    const {
+      codigo,
+      output: salida,
+      errores,
+    } = await guias(['prueba', pendiente, una, '--carpeta', 'varias', '--verificar'])
     expect([codigo, salida]).toEqual([1, expect.stringContaining(`Auténtica  ${una}`)])
     expect(errores).toMatch(new RegExp(`^${pendiente} {2}.*prueba_no_disponible`))
-    expect(await readdir(join(cli.carpeta, 'varias'))).toEqual([`prueba-${una}`])
+    expect(await readdir(join(cli.folder, 'varias'))).toEqual([`prueba-${una}`])
   })
 
   it.each([

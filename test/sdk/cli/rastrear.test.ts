@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias, lanzar } = cli
 
 describe('guias rastrear', () => {
   it('shows a history, and follows it to its end', async () => {
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia({ destinatario: 'Marisol\u200b' }))
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia({ destinatario: 'Marisol\u200b' }))
     const una = await guias(['rastrear', guia.toLowerCase()])
     expect([una.codigo, una.errores]).toEqual([0, ''])
-    expect(una.salida).toMatch(
+    expect(una.output).toMatch(
       new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ UTC-6 {2}guia.aceptado `),
     )
     const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
-    await hasta(async () => siguiendo.salida.includes('guia.aceptado'))
+    await hasta(async () => siguiendo.output.includes('guia.aceptado'))
     for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
     expect(await siguiendo.fin).toBe(0)
     expect(
-      siguiendo.salida
+      siguiendo.output
         .trim()
         .split('\n')
         .map((linea) => JSON.parse(linea).tipo),
     ).toEqual(['guia.aceptado', 'guia.recolectado', 'guia.en_ruta', 'guia.entregado'])
-    const { guia: otra } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia: otra } = await cli.comercio.api.guias.crear(buildGuia())
     const cortada = lanzar(['rastrear', otra, '--seguir', '--intervalo', '30'])
-    await hasta(async () => cortada.salida.includes('guia.aceptado'))
-    cortada.hijo.kill('SIGINT')
+    await hasta(async () => cortada.output.includes('guia.aceptado'))
+    cortada.child.kill('SIGINT')
     expect([await cortada.fin, cortada.errores]).toEqual([0, ''])
   })
 })

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerTabla, normalizarColumna } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { lote100, unaGuia } from '../../fabricas.ts'
-import { ARGS_DE_RECOGIDA, nuevaRef, usarCli } from './correr.ts'
+import { buildGuia, lote100 } from '../../fabricas.ts'
+import { createRef, RECOGIDA_ARGS, useCli } from './correr.ts'
 
-const cli = usarCli()
-const { entorno, escribir, guias } = cli
+const cli = useCli()
+const { entorno, write: escribir, guias } = cli
 
 interface Writer {
   separator: string
@@ -144,11 +144,11 @@ function write(rows: readonly (string | { raw: string })[][], writer: Writer): U
 }
 
 const resultsOf = async (name: string) => {
-  const { campos, filas } = await leerTabla(await readFile(join(cli.carpeta, name)))
+  const { campos, filas } = await leerTabla(await readFile(join(cli.folder, name)))
   return (await Array.fromAsync(filas)).map(({ valores }) => ({
-    valores,
+    values: valores,
     ...Object.fromEntries(campos.map((campo, i) => [campo, valores[i]!])),
-  })) as ({ valores: string[] } & Record<'fila' | 'ok' | 'detalle' | 'guia', string>)[]
+  })) as ({ values: string[] } & Record<'fila' | 'ok' | 'detalle' | 'guia', string>)[]
 }
 
 describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
@@ -160,7 +160,7 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
       const name = `tienda-${Object.keys(WRITERS).indexOf(key)}`
       const run = async (rows: Parameters<typeof write>[0]) => {
         await escribir(`${name}.csv`, write(rows, writer))
-        return guias(['lote', `${name}.csv`, ...ARGS_DE_RECOGIDA, ...(writer.args ?? [])], {
+        return guias(['lote', `${name}.csv`, ...RECOGIDA_ARGS, ...(writer.args ?? [])], {
           env: { GUIAS_LLAVE: llave },
         })
       }
@@ -186,13 +186,13 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
 
       const first = await run(damaged)
       const sane = ROWS - bad.length
-      expect([first.codigo, first.salida]).toEqual([
+      expect([first.codigo, first.output]).toEqual([
         1,
         expect.stringMatching(new RegExp(`^${ROWS} leídas: ${sane} creadas, ${bad.length} fallidas`)),
       ])
       const results = await resultsOf(`${name}.resultados.csv`)
       expect(results).toHaveLength(ROWS)
-      for (const [i, { fila, ok, detalle, valores, guia }] of results.entries()) {
+      for (const [i, { fila, ok, detalle, values: valores, guia }] of results.entries()) {
         expect(Number(fila)).toBe(i + 2 + before + (i < 99 ? 0 : 2))
         const says = damageAt(i)?.says
         expect([i, ok, detalle, guia.length]).toEqual(
@@ -202,11 +202,11 @@ describe('a shop with a spreadsheet of 500 rows and 21 kinds of damage', () => {
       }
 
       const again = await run(damaged)
-      expect(again.salida).toMatch(
+      expect(again.output).toMatch(
         new RegExp(`^${ROWS} leídas: 0 creadas, ${sane} ya existían, ${bad.length} fallidas`),
       )
       const corrected = await run(good)
-      expect([corrected.codigo, corrected.salida]).toEqual([
+      expect([corrected.codigo, corrected.output]).toEqual([
         0,
         expect.stringMatching(new RegExp(`^${ROWS} leídas: ${bad.length} creadas, ${sane} ya existían, 0 fallidas`)),
       ])
@@ -227,7 +227,7 @@ describe('guias lote, of a file with a fault', () => {
     ['long.jsonl', `{"a":"${'a'.repeat(2_200_000)}"}`, /long\.jsonl, línea 1: pasa de/],
   ])('asks nothing of the service before it has read all of %s', async (name, content, says) => {
     const { llave, api } = await entorno.nuevoComercio()
-    const { codigo, errores } = await guias(['lote', await escribir(name, content), ...ARGS_DE_RECOGIDA], {
+    const { codigo, errores } = await guias(['lote', await escribir(name, content), ...RECOGIDA_ARGS], {
       env: { GUIAS_LLAVE: llave },
     })
     expect([codigo, errores]).toEqual([2, expect.stringMatching(says)])
@@ -235,11 +235,11 @@ describe('guias lote, of a file with a fault', () => {
   })
 
   it('writes a row with too many fields into the results, and creates the others', async () => {
-    const [one, other] = [nuevaRef(), nuevaRef()]
+    const [one, other] = [createRef(), createRef()]
     const archivo = await escribir('larga.csv', `${TABLE}\n${order(one)}\n${order(`${other},zona 1`)}\n`)
-    expect(await guias(['lote', archivo, ...ARGS_DE_RECOGIDA])).toMatchObject({
+    expect(await guias(['lote', archivo, ...RECOGIDA_ARGS])).toMatchObject({
       codigo: 1,
-      salida: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
+      output: expect.stringMatching(/^2 leídas: 1 creadas, 1 fallidas/),
       errores: expect.stringMatching(/^Falla {3}fila 3: trae 5 campos y la primera línea 4: ponga entre comillas/),
     })
     expect(await resultsOf('larga.resultados.csv')).toMatchObject([
@@ -249,14 +249,14 @@ describe('guias lote, of a file with a fault', () => {
   })
 
   it('knows the columns that it is told', async () => {
-    const reference = nuevaRef()
+    const reference = createRef()
     const text = `Compra,Tel casa,Departamento,Ciudad de envío,Color\n${reference},31481676,Guatemala,Mixco,azul\n`
     const archivo = await escribir('nombres.csv', text)
-    const sin = await guias(['lote', archivo, ...ARGS_DE_RECOGIDA])
+    const sin = await guias(['lote', archivo, ...RECOGIDA_ARGS])
     expect([sin.codigo, sin.errores]).toEqual([2, expect.stringMatching(/«Compra», «Tel casa».*--columnas/)])
     const names = 'tel casa=telefono,Compra=external_ref,Ciudad de envío=municipio,Color='
-    const con = await guias(['lote', archivo, ...ARGS_DE_RECOGIDA, '--columnas', names])
-    expect([con.codigo, con.salida]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
+    const con = await guias(['lote', archivo, ...RECOGIDA_ARGS, '--columnas', names])
+    expect([con.codigo, con.output]).toEqual([0, expect.stringContaining('1 creadas, 0 fallidas')])
     expect((await cli.comercio.api.guias.listar({ external_ref: reference })).datos).toHaveLength(1)
     for (const [wrong, says] of [
       ['telefono', 'debe ser como'],
@@ -275,7 +275,7 @@ describe('the file to fill in, and its chapter', () => {
     const response = await fetch(`${entorno.url}/docs/pedidos.csv`)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     const archivo = await escribir('pedidos.csv', new Uint8Array(await response.arrayBuffer()))
-    const { codigo, salida, errores } = await guias(['lote', archivo, ...ARGS_DE_RECOGIDA])
+    const { codigo, output: salida, errores } = await guias(['lote', archivo, ...RECOGIDA_ARGS])
     expect([codigo, salida, errores]).toEqual([0, expect.stringMatching(/^2 leídas: 2 creadas, 0 fallidas/), ''])
   })
 
@@ -309,8 +309,8 @@ describe('what the command line writes for spreadsheets', () => {
     }))
     const env = { GUIAS_LLAVE: llave }
     const archivo = await escribir('nombres.json', JSON.stringify(lista))
-    expect((await guias(['lote', archivo, ...ARGS_DE_RECOGIDA], { env })).codigo).toBe(0)
-    const { salida } = await guias(['listar', '--csv'], { env })
+    expect((await guias(['lote', archivo, ...RECOGIDA_ARGS], { env })).codigo).toBe(0)
+    const { output: salida } = await guias(['listar', '--csv'], { env })
     const cells = salida.split(/[,;\r\n]/).map((cell) => cell.replace(/^"/, ''))
     expect(cells.filter((cell) => /^[=@]|^[+-](?!\d)/.test(cell))).toEqual([])
     expect(salida).toContain(',-90.5069,')
@@ -323,10 +323,10 @@ describe('what the command line writes for spreadsheets', () => {
   })
 
   it('runs in none of them either where a sheet’s own columns are written beside the results', async () => {
-    const text = `${TABLE},Nota propia\n${order(nuevaRef())},=1+1\n${order(nuevaRef())},+502 3148 1676\n`
+    const text = `${TABLE},Nota propia\n${order(createRef())},=1+1\n${order(createRef())},+502 3148 1676\n`
     const archivo = await escribir('propias.csv', text)
-    expect(await guias(['lote', archivo, ...ARGS_DE_RECOGIDA, '--ignorar-otras'])).toMatchObject({ codigo: 0 })
-    const results = await readFile(join(cli.carpeta, 'propias.resultados.csv'), 'utf8')
+    expect(await guias(['lote', archivo, ...RECOGIDA_ARGS, '--ignorar-otras'])).toMatchObject({ codigo: 0 })
+    const results = await readFile(join(cli.folder, 'propias.resultados.csv'), 'utf8')
     expect(results.split('\r\n').slice(1, 3)).toEqual([
       expect.stringContaining(",'=1+1,2,"),
       expect.stringContaining(',+502 3148 1676,3,'),
@@ -368,7 +368,7 @@ describe('a table of guides', () => {
     ['UTF-16, as Excel saves it', (code) => Buffer.from(`\ufeffnombre\tGuía\r\nPérez\t${code}\r\n`, 'utf16le')],
     ['plain codes, one in a line', (code) => Buffer.from(`${code}\n`)],
   ])('is read in %s', async (_, contentOf) => {
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     const archivo = await escribir('codigos.txt', contentOf(guia))
     expect(await guias(['cancelar', '--si', '--archivo', archivo])).toMatchObject({ codigo: 0, errores: '' })
     expect((await cli.comercio.api.guias.obtener(guia)).estado).toBe('cancelado')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
-const { escribir, guias } = cli
+const cli = useCli()
+const { write: escribir, guias } = cli
 
 const crear = async (cambios: object = {}) => {
-  const { lat: _lat, lng: _lng, ...sin } = unaGuia() as object as Record<string, unknown>
+  const { lat: _lat, lng: _lng, ...sin } = buildGuia() as object as Record<string, unknown>
   return (await cli.comercio.api.guias.crear({ ...sin, ...cambios } as never)).guia
 }
 const ubicacionDe = async (guia: string) => (await cli.comercio.api.guias.obtener(guia)).ubicacion
@@ -15,7 +15,7 @@ describe('guias ubicar', () => {
   it('confirms the place of one guide, and of those of a table', async () => {
     const [una, otra, tercera] = [await crear(), await crear(), await crear()]
     const dada = await guias(['ubicar', una, '--lat', '14.7189', '--lng', '-90.6442', '--referencia', 'Portón verde'])
-    expect(dada).toEqual({ codigo: 0, salida: `${una}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
+    expect(dada).toEqual({ codigo: 0, output: `${una}  ubicación confirmada  14.7189, -90.6442\n`, errores: '' })
     expect(await ubicacionDe(una)).toMatchObject({ origen: 'comercio', referencia: 'Portón verde' })
     const tabla = `Guía;Latitud;Longitud;Referencia\n${otra};14,7189;-90,6442;Esquina\n;;;\n${tercera};14,72;-90,64;\n`
     const varias = await guias(['ubicar', '--archivo', await escribir('lugares.csv', tabla)])
@@ -27,7 +27,7 @@ describe('guias ubicar', () => {
     const sinSigno = await crear({ lat: 14.7189, lng: 90.6442 })
     const [bien, sinLugar] = [await crear({ lat: 14.7189, lng: -90.6442 }), await crear()]
     const archivo = await escribir('codigos.txt', [sinSigno, bien, sinLugar].join('\n'))
-    const { codigo, salida, errores } = await guias(['ubicar', '--archivo', archivo, '--aceptar-sugerencias'])
+    const { codigo, output: salida, errores } = await guias(['ubicar', '--archivo', archivo, '--aceptar-sugerencias'])
     expect([codigo, salida]).toEqual([0, `${sinSigno}  ubicación confirmada  14.7189, -90.6442\n`])
     expect(errores).toBe(
       `${[bien, sinLugar].map((una) => `${una}  no tiene ninguna sugerencia de lugar: queda como está\n`).join('')}1 ubicadas, 2 sin sugerencia, 0 no.\n`,
@@ -42,7 +42,7 @@ describe('guias ubicar', () => {
       await cli.comercio.api.simulador.avanzar(tarde, { estado })
     const tabla = `guia,lat,lng\n${tarde},14.72,-90.64\n${una},14.72,-90.64\n`
     const dadas = await guias(['ubicar', '--archivo', await escribir('tarde.csv', tabla)])
-    expect([dadas.codigo, dadas.salida.slice(0, 12), dadas.errores]).toEqual([
+    expect([dadas.codigo, dadas.output.slice(0, 12), dadas.errores]).toEqual([
       1,
       una,
       expect.stringMatching(new RegExp(`^${tarde} {2}.*\\n1 ubicadas, 1 no\\.\\n$`, 's')),
@@ -70,7 +70,7 @@ describe('guias reenviar-solicitud', () => {
     const confirmada = await crear({ lat: 14.7189, lng: -90.6442 })
     await cli.entorno.quietud(cli.comercio)
     await cli.comercio.api.simulador.confirmarUbicacion(vencida, { resultado: 'vencida' })
-    const { codigo, salida, errores } = await guias(['reenviar-solicitud', vencida, confirmada])
+    const { codigo, output: salida, errores } = await guias(['reenviar-solicitud', vencida, confirmada])
     expect([codigo, salida]).toEqual([1, `${vencida}  se pidió otra vez (mensaje 2)\n`])
     expect(errores).toMatch(new RegExp(`^${confirmada} {2}.*\\n1 reenviadas, 1 no\\.\\n$`, 's'))
   })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
-import { usarCli } from './correr.ts'
+import { buildGuia } from '../../fabricas.ts'
+import { useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias } = cli
 
 describe('guias ver', () => {
   it('shows a guide with what is worth reviewing and its history', async () => {
     const creada = await cli.comercio.api.guias.crear(
-      unaGuia({ destinatario: 'Marisol\u200b', municipio: 'Vila Nueva', direccion: 'Vía 5, zona 4' }),
+      buildGuia({ destinatario: 'Marisol\u200b', municipio: 'Vila Nueva', direccion: 'Vía 5, zona 4' }),
     )
     for (const estado of ['recolectado', 'en_ruta'] as const)
       await cli.comercio.api.simulador.avanzar(creada.guia, { estado })
     await cli.comercio.api.simulador.avanzar(creada.guia, { estado: 'intento_fallido', motivo: 'sin_pago' })
-    const { codigo, salida, errores } = await guias(['ver', creada.guia.toLowerCase()])
+    const { codigo, output: salida, errores } = await guias(['ver', creada.guia.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])
     const lineas = salida.split('\n')
     expect(lineas[0]).toBe(`${creada.guia}  intento_fallido  (de prueba)`)
@@ -42,10 +42,10 @@ describe('guias ver', () => {
       telefono: '5555 1234',
       indicaciones,
     }
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia({ recogida: { ...recogida, direccion: 'Calle 1' } }))
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia({ recogida: { ...recogida, direccion: 'Calle 1' } }))
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
-    const { salida } = await guias(['ver', guia])
+    const { output: salida } = await guias(['ver', guia])
     expect(salida).toContain(
       `  Recogida      Bodega, 14.58, -90.54
                 Ana Tzul, +50255551234
@@ -56,16 +56,16 @@ describe('guias ver', () => {
     )
     expect(salida).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d UTC-6$/m)
     await cli.comercio.api.guias.devolver(guia, { razon: 'No lo quiere' })
-    expect((await guias(['ver', guia])).salida).toMatch(/^ {2}Decisión {6}aplicada por comercio, devolver$/m)
+    expect((await guias(['ver', guia])).output).toMatch(/^ {2}Decisión {6}aplicada por comercio, devolver$/m)
     const guiaSola = salida.slice(0, salida.indexOf('Historial'))
     expect(guiaSola.split('\n').filter((linea) => linea.length > 80)).toEqual([])
   })
 
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     for (let n = 0; n < 101; n++)
       await cli.entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Nota ${n}` })
-    const { eventos, ...resto } = JSON.parse((await guias(['ver', guia, '--json'])).salida)
+    const { eventos, ...resto } = JSON.parse((await guias(['ver', guia, '--json'])).output)
     const { eventos: primeros, ...esperada } = await cli.comercio.api.guias.obtener(guia)
     expect(resto).toEqual(esperada)
     expect(eventos.datos.slice(0, primeros.datos.length)).toEqual(primeros.datos)
@@ -73,16 +73,16 @@ describe('guias ver', () => {
   })
 
   it('takes a reference in the place of the code', async () => {
-    const { guia, external_ref } = await cli.comercio.api.guias.crear(unaGuia({ external_ref: 'PEDIDO 7/á+1' }))
+    const { guia, external_ref } = await cli.comercio.api.guias.crear(buildGuia({ external_ref: 'PEDIDO 7/á+1' }))
     const vista = await guias(['ver', external_ref!])
-    expect([vista.codigo, vista.salida.split('\n')[0]]).toEqual([0, `${guia}  aceptado  (de prueba)`])
-    expect((await guias(['rastrear', external_ref!])).salida).toContain(`${guia}  aceptado`)
+    expect([vista.codigo, vista.output.split('\n')[0]]).toEqual([0, `${guia}  aceptado  (de prueba)`])
+    expect((await guias(['rastrear', external_ref!])).output).toContain(`${guia}  aceptado`)
   })
 
   it('prefers the code, if a guide has it and another has it as its reference', async () => {
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
-    await cli.comercio.api.guias.crear(unaGuia({ external_ref: guia }))
-    expect((await guias(['ver', guia])).salida.split('\n')[0]).toBe(`${guia}  aceptado  (de prueba)`)
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
+    await cli.comercio.api.guias.crear(buildGuia({ external_ref: guia }))
+    expect((await guias(['ver', guia])).output.split('\n')[0]).toBe(`${guia}  aceptado  (de prueba)`)
   })
 
   it.each(['REF-QUE-NO-ESTA', 'X'.repeat(300)])('says that %.20s is neither', async (texto) => {

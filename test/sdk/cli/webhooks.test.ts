@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verificarWebhook } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
-import { servir, usarCli } from './correr.ts'
+import { buildGuia, hasta } from '../../fabricas.ts'
+import { serveRequests, useCli } from './correr.ts'
 
-const cli = usarCli()
+const cli = useCli()
 const { guias } = cli
 
 describe('guias webhooks', () => {
@@ -15,7 +15,7 @@ describe('guias webhooks', () => {
   let serie = 0
   const direccion = () => `${destino}/${++serie}`
   beforeAll(async () => {
-    destino = await servir(async (req, res) => {
+    destino = await serveRequests(async (req, res) => {
       const trozos: Buffer[] = []
       for await (const trozo of req) trozos.push(trozo)
       llegadas.push({ cuerpo: Buffer.concat(trozos).toString(), cabeceras: req.headers as Record<string, string> })
@@ -23,14 +23,14 @@ describe('guias webhooks', () => {
     })
   })
   const nuevo = async (...args: string[]) =>
-    JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).salida)
+    JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).output)
 
   it('says that there is none, creates one and gives its secret once', async () => {
     const otro = await cli.entorno.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     expect(await guias(['webhooks', 'listar'], { env })).toEqual({
       codigo: 0,
-      salida: '',
+      output: '',
       errores: 'No hay webhooks: cree uno con guias webhooks crear <url>.\n',
     })
     const url = direccion()
@@ -38,31 +38,31 @@ describe('guias webhooks', () => {
       ['webhooks', 'crear', url, '--tipos', 'guia.*,ubicacion.confirmada', '--descripcion', 'La mía'],
       { env },
     )
-    const [, webhook = '', secreto = ''] = /^(wh_\w+) {2}activo {2}\S+\n(whsec_\S+)\n$/.exec(creado.salida) ?? []
+    const [, webhook = '', secreto = ''] = /^(wh_\w+) {2}activo {2}\S+\n(whsec_\S+)\n$/.exec(creado.output) ?? []
     expect([creado.codigo, creado.errores]).toEqual([0, expect.stringContaining('no se vuelve a mostrar')])
     const lista = await guias(['webhooks', 'listar'], { env })
-    expect(lista.salida).toMatch(new RegExp(`\\n${webhook} {2}activo  ${url}  guia\\.\\*,ubicacion\\.confirmada\\n$`))
+    expect(lista.output).toMatch(new RegExp(`\\n${webhook} {2}activo  ${url}  guia\\.\\*,ubicacion\\.confirmada\\n$`))
     const visto = await guias(['webhooks', 'ver', webhook], { env })
-    expect(visto.salida).toMatch(/^wh_\w+ {2}activo.*\n {2}Tipos .*\n {2}Descripción {3}La mía\n/)
-    for (const { salida } of [lista, visto, await guias(['webhooks', 'ver', webhook, '--json'], { env })]) {
+    expect(visto.output).toMatch(/^wh_\w+ {2}activo.*\n {2}Tipos .*\n {2}Descripción {3}La mía\n/)
+    for (const { output: salida } of [lista, visto, await guias(['webhooks', 'ver', webhook, '--json'], { env })]) {
       expect(salida).not.toContain(secreto)
     }
-    expect((await guias(['webhooks', 'listar', '--csv'], { env })).salida).toContain(
+    expect((await guias(['webhooks', 'listar', '--csv'], { env })).output).toContain(
       `${webhook},activo,,test,${url},guia.* ubicacion.confirmada,La mía,`,
     )
   })
 
   it('keeps the secret in a file of one’s own instead of showing it', async () => {
     const orden = ['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt']
-    const { codigo, salida, errores } = await guias(orden)
+    const { codigo, output: salida, errores } = await guias(orden)
     expect([codigo, salida + errores]).toEqual([0, expect.not.stringContaining('whsec_')])
-    const archivo = join(cli.carpeta, 'secreto.txt')
+    const archivo = join(cli.folder, 'secreto.txt')
     expect([(await stat(archivo)).mode & 0o777, await readFile(archivo, 'utf8')]).toEqual([
       0o600,
       expect.stringMatching(/^whsec_\S+\n$/),
     ])
     const sinLugar = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt/x'])
-    expect([sinLugar.codigo, sinLugar.salida]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
+    expect([sinLugar.codigo, sinLugar.output]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
     expect(sinLugar.errores).toContain('No se pudo escribir secreto.txt/x')
     // Before it is made: a secret that can't be kept would be lost.
     const antes = await cli.comercio.api.webhooks.listar()
@@ -75,14 +75,14 @@ describe('guias webhooks', () => {
     const { webhook, secreto } = await nuevo()
     expect(await guias(['webhooks', 'probar', webhook])).toEqual({
       codigo: 0,
-      salida: expect.stringMatching(/^avi_\w+ {2}204 en [\d.]+ ms\n$/),
+      output: expect.stringMatching(/^avi_\w+ {2}204 en [\d.]+ ms\n$/),
       errores: '',
     })
     const { cuerpo, cabeceras } = llegadas.at(-1)!
     expect((await verificarWebhook(cuerpo, cabeceras, secreto)).tipo).toBe('webhook.prueba')
     status = 500
     const mala = await guias(['webhooks', 'probar', webhook])
-    expect([mala.codigo, mala.salida]).toEqual([
+    expect([mala.codigo, mala.output]).toEqual([
       1,
       expect.stringMatching(/^avi_\w+ {2}500 en [\d.]+ ms: El receptor respondió 500/),
     ])
@@ -91,27 +91,27 @@ describe('guias webhooks', () => {
 
   it('lists what was sent, shows one and sends it again', async () => {
     const { webhook } = await nuevo('--tipos', 'guia.*')
-    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    const { guia } = await cli.comercio.api.guias.crear(buildGuia())
     const [una] = await hasta(async () => {
       const { datos } = await cli.comercio.api.webhooks.avisos(webhook, { estado: 'entregado' })
       return datos.length > 0 && datos
     })
     const aviso = una!.aviso
     const lista = await guias(['webhooks', 'avisos', webhook, '--guia', guia])
-    expect([lista.codigo, lista.salida]).toEqual([
+    expect([lista.codigo, lista.output]).toEqual([
       0,
       expect.stringMatching(new RegExp(`\\n${aviso} {2}entregado {2}204 +guia\\.aceptado +\\S+ \\S+ UTC\\S*\\n$`)),
     ])
     expect((await guias(['webhooks', 'avisos', webhook, '--estado', 'fallido'])).errores).toMatch(/^No hay avisos así/)
     const sola = await guias(['webhooks', 'avisos', webhook, aviso])
-    expect(sola.salida).toMatch(
+    expect(sola.output).toMatch(
       new RegExp(`^${aviso} {2}entregado {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
     )
     const veces = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === una!.evento).length
     const antes = veces()
     expect(await guias(['webhooks', 'reenviar', webhook, aviso])).toMatchObject({
       codigo: 0,
-      salida: expect.stringMatching(/ {2}204 en /),
+      output: expect.stringMatching(/ {2}204 en /),
     })
     expect(veces()).toBe(antes + 1)
   })
@@ -127,7 +127,7 @@ describe('guias webhooks', () => {
     })
     const aviso = { webhook: 'wh_1', aviso: 'avi_1', evento: 'evt_1' }
     let lecturas = 0
-    const servicio = await servir((req, res) => {
+    const servicio = await serveRequests((req, res) => {
       if (req.method === 'POST') return void res.writeHead(202).end(JSON.stringify(aviso))
       // Known before it is sent again, and still so when it is first asked afterwards.
       const historial = ++lecturas <= 2 ? [intento(1, 204)] : [intento(2, 500), intento(1, 204)]
@@ -135,7 +135,7 @@ describe('guias webhooks', () => {
     })
     expect(await guias(['webhooks', 'reenviar', 'wh_1', 'avi_1', '--url', servicio])).toEqual({
       codigo: 1,
-      salida: 'avi_1  500 en 7 ms\n',
+      output: 'avi_1  500 en 7 ms\n',
       errores: '',
     })
   })
@@ -143,7 +143,7 @@ describe('guias webhooks', () => {
   it('pauses, resumes, changes, rotates the secret and recovers', async () => {
     const { webhook, secreto } = await nuevo()
     const estado = async () => (await cli.comercio.api.webhooks.obtener(webhook)).estado
-    expect((await guias(['webhooks', 'pausar', webhook])).salida).toMatch(/^wh_\w+ {2}pausado {2}/)
+    expect((await guias(['webhooks', 'pausar', webhook])).output).toMatch(/^wh_\w+ {2}pausado {2}/)
     expect(await estado()).toBe('pausado')
     await guias(['webhooks', 'reanudar', webhook])
     expect(await estado()).toBe('activo')
@@ -154,7 +154,7 @@ describe('guias webhooks', () => {
     })
     expect(await guias(['webhooks', 'cambiar', webhook])).toMatchObject({ codigo: 2 })
     const rotado = await guias(['webhooks', 'rotar-secreto', webhook, '--solapamiento', '1'])
-    expect([rotado.codigo, /(whsec_\S+)/.exec(rotado.salida)?.[1]]).not.toEqual([0, secreto])
+    expect([rotado.codigo, /(whsec_\S+)/.exec(rotado.output)?.[1]]).not.toEqual([0, secreto])
     expect((await cli.comercio.api.webhooks.obtener(webhook)).secretos).toHaveLength(2)
     const ensayo = await guias([
       'webhooks',
@@ -164,7 +164,7 @@ describe('guias webhooks', () => {
       new Date(Date.now() - 3_600_000).toISOString(),
       '--ensayo',
     ])
-    expect([ensayo.codigo, ensayo.salida]).toEqual([
+    expect([ensayo.codigo, ensayo.output]).toEqual([
       0,
       expect.stringMatching(/^\d+ eventos, de los que enviaría \d+\n$/),
     ])
@@ -175,7 +175,7 @@ describe('guias webhooks', () => {
       '--desde',
       new Date(Date.now() - 3_600_000).toISOString(),
     ])
-    expect([hecha.codigo, hecha.salida]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
+    expect([hecha.codigo, hecha.output]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
     expect(await guias(['webhooks', 'recuperar', webhook])).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('--desde'),
@@ -190,7 +190,7 @@ describe('guias webhooks', () => {
     })
     expect(await guias(['webhooks', 'eliminar', webhook, '--si'])).toEqual({
       codigo: 0,
-      salida: `${webhook}  eliminado\n`,
+      output: `${webhook}  eliminado\n`,
       errores: '',
     })
     expect(await guias(['webhooks', 'ver', webhook])).toMatchObject({

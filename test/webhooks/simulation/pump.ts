@@ -26,7 +26,7 @@ export interface EntregaSimulada extends Waiting {
   /** First arrival at the receiver that the receiver accepted, in milliseconds of virtual time. */
   recibida?: number
   /** Times that the receiver accepted the delivery. */
-  veces: number
+  times: number
   terminada?: 'entregada' | 'fallida'
 }
 
@@ -34,15 +34,15 @@ export interface EntregaSimulada extends Waiting {
  * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
  * {@link EXCHANGE_TIMEOUT} mean that it never answers.
  */
-export type Comportamiento = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
+export type Comportamiento = (azar: () => number, ahora: number) => { ms: number; succeeded: boolean }
 
 /** Simulated endpoint as the database has it: its due deliveries and its failures. */
 export interface Punto {
   readonly comercio: string
-  readonly anfitrion: string
+  readonly host: string
   readonly responder: Comportamiento
   /** Due deliveries that no process has read, oldest first. */
-  readonly vencidas: EntregaSimulada[]
+  readonly due: EntregaSimulada[]
   fallas: number
   frenadoHasta: number
   /** True after the first failed attempt. */
@@ -65,8 +65,8 @@ export interface Costos {
 /** Environment of a simulated process: virtual clock, random numbers, costs, PostgreSQL and the receiver. */
 export interface Mundo {
   tiempo: Tiempo
-  azar: () => number
-  costos: Costos
+  random: () => number
+  costs: Costos
   /** Returns the connection of PostgreSQL with the shortest queue. */
   postgres: () => Hilo
   receptor: Hilo
@@ -75,12 +75,12 @@ export interface Mundo {
 
 class Fila extends DeliveryLine<EntregaSimulada> {
   porLeer = true
-  leyendo = false
-  readonly punto: Punto
+  reading = false
+  readonly point: Punto
 
   constructor(punto: Punto, parte: DeliveryLine['share']) {
     super(parte)
-    this.punto = punto
+    this.point = punto
   }
 }
 
@@ -92,42 +92,42 @@ export class Bomba {
   readonly #mundo: Mundo
   readonly #hilo: Hilo
   readonly #ayudantes: Hilo
-  readonly #cupos = new Admission<EntregaSimulada, Fila>()
-  readonly #anfitriones: Hosts<Fila>
-  readonly #filas = new Map<Punto, Fila>()
-  readonly #porLeer = new Set<Fila>()
+  readonly #admission = new Admission<EntregaSimulada, Fila>()
+  readonly #hosts: Hosts<Fila>
+  readonly #rows = new Map<Punto, Fila>()
+  readonly #toRead = new Set<Fila>()
   /** Deliveries that the process has read and not settled. */
   readonly #tenidas = new Map<EntregaSimulada, Punto>()
-  readonly #resultados: { fila: Fila; entrega: EntregaSimulada; buena: boolean }[] = []
-  #lecturas = 0
-  #grupos = 0
-  #asentando = 0
+  readonly #resultados: { fila: Fila; aviso: EntregaSimulada; succeeded: boolean }[] = []
+  #scans = 0
+  #groups = 0
+  #settling = 0
   #reunion = false
   viva = true
 
   constructor(mundo: Mundo, maquina: Maquina) {
     this.#mundo = mundo
-    this.#hilo = maquina.hilo()
-    this.#ayudantes = maquina.hilo()
-    this.#anfitriones = new Hosts(() => mundo.tiempo.ahora)
+    this.#hilo = maquina.thread()
+    this.#ayudantes = maquina.thread()
+    this.#hosts = new Hosts(() => mundo.tiempo.ahora)
   }
 
   /** Takes the lease of an endpoint. */
-  tomar(punto: Punto): void {
+  take(punto: Punto): void {
     punto.duena = this
-    const fila = new Fila(punto, this.#cupos.abrir(punto.comercio))
+    const fila = new Fila(punto, this.#admission.open(punto.comercio))
     fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
-    this.#filas.set(punto, fila)
-    this.#pedir(fila)
+    this.#rows.set(punto, fila)
+    this.#request(fila)
   }
 
   /** Tells the process that an endpoint has due deliveries. */
   mirar(punto: Punto): void {
-    const fila = this.#filas.get(punto)
+    const fila = this.#rows.get(punto)
     if (!fila) return
-    this.#cupos.citar(fila)
-    this.#enviar()
-    this.#pedir(fila)
+    this.#admission.queueLine(fila)
+    this.#send()
+    this.#request(fila)
   }
 
   /**
@@ -136,154 +136,154 @@ export class Bomba {
    */
   morir(): readonly Punto[] {
     this.viva = false
-    for (const [entrega, punto] of this.#tenidas) punto.vencidas.push(entrega)
-    const puntos = [...this.#filas.keys()]
+    for (const [entrega, punto] of this.#tenidas) punto.due.push(entrega)
+    const puntos = [...this.#rows.keys()]
     for (const punto of puntos) {
       delete punto.duena
-      punto.vencidas.sort((a, b) => a.creada - b.creada || a.secuencia - b.secuencia)
+      punto.due.sort((a, b) => a.creada - b.creada || a.secuencia - b.secuencia)
     }
     return puntos
   }
 
-  #pedir(fila: Fila): void {
+  #request(fila: Fila): void {
     fila.porLeer = true
     this.#considerar(fila)
   }
 
   #considerar(fila: Fila): void {
     const { tiempo } = this.#mundo
-    if (this.#porLeer.size > 0) this.#leer()
-    if (!fila.porLeer || fila.leyendo || fila.waiting.length > READ_THRESHOLD) return
-    if (fila.estaColgada(tiempo.ahora, SLOW_AFTER)) return
-    this.#porLeer.add(fila)
+    if (this.#toRead.size > 0) this.#leer()
+    if (!fila.porLeer || fila.reading || fila.waiting.length > READ_THRESHOLD) return
+    if (fila.isHung(tiempo.ahora, SLOW_AFTER)) return
+    this.#toRead.add(fila)
     this.#leer()
   }
 
   #leer(): void {
-    if (this.#lecturas >= LECTURAS || !this.viva) return
-    const pedidas: { fila: Fila; cuantas: number }[] = []
-    const porFila = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#porLeer.size))
-    for (const fila of [...this.#porLeer].slice(0, PER_READ)) {
-      this.#porLeer.delete(fila)
-      if (fila.leyendo) continue
-      const cuantas = this.#cupos.reservar(fila, porFila)
+    if (this.#scans >= LECTURAS || !this.viva) return
+    const pedidas: { fila: Fila; count: number }[] = []
+    const porFila = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
+    for (const fila of [...this.#toRead].slice(0, PER_READ)) {
+      this.#toRead.delete(fila)
+      if (fila.reading) continue
+      const cuantas = this.#admission.reserve(fila, porFila)
       if (cuantas > 0) {
-        fila.leyendo = true
+        fila.reading = true
         fila.porLeer = false
-        pedidas.push({ fila, cuantas })
-      } else if (fila.limit > 1) this.#porLeer.add(fila)
+        pedidas.push({ fila, count: cuantas })
+      } else if (fila.limit > 1) this.#toRead.add(fila)
     }
     if (pedidas.length === 0) return
-    this.#lecturas++
-    const leidas = pedidas.map(({ fila, cuantas }) => fila.punto.vencidas.splice(0, cuantas))
+    this.#scans++
+    const leidas = pedidas.map(({ fila, count: cuantas }) => fila.point.due.splice(0, cuantas))
     for (const [i, { fila }] of pedidas.entries())
-      for (const entrega of leidas[i]!) this.#tenidas.set(entrega, fila.punto)
+      for (const entrega of leidas[i]!) this.#tenidas.set(entrega, fila.point)
     const filas = leidas.reduce((suma, suyas) => suma + suyas.length, 0)
-    const { postgres, costos } = this.#mundo
-    postgres().hacer((filas * costos.postgres) / 2, () => {
+    const { postgres, costs: costos } = this.#mundo
+    postgres().perform((filas * costos.postgres) / 2, () => {
       if (!this.viva) return
-      this.#lecturas--
-      for (const [i, { fila, cuantas }] of pedidas.entries()) this.#traer(fila, cuantas, leidas[i]!)
-      this.#enviar()
+      this.#scans--
+      for (const [i, { fila, count: cuantas }] of pedidas.entries()) this.#traer(fila, cuantas, leidas[i]!)
+      this.#send()
       for (const { fila } of pedidas) if (fila.limit > 1) this.#considerar(fila)
     })
   }
 
   #traer(fila: Fila, cuantas: number, leidas: readonly EntregaSimulada[]): void {
-    this.#cupos.liberar(fila, cuantas)
-    fila.leyendo = false
+    this.#admission.unreserve(fila, cuantas)
+    fila.reading = false
     if (leidas.length >= cuantas) fila.porLeer = true
     const { ahora } = this.#mundo.tiempo
-    for (const entrega of leidas) this.#cupos.poner(fila, Object.assign(entrega, { desde: ahora }))
+    for (const entrega of leidas) this.#admission.add(fila, Object.assign(entrega, { desde: ahora }))
   }
 
-  #enviar(): void {
-    const { tiempo, costos } = this.#mundo
+  #send(): void {
+    const { tiempo, costs: costos } = this.#mundo
     const puede = (fila: Fila) => {
-      if (fila.punto.frenadoHasta > tiempo.ahora) return false
-      return this.#anfitriones.maySend(this.#envio(fila), fila)
+      if (fila.point.frenadoHasta > tiempo.ahora) return false
+      return this.#hosts.maySend(this.#envio(fila), fila)
     }
-    while (this.viva && this.#resultados.length + this.#asentando < MANY_PENDING) {
-      const turno = this.#cupos.tomar(tiempo.ahora, puede)
+    while (this.viva && this.#resultados.length + this.#settling < MANY_PENDING) {
+      const turno = this.#admission.take(tiempo.ahora, puede)
       if (!turno) return
-      this.#anfitriones.start(this.#envio(turno.linea))
-      this.#hilo.hacer(costos.envio / 2, () => this.#mandar(turno))
-      if (costos.ayudantes > 0) this.#ayudantes.hacer(costos.ayudantes, () => {})
+      this.#hosts.start(this.#envio(turno.linea))
+      this.#hilo.perform(costos.envio / 2, () => this.#mandar(turno))
+      if (costos.ayudantes > 0) this.#ayudantes.perform(costos.ayudantes, () => {})
     }
   }
 
-  #envio({ punto }: Fila) {
-    return { anfitrion: punto.anfitrion, comercio: punto.comercio, comprobado: true, esPrueba: false }
+  #envio({ point: punto }: Fila) {
+    return { host: punto.host, comercio: punto.comercio, verified: true, isTest: false }
   }
 
   #mandar(turno: AdmissionTurn<EntregaSimulada, Fila>): void {
-    const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
-    const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
+    const { tiempo, random: azar, costs: costos, receptor, alRecibir } = this.#mundo
+    const { ms, succeeded: buena } = turno.linea.point.responder(azar, tiempo.ahora)
     const tarda = Math.min(ms, EXCHANGE_TIMEOUT)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const camino = azar() * tarda
     const recibir = () => {
       if (buena && ms < EXCHANGE_TIMEOUT) {
-        turno.entrega.veces++
-        turno.entrega.recibida ??= tiempo.ahora
-        alRecibir(turno.entrega, turno.linea.punto)
-      } else turno.linea.punto.haFallado = true
-      tiempo.tras(tarda - camino, () =>
-        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < EXCHANGE_TIMEOUT)),
+        turno.aviso.times++
+        turno.aviso.recibida ??= tiempo.ahora
+        alRecibir(turno.aviso, turno.linea.point)
+      } else turno.linea.point.haFallado = true
+      tiempo.after(tarda - camino, () =>
+        this.#hilo.perform(costos.envio / 2, () => this.#finish(turno, buena && ms < EXCHANGE_TIMEOUT)),
       )
     }
-    tiempo.tras(camino, () => receptor.hacer(costos.receptor, recibir))
+    tiempo.after(camino, () => receptor.perform(costos.receptor, recibir))
   }
 
-  #terminar(turno: AdmissionTurn<EntregaSimulada, Fila>, buena: boolean): void {
-    const { linea: fila, entrega } = turno
+  #finish(turno: AdmissionTurn<EntregaSimulada, Fila>, buena: boolean): void {
+    const { linea: fila, aviso: entrega } = turno
     const { tiempo } = this.#mundo
     if (!this.viva) return
-    this.#cupos.terminar(turno, tiempo.ahora)
-    for (const otra of this.#anfitriones.finish(this.#envio(fila), buena)) this.#cupos.citar(otra)
-    const { punto } = fila
+    this.#admission.finish(turno, tiempo.ahora)
+    for (const otra of this.#hosts.finish(this.#envio(fila), buena)) this.#admission.queueLine(otra)
+    const { point: punto } = fila
     punto.fallas = buena ? 0 : punto.fallas + 1
     fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
     if (punto.fallas >= FAILURES_TO_BRAKE) {
       const pausa = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
       punto.frenadoHasta = tiempo.ahora + pausa
-      const fuera = this.#cupos.sacar(fila)
+      const fuera = this.#admission.remove(fila)
       for (const otra of fuera) this.#tenidas.delete(otra)
-      punto.vencidas.unshift(...fuera)
-      tiempo.tras(pausa, () => punto.duena?.mirar(punto))
+      punto.due.unshift(...fuera)
+      tiempo.after(pausa, () => punto.duena?.mirar(punto))
     }
-    this.#resultados.push({ fila, entrega, buena })
-    if (this.#resultados.length >= SETTLEMENT_GROUP) this.#asentar()
+    this.#resultados.push({ fila, aviso: entrega, succeeded: buena })
+    if (this.#resultados.length >= SETTLEMENT_GROUP) this.#settle()
     else if (!this.#reunion) {
       this.#reunion = true
-      tiempo.tras(GATHERING_MS, () => this.#asentar())
+      tiempo.after(GATHERING_MS, () => this.#settle())
     }
-    this.#enviar()
+    this.#send()
     this.#considerar(fila)
   }
 
-  #asentar(): void {
+  #settle(): void {
     this.#reunion = false
-    const { tiempo, postgres, costos } = this.#mundo
-    while (this.#resultados.length > 0 && this.#grupos < ASIENTOS) {
+    const { tiempo, postgres, costs: costos } = this.#mundo
+    while (this.#resultados.length > 0 && this.#groups < ASIENTOS) {
       const grupo = this.#resultados.splice(0, SETTLEMENT_GROUP)
-      this.#grupos++
-      this.#asentando += grupo.length
-      postgres().hacer((grupo.length * costos.postgres) / 2, () =>
-        tiempo.tras(costos.disco, () => {
+      this.#groups++
+      this.#settling += grupo.length
+      postgres().perform((grupo.length * costos.postgres) / 2, () =>
+        tiempo.after(costos.disco, () => {
           if (!this.viva) return
-          this.#grupos--
-          this.#asentando -= grupo.length
-          for (const { fila, entrega, buena } of grupo) this.#cerrar(fila, entrega, buena)
-          this.#asentar()
-          this.#enviar()
+          this.#groups--
+          this.#settling -= grupo.length
+          for (const { fila, aviso: entrega, succeeded: buena } of grupo) this.#cerrar(fila, entrega, buena)
+          this.#settle()
+          this.#send()
         }),
       )
     }
   }
 
   #cerrar(fila: Fila, entrega: EntregaSimulada, buena: boolean): void {
-    const { tiempo, azar } = this.#mundo
+    const { tiempo, random: azar } = this.#mundo
     this.#tenidas.delete(entrega)
     entrega.intentos++
     if (buena) entrega.terminada = 'entregada'
@@ -291,9 +291,9 @@ export class Bomba {
       const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, azar())
       if (!proximo) entrega.terminada = 'fallida'
       else
-        tiempo.tras(proximo.getTime() - tiempo.ahora, () => {
-          fila.punto.vencidas.push(entrega)
-          fila.punto.duena?.mirar(fila.punto)
+        tiempo.after(proximo.getTime() - tiempo.ahora, () => {
+          fila.point.due.push(entrega)
+          fila.point.duena?.mirar(fila.point)
         })
     }
     this.#considerar(fila)

@@ -1,7 +1,7 @@
 interface Cita {
   en: number
-  orden: number
-  hacer: () => void
+  order: number
+  perform: () => void
 }
 
 /**
@@ -14,8 +14,8 @@ export class Tiempo {
   readonly #monton: Cita[] = []
 
   /** Schedules a task `ms` milliseconds from now. */
-  tras(ms: number, hacer: () => void): void {
-    const cita = { en: this.ahora + ms, orden: this.#orden++, hacer }
+  after(ms: number, hacer: () => void): void {
+    const cita = { en: this.ahora + ms, order: this.#orden++, perform: hacer }
     let i = this.#monton.push(cita) - 1
     for (let padre = (i - 1) >> 1; i > 0 && antes(cita, this.#monton[padre]!); i = padre, padre = (i - 1) >> 1) {
       this.#monton[i] = this.#monton[padre]!
@@ -28,7 +28,7 @@ export class Tiempo {
     for (let [primera] = this.#monton; primera && primera.en <= hasta; [primera] = this.#monton) {
       this.#sacar()
       this.ahora = primera.en
-      primera.hacer()
+      primera.perform()
     }
   }
 
@@ -48,7 +48,7 @@ export class Tiempo {
   }
 }
 
-const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.orden < b.orden)
+const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.order < b.order)
 
 /** Simulated machine whose threads share its cores. */
 export class Maquina {
@@ -61,24 +61,24 @@ export class Maquina {
     this.#libres = nucleos
   }
 
-  hilo(): Hilo {
+  thread(): Hilo {
     return new Hilo((hilo) => {
       this.#listos.push(hilo)
-      this.#repartir()
+      this.#deliverResults()
     })
   }
 
-  #repartir(): void {
+  #deliverResults(): void {
     while (this.#libres > 0) {
       const hilo = this.#listos.shift()
       if (!hilo) return
       this.#libres--
-      const { ms, hecho } = hilo.empezar()
-      this.#tiempo.tras(ms, () => {
+      const { ms, result: hecho } = hilo.start()
+      this.#tiempo.after(ms, () => {
         this.#libres++
-        hilo.acabar()
+        hilo.settle()
         hecho()
-        this.#repartir()
+        this.#deliverResults()
       })
     }
   }
@@ -86,7 +86,7 @@ export class Maquina {
 
 /** Simulated thread: runs its tasks one after another, each when a core is free. */
 export class Hilo {
-  readonly #cola: { ms: number; hecho: () => void }[] = []
+  readonly #cola: { ms: number; result: () => void }[] = []
   readonly #pedirNucleo: (hilo: Hilo) => void
   #ocupado = false
 
@@ -94,25 +94,25 @@ export class Hilo {
     this.#pedirNucleo = pedirNucleo
   }
 
-  get espera(): number {
+  get delay(): number {
     return this.#cola.length
   }
 
-  hacer(ms: number, hecho: () => void): void {
-    this.#cola.push({ ms, hecho })
-    this.#pedir()
+  perform(ms: number, hecho: () => void): void {
+    this.#cola.push({ ms, result: hecho })
+    this.#request()
   }
 
-  empezar() {
+  start() {
     return this.#cola.shift()!
   }
 
-  acabar(): void {
+  settle(): void {
     this.#ocupado = false
-    this.#pedir()
+    this.#request()
   }
 
-  #pedir(): void {
+  #request(): void {
     if (this.#ocupado || this.#cola.length === 0) return
     this.#ocupado = true
     this.#pedirNucleo(this)

@@ -64,7 +64,7 @@ export class FileCopies {
   }
 
   async #copy(from: string, to: string, name: string): Promise<void> {
-    const entry: ArchiveEntry = { ruta: name, contenido: contentsOf(join(from, name)) }
+    const entry: ArchiveEntry = { path: name, contenido: contentsOf(join(from, name)) }
     try {
       await writeArchive(join(to, name), this.#passphrase, [entry])
     } catch (error) {
@@ -91,5 +91,5 @@ export async function* copiedFiles(folder: string, passphrase: Passphrase): Asyn
   for (const sub of await namesIn(folder))
     for (const name of (await namesIn(join(folder, sub))).filter(isStorageKey))
       for await (const { contenido } of readArchive(join(folder, sub, name), passphrase))
-        yield { ruta: `archivos/${sub}/${name}`, contenido }
+        yield { path: `archivos/${sub}/${name}`, contenido }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lsn } from '../../lsn.ts'
 import type { WalPieces } from './pieces.ts'
 import type { WalStream } from './walStream.ts'
@@ -53,7 +53,7 @@ export class WalInbox {
     while (!this.#closed) {
       const hurried = new AbortController()
       this.#hurry = () => hurried.abort()
-      if (this.#bytes < FULL && !this.#closed) await dormir(FLUSH, undefined, hurried).catch(() => {})
+      if (this.#bytes < FULL && !this.#closed) await sleep(FLUSH, undefined, hurried).catch(() => {})
       if (this.#bytes === 0) continue
       const [first, bytes] = [this.#first, Buffer.concat(this.#chunks)]
       this.#chunks = []
@@ -69,7 +69,7 @@ export class WalInbox {
    * @returns false if the time runs out first
    */
   async reaches(lsn: Lsn, ms: number): Promise<boolean> {
-    for (const end = Date.now() + ms; this.#written < lsn; await dormir(20)) {
+    for (const end = Date.now() + ms; this.#written < lsn; await sleep(20)) {
       if (this.#closed || Date.now() > end) return false
       if (this.#first + BigInt(this.#bytes) >= lsn) this.#hurry()
     }

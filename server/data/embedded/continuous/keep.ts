@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as dormir } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type ArchiveEntry, readArchive, textContents, writeArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
@@ -135,7 +135,7 @@ class Keeper {
       } catch (err) {
         if (!signal.aborted) this.#settings.log.warn({ err }, 'continuous backup failed')
       }
-      await dormir(ROUND, undefined, { signal }).catch(() => {})
+      await sleep(ROUND, undefined, { signal }).catch(() => {})
     }
     await this.#base
   }
@@ -179,7 +179,7 @@ class Keeper {
       await this.#updateKeys()
       const recent = this.#updateBase()
       if ((await inbox.reaches(readLsn(rows[0]!.lsn), ROUND)) && recent) await this.#note({ al_dia: now.toISOString() })
-      if (!last) await dormir(ROUND, undefined, { signal }).catch(() => {})
+      if (!last) await sleep(ROUND, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -280,6 +280,6 @@ async function writeHistory(
   passphrase: Passphrase,
   { name, contents }: { name: string; contents: string },
 ) {
-  const entry: ArchiveEntry = { ruta: name, contenido: textContents(contents) }
+  const entry: ArchiveEntry = { path: name, contenido: textContents(contents) }
   await writeArchive(join(folder, `${name}.respaldo`), passphrase, [entry])
 }

@@ -99,11 +99,11 @@ async function writeLog(
 async function replay(dataDir: string, until: Date | undefined): Promise<void> {
   const settings = ['restore_command=exit 1', 'hot_standby=off', 'recovery_target_action=promote']
   if (until) settings.push(`recovery_target_time=${until.toISOString().replace('Z', '+00')}`)
-  const { soltar } = await acquirePostgres({
+  const { release } = await acquirePostgres({
     dataDir,
-    exclusivo: false,
-    plazo: REPLAY,
+    exclusive: false,
+    timeout: REPLAY,
     flags: settings.flatMap((one) => ['-c', one]),
   })
-  await soltar()
+  await release()
 }

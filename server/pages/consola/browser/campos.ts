@@ -1,43 +1,40 @@
-import { type ConsoleParameter, identificadoresDe, type OperacionDeConsola } from './operacion.ts'
+import { type ConsoleOperacion, type ConsoleParameter, idsIn } from './operacion.ts'
 
 /** Identifiers that responses on this page contained last, by name: `guia`, `webhook`… */
-const recordados = new Map<string, string>()
+const rememberedIds = new Map<string, string>()
 
 /** Remembers the identifiers in a response body, to fill in the fields of the next operation. */
-export function recordarIdentificadores(respuesta: unknown) {
-  for (const [nombre, valor] of identificadoresDe(respuesta)) recordados.set(nombre, valor)
+export function rememberIds(respuesta: unknown) {
+  for (const [nombre, valor] of idsIn(respuesta)) rememberedIds.set(nombre, valor)
 }
 
-function campo(
-  { nombre, en, ejemplo, obligatorio, descripcion }: ConsoleParameter,
-  alCambiar: () => void,
-): HTMLElement {
+function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParameter, onChange: () => void): HTMLElement {
   const id = `parametro-${nombre}`
-  const entrada = Object.assign(document.createElement('input'), {
+  const input = Object.assign(document.createElement('input'), {
     id,
     name: nombre,
     // Optional filters start empty: a filter that the merchant did not choose would hide results.
-    value: en === 'ruta' || obligatorio ? (recordados.get(nombre) ?? ejemplo) : '',
-    placeholder: ejemplo,
+    value: en === 'ruta' || obligatorio ? (rememberedIds.get(nombre) ?? example) : '',
+    placeholder: example,
     autocomplete: 'off',
     spellcheck: false,
     required: obligatorio,
     // A value of spaces alone is refused, because trimming would leave it empty.
     pattern: '.*\\S.*',
   })
-  entrada.setAttribute('autocapitalize', 'none')
-  entrada.addEventListener('input', alCambiar)
+  input.setAttribute('autocapitalize', 'none')
+  input.addEventListener('input', onChange)
   const etiqueta = Object.assign(document.createElement('label'), { htmlFor: id, textContent: nombre })
   const junto = document.createElement('p')
-  junto.append(etiqueta, entrada)
+  junto.append(etiqueta, input)
   if (descripcion) {
-    const ayuda = Object.assign(document.createElement('span'), {
+    const hint = Object.assign(document.createElement('span'), {
       id: `${id}-ayuda`,
       className: 'suave',
       textContent: descripcion,
     })
-    entrada.setAttribute('aria-describedby', ayuda.id)
-    junto.append(ayuda)
+    input.setAttribute('aria-describedby', hint.id)
+    junto.append(hint)
   }
   return junto
 }
@@ -46,19 +43,19 @@ function campo(
  * Writes the fields of an operation. Path fields and required fields start with the last remembered identifier of that
  * name, or else with the contract's example.
  */
-export function escribirCampos({ parametros }: OperacionDeConsola, alCambiar: () => void) {
-  const [deRuta, deConsulta] = [true, false].map((esDeRuta) =>
-    parametros.filter(({ en }) => (en === 'ruta') === esDeRuta).map((uno) => campo(uno, alCambiar)),
+export function renderFields({ parameters }: ConsoleOperacion, onChange: () => void) {
+  const [pathFields, queryFields] = [true, false].map((isInPath) =>
+    parameters.filter(({ en }) => (en === 'ruta') === isInPath).map((parameter) => campo(parameter, onChange)),
   ) as [HTMLElement[], HTMLElement[]]
-  const ruta = document.querySelector<HTMLFieldSetElement>('#de-ruta')!
-  ruta.replaceChildren(ruta.firstElementChild!, ...deRuta)
-  ruta.hidden = deRuta.length === 0
-  const consulta = document.querySelector<HTMLDetailsElement>('#de-consulta')!
-  consulta.querySelector('div')!.replaceChildren(...deConsulta)
-  consulta.hidden = deConsulta.length === 0
-  consulta.open = parametros.some(({ en, obligatorio }) => en === 'consulta' && obligatorio)
+  const pathFieldset = document.querySelector<HTMLFieldSetElement>('#de-ruta')!
+  pathFieldset.replaceChildren(pathFieldset.firstElementChild!, ...pathFields)
+  pathFieldset.hidden = pathFields.length === 0
+  const queryDetails = document.querySelector<HTMLDetailsElement>('#de-consulta')!
+  queryDetails.querySelector('div')!.replaceChildren(...queryFields)
+  queryDetails.hidden = queryFields.length === 0
+  queryDetails.open = parameters.some(({ en, obligatorio }) => en === 'consulta' && obligatorio)
 }
 
 /** Returns the trimmed values of the fields, by field name. */
-export const leerCampos = (formulario: HTMLFormElement): Map<string, string> =>
-  new Map([...new FormData(formulario)].map(([nombre, valor]) => [nombre, String(valor).trim()]))
+export const leerCampos = (form: HTMLFormElement): Map<string, string> =>
+  new Map([...new FormData(form)].map(([nombre, valor]) => [nombre, String(valor).trim()]))

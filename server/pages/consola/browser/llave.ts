@@ -1,16 +1,17 @@
-const NOMBRE = 'guias.llave'
+const STORAGE_KEY = 'guias.llave'
 
 /**
  * Remembers the key in this tab's `sessionStorage` while the box is ticked. Only test keys (`guia_test_…`) are stored.
  */
-export function recordarLlave(llave: HTMLInputElement, casilla: HTMLInputElement) {
-  const guardada = sessionStorage.getItem(NOMBRE)
-  casilla.checked = guardada !== null
-  llave.value = guardada ?? ''
-  const guardar = () => {
-    if (casilla.checked && llave.value.startsWith('guia_test_')) sessionStorage.setItem(NOMBRE, llave.value.trim())
-    else sessionStorage.removeItem(NOMBRE)
+export function rememberLlave(llave: HTMLInputElement, checkbox: HTMLInputElement) {
+  const storedLlave = sessionStorage.getItem(STORAGE_KEY)
+  checkbox.checked = storedLlave !== null
+  llave.value = storedLlave ?? ''
+  const store = () => {
+    if (checkbox.checked && llave.value.startsWith('guia_test_'))
+      sessionStorage.setItem(STORAGE_KEY, llave.value.trim())
+    else sessionStorage.removeItem(STORAGE_KEY)
   }
-  casilla.addEventListener('change', guardar)
-  llave.addEventListener('input', guardar)
+  checkbox.addEventListener('change', store)
+  llave.addEventListener('input', store)
 }

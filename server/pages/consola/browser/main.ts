@@ -1,69 +1,69 @@
 // Script of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
 // tab. The page's Content-Security-Policy allows requests to this service only.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
-import { copiarTexto } from '../../docs/browser/portapapeles.ts'
-import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'
-import { recordarLlave } from './llave.ts'
-import { armarRuta, cabecerasDe, comoCurl, type OperacionDeConsola, reparoDeLlave } from './operacion.ts'
-import { mostrarEspera, mostrarFallo, mostrarRespuesta } from './respuesta.ts'
+import { copyText } from '../../docs/browser/portapapeles.ts'
+import { leerCampos, rememberIds, renderFields } from './campos.ts'
+import { rememberLlave } from './llave.ts'
+import { buildPath, type ConsoleOperacion, comoCurl, faultOfLlave, headersOf } from './operacion.ts'
+import { showFailure, showResponse, showSending } from './respuesta.ts'
 
-const ver = <Elemento extends HTMLElement>(selector: string) => document.querySelector<Elemento>(selector)!
+const ver = <ElementType extends HTMLElement>(selector: string) => document.querySelector<ElementType>(selector)!
 const consola = ver('#consola')
-const formulario = ver<HTMLFormElement>('form')
+const form = ver<HTMLFormElement>('form')
 const llave = ver<HTMLInputElement>('#llave')
 const operacion = ver<HTMLSelectElement>('#operacion')
-const ejemplo = ver<HTMLSelectElement>('#ejemplo')
+const exampleSelect = ver<HTMLSelectElement>('#ejemplo')
 const cuerpo = ver<HTMLTextAreaElement>('#cuerpo')
 /** Base URL of the service, without a final slash. The page is two path segments below it. */
-const servicio = new URL('../', location.href).href.replace(/\/$/, '')
-let operaciones: readonly OperacionDeConsola[] = []
+const serviceUrl = new URL('../', location.href).href.replace(/\/$/, '')
+let operaciones: readonly ConsoleOperacion[] = []
 
-const elegida = () => operaciones.find(({ id }) => id === operacion.value)!
-const cuerpoDe = ({ ejemplos }: OperacionDeConsola) => (ejemplos.length > 0 ? cuerpo.value : undefined)
-const direccion = () => servicio + armarRuta(elegida(), leerCampos(formulario))
+const chosenOperacion = () => operaciones.find(({ id }) => id === operacion.value)!
+const bodyOf = ({ examples }: ConsoleOperacion) => (examples.length > 0 ? cuerpo.value : undefined)
+const direccion = () => serviceUrl + buildPath(chosenOperacion(), leerCampos(form))
 
-function mostrarDireccion() {
-  ver('#direccion').textContent = `${elegida().metodo} ${direccion()}`
+function showAddress() {
+  ver('#direccion').textContent = `${chosenOperacion().method} ${direccion()}`
 }
 
-function mostrarOperacion() {
-  const una = elegida()
-  escribirCampos(una, mostrarDireccion)
-  ejemplo.replaceChildren(...una.ejemplos.map(({ nombre }, i) => new Option(nombre, String(i))))
-  ver('#con-ejemplos').hidden = una.ejemplos.length < 2
-  ver('#con-cuerpo').hidden = una.ejemplos.length === 0
-  cuerpo.value = una.ejemplos[0]?.cuerpo ?? ''
-  ver<HTMLAnchorElement>('#ayuda').href = `../docs#${una.lugar}`
-  reparar(cuerpo, '#de-cuerpo', undefined)
-  mostrarDireccion()
+function showOperacion() {
+  const entry = chosenOperacion()
+  renderFields(entry, showAddress)
+  exampleSelect.replaceChildren(...entry.examples.map(({ nombre }, i) => new Option(nombre, String(i))))
+  ver('#con-ejemplos').hidden = entry.examples.length < 2
+  ver('#con-cuerpo').hidden = entry.examples.length === 0
+  cuerpo.value = entry.examples[0]?.body ?? ''
+  ver<HTMLAnchorElement>('#ayuda').href = `../docs#${entry.lugar}`
+  showFault(cuerpo, '#de-cuerpo', undefined)
+  showAddress()
 }
 
 /**
- * Shows the fault of a field, or clears it if `reparo` is undefined.
+ * Shows the fault of a field, or clears it if `fault` is undefined.
  * @param donde selector of the element that shows the fault
  * @returns true if the field has no fault
  */
-function reparar(campo: HTMLElement, donde: string, reparo: string | undefined): boolean {
-  ver(donde).textContent = reparo ?? ''
-  if (reparo === undefined) campo.removeAttribute('aria-invalid')
+function showFault(campo: HTMLElement, donde: string, fault: string | undefined): boolean {
+  ver(donde).textContent = fault ?? ''
+  if (fault === undefined) campo.removeAttribute('aria-invalid')
   else campo.setAttribute('aria-invalid', 'true')
-  return reparo === undefined
+  return fault === undefined
 }
 
-const revisarLlave = () => reparar(llave, '#reparo', reparoDeLlave(llave.value.trim()))
+const checkLlave = () => showFault(llave, '#reparo', faultOfLlave(llave.value.trim()))
 
-async function enviar() {
-  if (!revisarLlave()) return llave.focus()
-  const una = elegida()
-  const texto = cuerpoDe(una)
-  mostrarEspera()
-  const inicio = performance.now()
+async function sendRequest() {
+  if (!checkLlave()) return llave.focus()
+  const entry = chosenOperacion()
+  const texto = bodyOf(entry)
+  showSending()
+  const startedAt = performance.now()
   try {
     const respuesta = await fetch(direccion(), {
-      method: una.metodo,
+      method: entry.method,
       headers: {
-        ...(llave.value.trim() && una.conLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
-        ...cabecerasDe(una, leerCampos(formulario)),
+        ...(llave.value.trim() && entry.needsLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
+        ...headersOf(entry, leerCampos(form)),
         ...(texto === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(texto === undefined ? {} : { body: texto }),
@@ -71,54 +71,61 @@ async function enviar() {
       credentials: 'omit',
       redirect: 'error',
     })
-    recordarIdentificadores(await mostrarRespuesta(respuesta, performance.now() - inicio))
+    rememberIds(await showResponse(respuesta, performance.now() - startedAt))
   } catch {
-    mostrarFallo()
+    showFailure()
   }
 }
 
-function elegirDeLaDireccion() {
-  const pedida = operaciones.find(({ id }) => id === location.hash.slice(1)) ?? operaciones[0]!
-  operacion.value = pedida.id
-  mostrarOperacion()
+function chooseFromHash() {
+  const requested = operaciones.find(({ id }) => id === location.hash.slice(1)) ?? operaciones[0]!
+  operacion.value = requested.id
+  showOperacion()
 }
 
-async function iniciar() {
+async function start() {
   const texto = await (await fetch(consola.dataset.operaciones!)).text()
-  operaciones = JSON.parse(withRelativeDays(texto, consola.dataset.hoy!)) as OperacionDeConsola[]
-  for (const grupo of new Set(operaciones.map((una) => una.grupo))) {
-    const suyas = operaciones.filter((una) => una.grupo === grupo)
-    const opciones = Object.assign(document.createElement('optgroup'), { label: grupo })
-    opciones.append(...suyas.map(({ id, resumen, metodo }) => new Option(`${resumen} (${metodo})`, id)))
+  operaciones = JSON.parse(withRelativeDays(texto, consola.dataset.hoy!)) as ConsoleOperacion[]
+  for (const group of new Set(operaciones.map((entry) => entry.group))) {
+    const groupOperaciones = operaciones.filter((entry) => entry.group === group)
+    const opciones = Object.assign(document.createElement('optgroup'), { label: group })
+    opciones.append(...groupOperaciones.map(({ id, resumen, method }) => new Option(`${resumen} (${method})`, id)))
     operacion.append(opciones)
   }
-  recordarLlave(llave, ver('#recordar'))
-  elegirDeLaDireccion()
+  rememberLlave(llave, ver('#recordar'))
+  chooseFromHash()
   consola.hidden = false
 }
 
 operacion.addEventListener('change', () => history.replaceState(null, '', `#${operacion.value}`))
-operacion.addEventListener('change', mostrarOperacion)
-addEventListener('hashchange', elegirDeLaDireccion)
-ejemplo.addEventListener('change', () => {
-  cuerpo.value = elegida().ejemplos[Number(ejemplo.value)]!.cuerpo
+operacion.addEventListener('change', showOperacion)
+addEventListener('hashchange', chooseFromHash)
+exampleSelect.addEventListener('change', () => {
+  cuerpo.value = chosenOperacion().examples[Number(exampleSelect.value)]!.body
 })
-llave.addEventListener('change', revisarLlave)
-formulario.addEventListener('submit', (evento) => {
+llave.addEventListener('change', checkLlave)
+form.addEventListener('submit', (evento) => {
   evento.preventDefault()
-  void enviar()
+  void sendRequest()
 })
-formulario.addEventListener('keydown', (evento) => {
-  if (evento.key === 'Enter' && (evento.ctrlKey || evento.metaKey)) formulario.requestSubmit()
+form.addEventListener('keydown', (evento) => {
+  if (evento.key === 'Enter' && (evento.ctrlKey || evento.metaKey)) form.requestSubmit()
 })
-const copiar = async (texto: string) => {
-  const bien = await copiarTexto(texto)
+const copyAndReport = async (texto: string) => {
+  const bien = await copyText(texto)
   ver('#copiado').textContent = bien ? 'Copiado.' : 'El navegador no dejó copiar.'
 }
 ver('#curl').addEventListener(
   'click',
   () =>
-    void copiar(comoCurl(elegida(), direccion(), cabecerasDe(elegida(), leerCampos(formulario)), cuerpoDe(elegida()))),
+    void copyAndReport(
+      comoCurl(
+        chosenOperacion(),
+        direccion(),
+        headersOf(chosenOperacion(), leerCampos(form)),
+        bodyOf(chosenOperacion()),
+      ),
+    ),
 )
-ver('#copiar').addEventListener('click', () => void copiar(ver('#recibido').textContent ?? ''))
-void iniciar()
+ver('#copiar').addEventListener('click', () => void copyAndReport(ver('#recibido').textContent ?? ''))
+void start()

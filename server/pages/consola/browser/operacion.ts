@@ -4,32 +4,32 @@ export interface ConsoleParameter {
   nombre: string
   en: 'ruta' | 'consulta' | 'cabecera'
   obligatorio: boolean
-  ejemplo: string
+  example: string
   descripcion: string
 }
-export interface Ejemplo {
+export interface BodyExample {
   nombre: string
-  cuerpo: string
+  body: string
 }
-export interface OperacionDeConsola {
+export interface ConsoleOperacion {
   id: string
-  grupo: string
-  metodo: string
+  group: string
+  method: string
   /** Path as the contract writes it: `/api/v1/guias/{guia}`. */
-  ruta: string
+  path: string
   resumen: string
   /** Place of the operation in the documentation: the part of its address after `#`. */
   lugar: string
-  conLlave: boolean
-  parametros: ConsoleParameter[]
-  ejemplos: Ejemplo[]
+  needsLlave: boolean
+  parameters: ConsoleParameter[]
+  examples: BodyExample[]
 }
 
 /**
  * Returns the reason why the console refuses a key; undefined if the key may be used. An empty key is allowed, because
  * the service's response says that the key is missing.
  */
-export function reparoDeLlave(llave: string): string | undefined {
+export function faultOfLlave(llave: string): string | undefined {
   if (llave === '' || llave.startsWith('guia_test_')) return undefined
   if (llave.startsWith('guia_live_')) {
     return 'Esa es una llave real: con ella se avisaría a destinatarios y se movería paquetes de verdad. Use una de prueba (guia_test_…).'
@@ -39,40 +39,40 @@ export function reparoDeLlave(llave: string): string | undefined {
 }
 
 /** Returns the path and query that the form's values make. Empty values are left out of the query. */
-export function armarRuta({ ruta, parametros }: OperacionDeConsola, valores: ReadonlyMap<string, string>): string {
-  const camino = ruta.replace(/\{(\w+)\}/g, (_, nombre: string) => encodeURIComponent(valores.get(nombre) ?? ''))
-  const consulta = parametros
-    .filter(({ nombre, en }) => en === 'consulta' && valores.get(nombre))
-    .map(({ nombre }): [string, string] => [nombre, valores.get(nombre)!])
-  return consulta.length > 0 ? `${camino}?${new URLSearchParams(consulta)}` : camino
+export function buildPath({ path, parameters }: ConsoleOperacion, values: ReadonlyMap<string, string>): string {
+  const filledPath = path.replace(/\{(\w+)\}/g, (_, nombre: string) => encodeURIComponent(values.get(nombre) ?? ''))
+  const queryText = parameters
+    .filter(({ nombre, en }) => en === 'consulta' && values.get(nombre))
+    .map(({ nombre }): [string, string] => [nombre, values.get(nombre)!])
+  return queryText.length > 0 ? `${filledPath}?${new URLSearchParams(queryText)}` : filledPath
 }
 
 /** Returns the headers that the form's values make. Empty values are left out. */
-export const cabecerasDe = (
-  { parametros }: OperacionDeConsola,
-  valores: ReadonlyMap<string, string>,
+export const headersOf = (
+  { parameters }: ConsoleOperacion,
+  values: ReadonlyMap<string, string>,
 ): Record<string, string> =>
   Object.fromEntries(
-    parametros.flatMap(({ nombre, en }) => {
-      const valor = en === 'cabecera' && valores.get(nombre)
+    parameters.flatMap(({ nombre, en }) => {
+      const valor = en === 'cabecera' && values.get(nombre)
       return valor ? [[nombre, valor]] : []
     }),
   )
 
-const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
+const shellQuote = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
 /** Returns the request as a `curl` command. The command reads the key from `$GUIAS_LLAVE` and never contains it. */
 export function comoCurl(
-  operacion: OperacionDeConsola,
+  operacion: ConsoleOperacion,
   url: string,
   cabeceras: Readonly<Record<string, string>>,
   cuerpo: string | undefined,
 ): string {
   return [
-    `curl ${operacion.metodo === 'GET' ? '' : `-X ${operacion.metodo} `}${entreComillas(url)}`,
-    ...(operacion.conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
-    ...Object.entries(cabeceras).map((una) => `-H ${entreComillas(una.join(': '))}`),
-    ...(cuerpo === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${entreComillas(cuerpo)}`]),
+    `curl ${operacion.method === 'GET' ? '' : `-X ${operacion.method} `}${shellQuote(url)}`,
+    ...(operacion.needsLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
+    ...Object.entries(cabeceras).map((header) => `-H ${shellQuote(header.join(': '))}`),
+    ...(cuerpo === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shellQuote(cuerpo)}`]),
   ].join(' \\\n  ')
 }
 
@@ -80,20 +80,20 @@ export function comoCurl(
  * Returns the identifiers in a response, such as `guia`, to fill in the fields of the next operation. The first of each
  * name counts. Objects more than 3 levels below the root are not searched.
  */
-export function identificadoresDe(respuesta: unknown): Map<string, string> {
-  const hallados = new Map<string, string>()
-  const mirar = (valor: unknown, hondo: number) => {
+export function idsIn(respuesta: unknown): Map<string, string> {
+  const foundIds = new Map<string, string>()
+  const visit = (valor: unknown, hondo: number) => {
     if (valor === null || typeof valor !== 'object' || hondo > 3) return
-    for (const [clave, uno] of Object.entries(valor)) {
+    for (const [clave, member] of Object.entries(valor)) {
       if (
-        typeof uno === 'string' &&
+        typeof member === 'string' &&
         ['guia', 'webhook', 'aviso', 'recuperacion'].includes(clave) &&
-        !hallados.has(clave)
+        !foundIds.has(clave)
       ) {
-        hallados.set(clave, uno)
-      } else mirar(uno, hondo + 1)
+        foundIds.set(clave, member)
+      } else visit(member, hondo + 1)
     }
   }
-  mirar(respuesta, 0)
-  return hallados
+  visit(respuesta, 0)
+  return foundIds
 }

@@ -1,5 +1,5 @@
 /** Response headers that the console shows. The other headers say nothing about the API. */
-const DE_INTERES = [
+const SHOWN_HEADERS = [
   'X-Request-Id',
   'Location',
   'Idempotent-Replayed',
@@ -32,9 +32,9 @@ const QUE_ES: Readonly<Record<number, string>> = {
 
 const ver = (selector: string) => document.querySelector<HTMLElement>(selector)!
 
-function decir(texto: string, clase: string) {
+function showStatus(texto: string, className: string) {
   const estado = ver('#estado')
-  estado.className = clase
+  estado.className = className
   estado.textContent = texto
   const titulo = ver('#titulo-respuesta')
   titulo.focus({ preventScroll: true })
@@ -43,15 +43,15 @@ function decir(texto: string, clase: string) {
 }
 
 /** Shows that the request is on its way. */
-export function mostrarEspera() {
+export function showSending() {
   ver('#contestado').hidden = true
   ver('#estado').className = ''
   ver('#estado').textContent = 'Enviando…'
 }
 
 /** Shows that the request got no response. */
-export const mostrarFallo = () =>
-  decir(
+export const showFailure = () =>
+  showStatus(
     'No hubo respuesta: revise su conexión y la dirección. No se sabe si el servicio recibió la solicitud.',
     'falla',
   )
@@ -70,10 +70,10 @@ function comoSeLee(texto: string): [leido: unknown, texto: string] {
  * @param ms duration of the request, in milliseconds
  * @returns the parsed body; undefined if the body is not JSON
  */
-export async function mostrarRespuesta(respuesta: Response, ms: number): Promise<unknown> {
+export async function showResponse(respuesta: Response, ms: number): Promise<unknown> {
   const { status, ok, headers } = respuesta
   const [leido, texto] = comoSeLee(await respuesta.text())
-  const cabeceras = DE_INTERES.flatMap((nombre) => {
+  const cabeceras = SHOWN_HEADERS.flatMap((nombre) => {
     const valor = headers.get(nombre)
     if (valor === null) return []
     return [
@@ -84,6 +84,6 @@ export async function mostrarRespuesta(respuesta: Response, ms: number): Promise
   ver('#cabeceras').replaceChildren(...cabeceras)
   ver('#recibido').textContent = texto || '(vacío)'
   ver('#contestado').hidden = false
-  decir(`${status} · ${QUE_ES[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`, ok ? 'bien' : 'falla')
+  showStatus(`${status} · ${QUE_ES[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`, ok ? 'bien' : 'falla')
   return leido
 }

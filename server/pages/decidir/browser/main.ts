@@ -1,44 +1,44 @@
 // Script of the page where a recipient decides. It opens the map for another place. Without the script, a link or a
 // description of the place works.
 import type { Point } from '../../../platform/maps/point.ts'
-import { prepararMapa } from '../../ubicacion/browser/abrirMapa.ts'
-import { decirEstado } from '../../ubicacion/browser/formulario.ts'
-import { leerZona, situar } from '../../ubicacion/browser/palabras.ts'
+import { prepareMap } from '../../ubicacion/browser/abrirMapa.ts'
+import { showStatus } from '../../ubicacion/browser/formulario.ts'
+import { describePosition, leerZona } from '../../ubicacion/browser/palabras.ts'
 
-const formulario = document.querySelector<HTMLFormElement>('form[data-lugar]')
+const placeForm = document.querySelector<HTMLFormElement>('form[data-lugar]')
 
 /** Prepares the form for another place. Setting the pin clears the link, and typing a link removes the pin. */
-function iniciar(form: HTMLFormElement) {
+function prepareForm(form: HTMLFormElement) {
   const campo = (nombre: string) => form.elements.namedItem(nombre) as HTMLInputElement
   const [lat, lng, enlace] = [campo('lat'), campo('lng'), campo('enlace')]
-  const abrir = document.getElementById('abrir-mapa') as HTMLButtonElement
+  const openButton = document.getElementById('abrir-mapa') as HTMLButtonElement
   const zona = leerZona(form)
-  const poner = (punto?: Point) => {
-    lat.value = punto ? punto.lat.toFixed(7) : ''
-    lng.value = punto ? punto.lng.toFixed(7) : ''
-    decirEstado('envio', '')
-    decirEstado('estado-lugar', punto ? `El pin está ${situar(punto, zona) || 'donde lo ve'}.` : '')
+  const setPoint = (point?: Point) => {
+    lat.value = point ? point.lat.toFixed(7) : ''
+    lng.value = point ? point.lng.toFixed(7) : ''
+    showStatus('envio', '')
+    showStatus('estado-lugar', point ? `El pin está ${describePosition(point, zona) || 'donde lo ve'}.` : '')
   }
   const lugar = {
-    punto: () => (lat.value ? { lat: Number(lat.value), lng: Number(lng.value) } : undefined),
+    point: () => (lat.value ? { lat: Number(lat.value), lng: Number(lng.value) } : undefined),
     precision: () => undefined,
-    elegir(_metodo: unknown, punto?: Point) {
+    choose(_method: unknown, point?: Point) {
       enlace.value = ''
-      poner(punto)
+      setPoint(point)
     },
   }
-  const visor = prepararMapa(lugar, () => {}, zona)
-  const mostrar = () => {
-    abrir.hidden = true
-    visor?.mostrar()
+  const visor = prepareMap(lugar, () => {}, zona)
+  const showMap = () => {
+    openButton.hidden = true
+    visor?.show()
   }
-  abrir.hidden = false
-  abrir.addEventListener('click', () => {
-    mostrar()
+  openButton.hidden = false
+  openButton.addEventListener('click', () => {
+    showMap()
     document.getElementById('ayuda-mapa')!.focus()
   })
-  enlace.addEventListener('input', () => poner())
-  if (lugar.punto()) mostrar()
+  enlace.addEventListener('input', () => setPoint())
+  if (lugar.point()) showMap()
 }
 
-if (formulario) iniciar(formulario)
+if (placeForm) prepareForm(placeForm)

@@ -1,36 +1,36 @@
 // Results of the documentation's search. The page itself contains the search window; this module is loaded at the first
 // search.
-import { crearBusqueda, fragmento, type SearchPart } from './buscar.ts'
+import { createSearch, excerptOf, type SearchPart } from './buscar.ts'
 
-function elemento<Nombre extends 'b' | 'li' | 'span'>(
+function createElement<Nombre extends 'b' | 'li' | 'span'>(
   nombre: Nombre,
-  propiedades: Readonly<Record<string, unknown>> = {},
-  ...dentro: (Node | string)[]
+  properties: Readonly<Record<string, unknown>> = {},
+  ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Nombre] {
-  const creado = document.createElement(nombre)
-  Object.assign(creado, propiedades)
-  creado.append(...dentro)
-  return creado
+  const element = document.createElement(nombre)
+  Object.assign(element, properties)
+  element.append(...children)
+  return element
 }
 
 const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
 const campo = ventana.querySelector('input')!
-const lista = ventana.querySelector('ul')!
+const resultList = ventana.querySelector('ul')!
 const aviso = ventana.querySelector('p')!
 
-let busqueda: ReturnType<typeof crearBusqueda> | undefined
-let elegida = 0
+let busqueda: ReturnType<typeof createSearch> | undefined
+let chosenIndex = 0
 
-function elegir(cual: number) {
-  const opciones = [...lista.children]
-  elegida = opciones.length === 0 ? 0 : (cual + opciones.length) % opciones.length
-  for (const [i, opcion] of opciones.entries()) opcion.setAttribute('aria-selected', String(i === elegida))
-  const opcion = opciones[elegida]
-  campo.setAttribute('aria-activedescendant', opcion?.id ?? '')
-  opcion?.scrollIntoView({ block: 'nearest' })
+function choose(index: number) {
+  const opciones = [...resultList.children]
+  chosenIndex = opciones.length === 0 ? 0 : (index + opciones.length) % opciones.length
+  for (const [i, option] of opciones.entries()) option.setAttribute('aria-selected', String(i === chosenIndex))
+  const option = opciones[chosenIndex]
+  campo.setAttribute('aria-activedescendant', option?.id ?? '')
+  option?.scrollIntoView({ block: 'nearest' })
 }
 
-function abrir(lugar: string) {
+function openPlace(lugar: string) {
   ventana.close()
   // Setting the same hash again does not scroll. A reader who has scrolled away still expects to get back to the place,
   // so the script scrolls.
@@ -38,42 +38,42 @@ function abrir(lugar: string) {
   else location.hash = lugar
 }
 
-function opcion({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTMLLIElement {
-  const creada = elemento(
+function option({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTMLLIElement {
+  const item = createElement(
     'li',
     { id: `hallado-${i}`, role: 'option' },
-    elemento('span', { className: 'clase' }, clase),
-    elemento('b', {}, titulo),
-    ...(de ? [elemento('span', { className: 'de' }, de)] : []),
-    elemento('span', { className: 'texto' }, fragmento(texto, campo.value)),
+    createElement('span', { className: 'clase' }, clase),
+    createElement('b', {}, titulo),
+    ...(de ? [createElement('span', { className: 'de' }, de)] : []),
+    createElement('span', { className: 'texto' }, excerptOf(texto, campo.value)),
   )
-  creada.dataset.lugar = lugar
-  creada.addEventListener('click', () => abrir(lugar))
-  creada.addEventListener('pointermove', () => elegida !== i && elegir(i))
-  return creada
+  item.dataset.lugar = lugar
+  item.addEventListener('click', () => openPlace(lugar))
+  item.addEventListener('pointermove', () => chosenIndex !== i && choose(i))
+  return item
 }
 
-function mostrar() {
-  const pregunta = campo.value.trim()
-  const halladas = pregunta && busqueda ? busqueda(pregunta) : []
-  lista.replaceChildren(...halladas.map(opcion))
-  lista.hidden = halladas.length === 0
-  aviso.className = halladas.length > 0 ? 'oculto' : 'nada'
-  aviso.textContent = !pregunta
+function showResults() {
+  const question = campo.value.trim()
+  const results = question && busqueda ? busqueda(question) : []
+  resultList.replaceChildren(...results.map(option))
+  resultList.hidden = results.length === 0
+  aviso.className = results.length > 0 ? 'oculto' : 'nada'
+  aviso.textContent = !question
     ? 'Un capítulo, una operación, un campo o un código de error.'
-    : halladas.length === 0
-      ? `Nada coincide con «${pregunta}».`
-      : `${halladas.length} ${halladas.length === 1 ? 'resultado' : 'resultados'}`
-  elegir(0)
+    : results.length === 0
+      ? `Nada coincide con «${question}».`
+      : `${results.length} ${results.length === 1 ? 'resultado' : 'resultados'}`
+  choose(0)
 }
 
-campo.addEventListener('input', mostrar)
+campo.addEventListener('input', showResults)
 campo.addEventListener('keydown', (evento) => {
-  if (evento.key === 'ArrowDown') elegir(elegida + 1)
-  else if (evento.key === 'ArrowUp') elegir(elegida - 1)
+  if (evento.key === 'ArrowDown') choose(chosenIndex + 1)
+  else if (evento.key === 'ArrowUp') choose(chosenIndex - 1)
   else if (evento.key === 'Enter') {
-    const lugar = (lista.children[elegida] as HTMLElement | undefined)?.dataset.lugar
-    if (lugar) abrir(lugar)
+    const lugar = (resultList.children[chosenIndex] as HTMLElement | undefined)?.dataset.lugar
+    if (lugar) openPlace(lugar)
   } else return
   evento.preventDefault()
 })
@@ -82,7 +82,7 @@ campo.addEventListener('keydown', (evento) => {
  * Loads the index, and shows the results for the text that the field contains by then.
  * @param indice URL of the search index
  */
-export async function cargarIndice(indice: string) {
-  busqueda ??= crearBusqueda((await (await fetch(indice)).json()) as SearchPart[])
-  mostrar()
+export async function loadIndex(indice: string) {
+  busqueda ??= createSearch((await (await fetch(indice)).json()) as SearchPart[])
+  showResults()
 }

@@ -22,7 +22,7 @@ export interface SearchPart {
  * Factors by which the score of each kind of result is multiplied. A chapter explains what an operation does, and both
  * say more than an object's name.
  */
-const PESO_DE_CLASE: Readonly<Record<SearchPart['clase'], number>> = {
+const KIND_WEIGHTS: Readonly<Record<SearchPart['clase'], number>> = {
   Capítulo: 1.35,
   Apartado: 1.15,
   Operación: 1.2,
@@ -37,82 +37,82 @@ const CAMPOS = [
 ] as const
 /**
  * Scores of a word that only resembles the requested word: `comienzo` begins with it, `familia` shares most of its
- * letters from the start, `falta` differs by typing errors.
+ * letters from the start, `missing` differs by typing errors.
  */
-const CASI = { comienzo: 0.7, familia: 0.5, falta: 0.45 }
-const VACIAS = new Set(
+const NEAR_SCORES = { comienzo: 0.7, familia: 0.5, missing: 0.45 }
+const STOP_WORDS = new Set(
   'a al como con cual cuando de del donde el en es hay la las lo los me mi no o para por que se si sin su sus un una y'.split(
     ' ',
   ),
 )
 
-const sinAcentos = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const withoutAccents = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 /** Splits a text into lower-case words of letters and digits, without accents. */
-export const palabrasDe = (texto: string) => sinAcentos(texto).match(/[a-z0-9]+/g) ?? []
+export const wordsOf = (texto: string) => withoutAccents(texto).match(/[a-z0-9]+/g) ?? []
 /** Removes a plural ending or a final `e`: «errores» equals «error», and «lote» equals «lotes». */
-const sinPlural = (palabra: string) => (palabra.length > 3 ? palabra.replace(/(?:e?s|e)$/, '') : palabra)
+const sinPlural = (word: string) => (word.length > 3 ? word.replace(/(?:e?s|e)$/, '') : word)
 /** Writes letters that sound alike in Spanish the same: «etiketa» equals «etiqueta», and «embío» equals «envío». */
-const sonido = (palabra: string) =>
-  palabra
+const soundOf = (word: string) =>
+  word
     .replace(/qu(?=[ei])|c(?=[aou]|$)|q/g, 'k')
     .replace(/c(?=[ei])|z/g, 's')
     .replace(/ll/g, 'y')
     .replace(/v/g, 'b')
     .replace(/mb/g, 'nb')
     .replace(/^h(?=[aeiou])/, '')
-const raiz = (palabra: string) => sonido(sinPlural(palabra))
+const stem = (word: string) => soundOf(sinPlural(word))
 
 /**
  * Tells whether the edit distance of two words is at most `faltas`. An edit adds, leaves out or changes a letter, or
  * swaps two neighbouring letters.
  */
-function seParecen(una: string, otra: string, faltas: number): boolean {
-  if (Math.abs(una.length - otra.length) > faltas) return false
-  let [antepenultima, anterior] = [[] as number[], Array.from({ length: otra.length + 1 }, (_, i) => i)]
-  for (let i = 1; i <= una.length; i++) {
+function areSimilar(term: string, otherTerm: string, faltas: number): boolean {
+  if (Math.abs(term.length - otherTerm.length) > faltas) return false
+  let [antepenultima, anterior] = [[] as number[], Array.from({ length: otherTerm.length + 1 }, (_, i) => i)]
+  for (let i = 1; i <= term.length; i++) {
     const fila = [i]
-    for (let j = 1; j <= otra.length; j++) {
-      const cambio = una[i - 1] === otra[j - 1] ? 0 : 1
-      fila[j] = Math.min(anterior[j]! + 1, fila[j - 1]! + 1, anterior[j - 1]! + cambio)
-      if (i > 1 && j > 1 && una[i - 1] === otra[j - 2] && una[i - 2] === otra[j - 1]) {
+    for (let j = 1; j <= otherTerm.length; j++) {
+      const substitution = term[i - 1] === otherTerm[j - 1] ? 0 : 1
+      fila[j] = Math.min(anterior[j]! + 1, fila[j - 1]! + 1, anterior[j - 1]! + substitution)
+      if (i > 1 && j > 1 && term[i - 1] === otherTerm[j - 2] && term[i - 2] === otherTerm[j - 1]) {
         fila[j] = Math.min(fila[j]!, antepenultima[j - 2]! + 1)
       }
     }
     antepenultima = anterior
     anterior = fila
   }
-  return anterior[otra.length]! <= faltas
+  return anterior[otherTerm.length]! <= faltas
 }
 
-function comunes(una: string, otra: string): number {
+function commonPrefixLength(term: string, otherTerm: string): number {
   let i = 0
-  while (i < una.length && una[i] === otra[i]) i++
+  while (i < term.length && term[i] === otherTerm[i]) i++
   return i
 }
 
 /** Returns the similarity of two words, from 0 (different words) to 1 (the same word). */
-function parecido(pedida: string, palabra: string): number {
-  if (pedida === palabra) return 1
-  if (palabra.startsWith(pedida) && pedida.length > 1) return CASI.comienzo
-  if (/\d/.test(pedida)) return 0
-  const juntas = comunes(pedida, palabra)
-  if (juntas >= 5 && juntas >= 0.6 * Math.max(pedida.length, palabra.length)) return CASI.familia
-  const faltas = pedida.length >= 8 ? 2 : pedida.length >= 4 ? 1 : 0
-  return faltas > 0 && seParecen(pedida, palabra, faltas) ? CASI.falta : 0
+function similarityOf(requestedWord: string, word: string): number {
+  if (requestedWord === word) return 1
+  if (word.startsWith(requestedWord) && requestedWord.length > 1) return NEAR_SCORES.comienzo
+  if (/\d/.test(requestedWord)) return 0
+  const juntas = commonPrefixLength(requestedWord, word)
+  if (juntas >= 5 && juntas >= 0.6 * Math.max(requestedWord.length, word.length)) return NEAR_SCORES.familia
+  const faltas = requestedWord.length >= 8 ? 2 : requestedWord.length >= 4 ? 1 : 0
+  return faltas > 0 && areSimilar(requestedWord, word, faltas) ? NEAR_SCORES.missing : 0
 }
 
 /**
  * Returns a function that rates how well a result matches the question as a whole, from 0.55 to 3. The best ratings are
  * for a title, or another name of a chapter or a part, that equals the question.
  */
-function crearJusteza(pregunta: string) {
-  const entera = palabrasDe(pregunta).map(raiz)
-  const igual = (texto: string) => palabrasDe(texto).map(raiz).join() === entera.join()
+function createFit(question: string) {
+  const questionStems = wordsOf(question).map(stem)
+  const equalsQuestion = (texto: string) => wordsOf(texto).map(stem).join() === questionStems.join()
   return ({ clase, titulo, claves }: SearchPart) => {
-    if (igual(titulo)) return 1.6
-    if ((clase === 'Capítulo' || clase === 'Apartado') && claves.split(',').some(igual)) return 3
-    const suyas = palabrasDe(titulo).map(raiz)
-    return 0.55 + (0.45 * suyas.filter((una) => entera.includes(una)).length) / suyas.length
+    if (equalsQuestion(titulo)) return 1.6
+    if ((clase === 'Capítulo' || clase === 'Apartado') && claves.split(',').some(equalsQuestion)) return 3
+    const titleStems = wordsOf(titulo).map(stem)
+    return 0.55 + (0.45 * titleStems.filter((term) => questionStems.includes(term)).length) / titleStems.length
   }
 }
 
@@ -120,59 +120,59 @@ function crearJusteza(pregunta: string) {
  * Builds the index of words over all parts of the documentation.
  * @returns the search function
  */
-export function crearBusqueda(partes: readonly SearchPart[]) {
-  const preparadas = partes.map((parte) => ({
+export function createSearch(parts: readonly SearchPart[]) {
+  const indexedParts = parts.map((parte) => ({
     parte,
-    campos: CAMPOS.map(([campo, peso]) => ({ peso, palabras: new Set(palabrasDe(parte[campo] ?? '').map(raiz)) })),
+    campos: CAMPOS.map(([campo, peso]) => ({ peso, words: new Set(wordsOf(parte[campo] ?? '').map(stem)) })),
   }))
-  const enCuantas = new Map<string, number>()
-  for (const { campos } of preparadas) {
-    for (const palabra of new Set(campos.flatMap(({ palabras }) => [...palabras]))) {
-      enCuantas.set(palabra, (enCuantas.get(palabra) ?? 0) + 1)
+  const partCounts = new Map<string, number>()
+  for (const { campos } of indexedParts) {
+    for (const word of new Set(campos.flatMap(({ words }) => [...words]))) {
+      partCounts.set(word, (partCounts.get(word) ?? 0) + 1)
     }
   }
-  const rareza = (palabra: string) => Math.log(1 + partes.length / enCuantas.get(palabra)!)
+  const rarityOf = (word: string) => Math.log(1 + parts.length / partCounts.get(word)!)
 
   /** Returns the value of each indexed word for a requested word: its similarity times its rarity. */
-  function valores(pedida: string): Map<string, number> {
-    const hallados = new Map<string, number>()
-    for (const palabra of enCuantas.keys()) {
-      const cuanto = parecido(pedida, palabra)
-      if (cuanto > 0) hallados.set(palabra, cuanto * rareza(palabra))
+  function valuesOf(requestedWord: string): Map<string, number> {
+    const foundWords = new Map<string, number>()
+    for (const word of partCounts.keys()) {
+      const similarity = similarityOf(requestedWord, word)
+      if (similarity > 0) foundWords.set(word, similarity * rarityOf(word))
     }
-    return hallados
+    return foundWords
   }
 
   /**
    * Returns the results with the most requested words, best first. If any result has all the words, only results with
    * all of them are returned.
    */
-  return (pregunta: string, maximo = 12): SearchPart[] => {
-    const todas = [...new Set(palabrasDe(pregunta))]
-    const pedidas = todas.filter((una) => !VACIAS.has(una))
-    const buscadas = (pedidas.length > 0 ? pedidas : todas).map(raiz).map(valores)
-    const justeza = crearJusteza(pregunta)
-    const puntuadas = preparadas
+  return (question: string, maxResults = 12): SearchPart[] => {
+    const todas = [...new Set(wordsOf(question))]
+    const significantWords = todas.filter((term) => !STOP_WORDS.has(term))
+    const wordValues = (significantWords.length > 0 ? significantWords : todas).map(stem).map(valuesOf)
+    const fitOf = createFit(question)
+    const scoredParts = indexedParts
       .map(({ parte, campos }) => {
-        const puntos = buscadas.map((de) =>
+        const points = wordValues.map((de) =>
           Math.max(
             0,
-            ...campos.map(({ peso, palabras }) => peso * Math.max(0, ...[...palabras].map((una) => de.get(una) ?? 0))),
+            ...campos.map(({ peso, words }) => peso * Math.max(0, ...[...words].map((term) => de.get(term) ?? 0))),
           ),
         )
-        const cuantas = puntos.filter((uno) => uno > 0).length
+        const matchedWords = points.filter((score) => score > 0).length
         return {
           parte,
-          cuantas,
-          puntos: puntos.reduce((a, b) => a + b, 0) * justeza(parte) * PESO_DE_CLASE[parte.clase],
+          matchedWords,
+          points: points.reduce((a, b) => a + b, 0) * fitOf(parte) * KIND_WEIGHTS[parte.clase],
         }
       })
-      .filter(({ cuantas }) => cuantas > 0)
-    const mejores = Math.max(0, ...puntuadas.map(({ cuantas }) => cuantas))
-    return puntuadas
-      .filter(({ cuantas }) => cuantas === mejores)
-      .sort((a, b) => b.puntos - a.puntos)
-      .slice(0, maximo)
+      .filter(({ matchedWords }) => matchedWords > 0)
+    const bestCount = Math.max(0, ...scoredParts.map(({ matchedWords }) => matchedWords))
+    return scoredParts
+      .filter(({ matchedWords }) => matchedWords === bestCount)
+      .sort((a, b) => b.points - a.points)
+      .slice(0, maxResults)
       .map(({ parte }) => parte)
   }
 }
@@ -181,14 +181,14 @@ export function crearBusqueda(partes: readonly SearchPart[]) {
  * Returns the piece of a text around the first requested word.
  * @param largo length of the piece in characters, without the ellipses
  */
-export function fragmento(texto: string, pregunta: string, largo = 150): string {
-  const llano = sinAcentos(texto)
-  const donde = palabrasDe(pregunta)
-    .filter((una) => !VACIAS.has(una))
-    .map((una) => llano.indexOf(sinPlural(una)))
+export function excerptOf(texto: string, question: string, largo = 150): string {
+  const llano = withoutAccents(texto)
+  const donde = wordsOf(question)
+    .filter((term) => !STOP_WORDS.has(term))
+    .map((term) => llano.indexOf(sinPlural(term)))
     .find((i) => i >= 0)
   const desde = Math.max(0, (donde ?? 0) - 40)
-  const inicio = desde === 0 ? 0 : texto.indexOf(' ', desde) + 1
-  const trozo = texto.slice(inicio, inicio + largo)
-  return `${inicio > 0 ? '…' : ''}${trozo}${inicio + largo < texto.length ? '…' : ''}`
+  const start = desde === 0 ? 0 : texto.indexOf(' ', desde) + 1
+  const excerpt = texto.slice(start, start + largo)
+  return `${start > 0 ? '…' : ''}${excerpt}${start + largo < texto.length ? '…' : ''}`
 }

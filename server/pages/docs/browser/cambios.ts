@@ -1,14 +1,14 @@
-/** Calls `hacer` in the next frame, and again after each change of the elements below `donde`. */
-export function trasCadaCambio(donde: HTMLElement, hacer: () => void) {
-  let pedido = false
-  const pedir = () => {
-    if (pedido) return
-    pedido = true
+/** Calls `run` in the next frame, and again after each change of the elements below `donde`. */
+export function afterEachChange(donde: HTMLElement, run: () => void) {
+  let isScheduled = false
+  const schedule = () => {
+    if (isScheduled) return
+    isScheduled = true
     requestAnimationFrame(() => {
-      pedido = false
-      hacer()
+      isScheduled = false
+      run()
     })
   }
-  new MutationObserver(pedir).observe(donde, { childList: true, subtree: true })
-  pedir()
+  new MutationObserver(schedule).observe(donde, { childList: true, subtree: true })
+  schedule()
 }

@@ -1,26 +1,26 @@
 // Script of the reading view. The page is generated in advance, and can be read before any script runs. Redoc's own
 // program, nine tenths of the bytes, loads after the first paint. The search loads at the first search.
 import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
-import { conDireccion } from '../direccion.ts'
-import { ponerBotonesDeCopiar } from './copiar.ts'
-import { hacerAlcanzables, llevarAlMenu, saltarAlContenido } from './teclado.ts'
+import { withAddress } from '../direccion.ts'
+import { keepCopyButtons } from './copiar.ts'
+import { focusMenu, makeFocusable, skipToContent } from './teclado.ts'
 
 /** Paths of the files that load later, relative to the page. */
-const recursos = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
+const assets = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
   'redoc' | 'contrato' | 'buscador' | 'indice',
   string
 >
-const completa = (ruta: string) => new URL(ruta, document.baseURI).href
+const toUrl = (path: string) => new URL(path, document.baseURI).href
 /** Base URL from which the page is served, without a final slash. */
-const direccion = completa('.').replace(/\/$/, '')
+const direccion = toUrl('.').replace(/\/$/, '')
 
 /** Replaces the example addresses in the generated page with the service's own address. */
-function ponerDireccion(donde: Node) {
-  const textos = document.createTreeWalker(donde, NodeFilter.SHOW_TEXT)
-  while (textos.nextNode()) {
-    const texto = textos.currentNode as Text
-    const puesto = conDireccion(texto.data, direccion)
-    if (puesto !== texto.data) texto.data = puesto
+function writeAddress(donde: Node) {
+  const textNodes = document.createTreeWalker(donde, NodeFilter.SHOW_TEXT)
+  while (textNodes.nextNode()) {
+    const texto = textNodes.currentNode as Text
+    const replacedText = withAddress(texto.data, direccion)
+    if (replacedText !== texto.data) texto.data = replacedText
   }
 }
 
@@ -28,14 +28,14 @@ function ponerDireccion(donde: Node) {
  * Returns a text that comes with the brand's stylesheet; empty if the stylesheet did not load. The page itself is the
  * same for every brand and on every day.
  */
-function deLaHoja(variable: '--nombre' | '--hoy'): string {
+function readStylesheetText(variable: '--nombre' | '--hoy'): string {
   const valor = getComputedStyle(document.documentElement).getPropertyValue(variable)
   return valor && JSON.parse(valor)
 }
 
 /** Writes the brand's name into the header. */
-function ponerNombre() {
-  const nombre = deLaHoja('--nombre')
+function writeBrandName() {
+  const nombre = readStylesheetText('--nombre')
   if (nombre) document.querySelector('.barra .marca span')!.textContent = nombre
 }
 
@@ -43,32 +43,32 @@ function ponerNombre() {
  * Redirects `#error-<codigo>`, the permanent address of an error, to an address of Redoc. Redoc only shows addresses
  * that Redoc itself generates.
  */
-function llevarAlError() {
+function redirectToError() {
   if (/^#error-\w+$/.test(location.hash)) location.replace(`#section/errores${location.hash}`)
 }
 
 /** Resolves once the page has been painted; at once in a hidden tab, which is never painted. */
-const pintada = () =>
+const waitForPaint = () =>
   new Promise<void>((resolve) => {
     if (document.hidden) resolve()
     else requestAnimationFrame(() => setTimeout(resolve))
   })
 
 interface Redoc {
-  hydrate(definicion: object, opciones: object, donde: HTMLElement): Promise<void>
+  hydrate(definition: object, opciones: object, donde: HTMLElement): Promise<void>
 }
 
-async function iniciarRedoc() {
-  await pintada()
+async function startRedoc() {
+  await waitForPaint()
   const [{ hydrate }, texto] = await Promise.all([
-    import(completa(recursos.redoc)) as Promise<Redoc>,
-    fetch(completa(recursos.contrato)).then((respuesta) => respuesta.text()),
+    import(toUrl(assets.redoc)) as Promise<Redoc>,
+    fetch(toUrl(assets.contrato)).then((respuesta) => respuesta.text()),
   ])
-  const hoy = deLaHoja('--hoy') || new Date().toISOString().slice(0, 10)
-  const { definicion, opciones } = JSON.parse(withRelativeDays(conDireccion(texto, direccion), hoy))
+  const hoy = readStylesheetText('--hoy') || new Date().toISOString().slice(0, 10)
+  const { definicion: definition, opciones } = JSON.parse(withRelativeDays(withAddress(texto, direccion), hoy))
   const donde = document.querySelector<HTMLElement>('#redoc')!
-  await hydrate(definicion, opciones, donde)
-  ponerBotonesDeCopiar(donde)
+  await hydrate(definition, opciones, donde)
+  keepCopyButtons(donde)
 }
 
 const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
@@ -80,13 +80,13 @@ const campo = ventana.querySelector('input')!
 function buscar() {
   if (!ventana.open) ventana.showModal()
   campo.select()
-  void cargarBusqueda()
+  void loadSearch()
 }
 
-async function cargarBusqueda() {
+async function loadSearch() {
   try {
-    const { cargarIndice } = (await import(completa(recursos.buscador))) as typeof import('./buscador.ts')
-    await cargarIndice(completa(recursos.indice))
+    const { loadIndex } = (await import(toUrl(assets.buscador))) as typeof import('./buscador.ts')
+    await loadIndex(toUrl(assets.indice))
   } catch {
     ventana.querySelector('[role="status"]')!.textContent =
       'No se pudo cargar la búsqueda: revise su conexión y ábrala otra vez.'
@@ -97,7 +97,7 @@ async function cargarBusqueda() {
  * Tells whether a key press goes into a text field. A field in a closed dialog does not count: the browser may still
  * send it the next key press.
  */
-const escribiendo = (donde: EventTarget | null) =>
+const isTyping = (donde: EventTarget | null) =>
   donde instanceof HTMLElement &&
   (donde.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(donde.tagName)) &&
   !donde.closest('dialog:not([open])')
@@ -106,29 +106,29 @@ const escribiendo = (donde: EventTarget | null) =>
 window.addEventListener(
   'keydown',
   (evento) => {
-    const atajo = (evento.ctrlKey || evento.metaKey) && evento.key.toLowerCase() === 'k'
-    if (!atajo && (evento.key !== '/' || escribiendo(evento.target))) return
+    const isShortcut = (evento.ctrlKey || evento.metaKey) && evento.key.toLowerCase() === 'k'
+    if (!isShortcut && (evento.key !== '/' || isTyping(evento.target))) return
     evento.preventDefault()
     evento.stopImmediatePropagation()
     buscar()
   },
   { capture: true },
 )
-const boton = document.querySelector<HTMLButtonElement>('#buscar')!
-boton.addEventListener('click', buscar)
+const searchButton = document.querySelector<HTMLButtonElement>('#buscar')!
+searchButton.addEventListener('click', buscar)
 ventana.querySelector('.cerrar')!.addEventListener('click', () => ventana.close())
 ventana.addEventListener('click', (evento) => {
   if (evento.target === ventana) ventana.close()
 })
 // Browsers that support `commandfor` open the window before this script runs.
-if (ventana.open) void cargarBusqueda()
-if (navigator.userAgent.includes('Mac')) boton.querySelector('kbd')!.textContent = '⌘K'
-addEventListener('hashchange', llevarAlError)
-llevarAlError()
-ponerNombre()
-saltarAlContenido()
+if (ventana.open) void loadSearch()
+if (navigator.userAgent.includes('Mac')) searchButton.querySelector('kbd')!.textContent = '⌘K'
+addEventListener('hashchange', redirectToError)
+redirectToError()
+writeBrandName()
+skipToContent()
 const lectura = document.querySelector<HTMLElement>('#redoc')!
-ponerDireccion(lectura)
-hacerAlcanzables(lectura)
-llevarAlMenu(lectura)
-void iniciarRedoc()
+writeAddress(lectura)
+makeFocusable(lectura)
+focusMenu(lectura)
+void startRedoc()

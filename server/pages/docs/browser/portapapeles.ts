@@ -2,7 +2,7 @@
  * Copies a text to the clipboard.
  * @returns false if the browser refuses
  */
-export const copiarTexto = (texto: string): Promise<boolean> =>
+export const copyText = (texto: string): Promise<boolean> =>
   navigator.clipboard.writeText(texto).then(
     () => true,
     () => false,

@@ -1,9 +1,9 @@
 /** Keyboard support of the reading view, where Redoc's own is incomplete. */
 
-import { trasCadaCambio } from './cambios.ts'
+import { afterEachChange } from './cambios.ts'
 
 /** Moves the focus to the content. Leaves the address unchanged, because Redoc interprets its hash. */
-export function saltarAlContenido() {
+export function skipToContent() {
   document.querySelector('.saltar')!.addEventListener('click', (evento) => {
     const contenido = document.querySelector<HTMLElement>('#api-content')
     if (!contenido) return
@@ -14,17 +14,17 @@ export function saltarAlContenido() {
 }
 
 /** Makes overflowing tables and code blocks focusable, so that arrow keys can scroll them. */
-export function hacerAlcanzables(donde: HTMLElement) {
-  const medir = (caja: HTMLElement) => {
-    const sobra = caja.scrollWidth > caja.clientWidth || caja.scrollHeight > caja.clientHeight
-    if (sobra && !caja.querySelector('a, button')) caja.tabIndex = 0
+export function makeFocusable(donde: HTMLElement) {
+  const updateFocusable = (caja: HTMLElement) => {
+    const overflows = caja.scrollWidth > caja.clientWidth || caja.scrollHeight > caja.clientHeight
+    if (overflows && !caja.querySelector('a, button')) caja.tabIndex = 0
     else caja.removeAttribute('tabindex')
   }
-  const medidas = new ResizeObserver((unas) => {
-    for (const { target } of unas) medir(target as HTMLElement)
+  const medidas = new ResizeObserver((entries) => {
+    for (const { target } of entries) updateFocusable(target as HTMLElement)
   })
   const vistas = new WeakSet<Element>()
-  trasCadaCambio(donde, () => {
+  afterEachChange(donde, () => {
     for (const caja of donde.querySelectorAll<HTMLElement>('.md-table-wrapper, pre')) {
       if (!vistas.has(caja)) medidas.observe(caja)
       vistas.add(caja)
@@ -36,16 +36,16 @@ export function hacerAlcanzables(donde: HTMLElement) {
  * On a narrow screen, moves the focus into the menu when it opens over the content, and back when Escape closes it. The
  * menu precedes its button in the document, so Tab alone would lead to the content behind the menu.
  */
-export function llevarAlMenu(donde: HTMLElement) {
-  const boton = (nombre: string) => donde.querySelector<HTMLElement>(`button[aria-label="${nombre}"]`)
+export function focusMenu(donde: HTMLElement) {
+  const findButton = (nombre: string) => donde.querySelector<HTMLElement>(`button[aria-label="${nombre}"]`)
   donde.addEventListener('click', ({ target }) => {
     if (!(target as Element).closest('button[aria-label="Abrir el menú"]')) return
     requestAnimationFrame(() => donde.querySelector<HTMLElement>('.menu-content a')?.focus())
   })
   donde.addEventListener('keydown', ({ key }) => {
-    const cerrar = key === 'Escape' && boton('Cerrar el menú')
-    if (!cerrar) return
-    cerrar.click()
-    cerrar.focus()
+    const closeButton = key === 'Escape' && findButton('Cerrar el menú')
+    if (!closeButton) return
+    closeButton.click()
+    closeButton.focus()
   })
 }

@@ -12,39 +12,40 @@ import type {
  * Time in milliseconds in which other processes may still have the session's data from before a proof of presence in
  * their cache.
  */
-const RECUERDO = 1_000
+const SESION_CACHE_MS = 1_000
 
 const caja = document.getElementById('passkey')
-if (caja && window.PublicKeyCredential && location.hostname === caja.dataset.dominio) iniciar(caja)
+if (caja && window.PublicKeyCredential && location.hostname === caja.dataset.dominio) start(caja)
 
-function iniciar(seccion: HTMLElement) {
-  const { raiz = '', hace, volver = '' } = seccion.dataset
-  const boton = seccion.querySelector('button')!
-  const estado = seccion.querySelector('p')!
-  const pedir = (ruta: string, cuerpo?: unknown) => enviar(`${raiz}operaciones/v1/sesion/passkeys${ruta}`, cuerpo)
-  seccion.hidden = false
-  boton.addEventListener('click', async () => {
-    boton.disabled = true
+function start(section: HTMLElement) {
+  const { raiz = '', hace, volver = '' } = section.dataset
+  const button = section.querySelector('button')!
+  const estado = section.querySelector('p')!
+  const request = (path: string, cuerpo?: unknown) =>
+    sendRequest(`${raiz}operaciones/v1/sesion/passkeys${path}`, cuerpo)
+  section.hidden = false
+  button.addEventListener('click', async () => {
+    button.disabled = true
     estado.textContent = 'Siga en su aparato…'
     try {
-      if (hace === 'entrar') await pedir('/entrada', await firmar(pedir))
-      else if (hace === 'probar') await pedir('/presencia', await firmar(pedir))
-      else await agregar(pedir)
+      if (hace === 'entrar') await request('/entrada', await requestAssertion(request))
+      else if (hace === 'probar') await request('/presencia', await requestAssertion(request))
+      else await addPasskey(request)
       const primeros = document.querySelector<HTMLFormElement>('#primeros form')
       if (primeros) primeros.submit()
       else location.assign(volver)
     } catch (error) {
-      if (codigoDe(error) === 'presencia_requerida') return location.assign(`${raiz}cuenta/presencia`)
-      estado.textContent = decir(error)
-      boton.disabled = false
+      if (codeOf(error) === 'presencia_requerida') return location.assign(`${raiz}cuenta/presencia`)
+      estado.textContent = sentenceOf(error)
+      button.disabled = false
     }
   })
 }
 
-type Pedir = (ruta: string, cuerpo?: unknown) => Promise<unknown>
+type PasskeyRequest = (path: string, cuerpo?: unknown) => Promise<unknown>
 
 /** Problem with which the service answered. */
-class Rechazo extends Error {
+class RefusalError extends Error {
   readonly codigo: string
   constructor(codigo: string) {
     super(codigo)
@@ -52,28 +53,28 @@ class Rechazo extends Error {
   }
 }
 
-async function enviar(ruta: string, cuerpo?: unknown): Promise<unknown> {
-  const respuesta = await fetch(ruta, {
+async function sendRequest(path: string, cuerpo?: unknown): Promise<unknown> {
+  const respuesta = await fetch(path, {
     method: 'POST',
     ...(cuerpo !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(cuerpo) }),
   })
-  const dicho: unknown = await respuesta.json()
-  if (respuesta.ok) return dicho
-  throw new Rechazo((dicho as Problema).codigo)
+  const body: unknown = await respuesta.json()
+  if (respuesta.ok) return body
+  throw new RefusalError((body as Problema).codigo)
 }
 
 /** Asks an authenticator for a signature with any passkey that it has for this domain. */
-async function firmar(pedir: Pedir): Promise<PasskeyParaEntrar> {
-  const { reto, dominio } = (await pedir('/reto')) as RetoDePasskey
+async function requestAssertion(request: PasskeyRequest): Promise<PasskeyParaEntrar> {
+  const { reto, dominio } = (await request('/reto')) as RetoDePasskey
   const publicKey = { challenge: bytesDe(reto), rpId: dominio, userVerification: 'required' } as const
   const { rawId, response } = (await navigator.credentials.get({ publicKey })) as PublicKeyCredential
   const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse
   return {
-    credencial: textoDe(rawId),
-    datos_cliente: textoDe(clientDataJSON),
-    datos_autenticador: textoDe(authenticatorData),
-    firma: textoDe(signature),
-    usuario: textoDe(userHandle!),
+    credencial: toBase64url(rawId),
+    datos_cliente: toBase64url(clientDataJSON),
+    datos_autenticador: toBase64url(authenticatorData),
+    firma: toBase64url(signature),
+    usuario: toBase64url(userHandle!),
   }
 }
 
@@ -81,19 +82,20 @@ async function firmar(pedir: Pedir): Promise<PasskeyParaEntrar> {
  * Starts to add a passkey. A person without a recent proof of presence first gives one with another passkey. Without a
  * passkey, waits before the second attempt, because another process may not know a proof by code of a moment ago yet.
  */
-async function empezar(pedir: Pedir): Promise<RegistroDePasskey> {
+async function requestRegistration(request: PasskeyRequest): Promise<RegistroDePasskey> {
   try {
-    return (await pedir('/registro')) as RegistroDePasskey
+    return (await request('/registro')) as RegistroDePasskey
   } catch (error) {
-    if (codigoDe(error) !== 'presencia_requerida') throw error
-    if (document.querySelector('[name=accion][value=quitar]')) await pedir('/presencia', await firmar(pedir))
-    await new Promise((listo) => setTimeout(listo, RECUERDO))
-    return (await pedir('/registro')) as RegistroDePasskey
+    if (codeOf(error) !== 'presencia_requerida') throw error
+    if (document.querySelector('[name=accion][value=quitar]'))
+      await request('/presencia', await requestAssertion(request))
+    await new Promise((listo) => setTimeout(listo, SESION_CACHE_MS))
+    return (await request('/registro')) as RegistroDePasskey
   }
 }
 
-async function agregar(pedir: Pedir): Promise<void> {
-  const { reto, dominio, usuario, nombre, correo, existentes } = await empezar(pedir)
+async function addPasskey(request: PasskeyRequest): Promise<void> {
+  const { reto, dominio, usuario, nombre, correo, existentes } = await requestRegistration(request)
   const publicKey: PublicKeyCredentialCreationOptions = {
     challenge: bytesDe(reto),
     rp: { id: dominio, name: dominio },
@@ -107,14 +109,14 @@ async function agregar(pedir: Pedir): Promise<void> {
   const { rawId, response } = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse
   const cuerpo: PasskeyParaAgregar = {
-    credencial: textoDe(rawId),
-    datos_cliente: textoDe(clientDataJSON),
-    atestacion: textoDe(attestationObject),
+    credencial: toBase64url(rawId),
+    datos_cliente: toBase64url(clientDataJSON),
+    atestacion: toBase64url(attestationObject),
   }
-  await pedir('', cuerpo)
+  await request('', cuerpo)
 }
 
-const FRASES: Readonly<Record<string, string>> = {
+const SENTENCES: Readonly<Record<string, string>> = {
   passkey_incorrecta: 'Esa passkey no vale aquí. Entre con un código.',
   passkey_no_admitida: 'Ya tiene 10 passkeys. Quite una antes de agregar otra.',
   segundo_factor_requerido: 'Esta sesión se abrió sin su segundo factor. Salga y entre otra vez con él.',
@@ -123,12 +125,13 @@ const FRASES: Readonly<Record<string, string>> = {
   NotAllowedError: 'No se completó. Inténtelo otra vez, o entre con un código.',
   InvalidStateError: 'Este aparato ya tiene una passkey de su cuenta.',
 }
-const codigoDe = (error: unknown) => (error instanceof Rechazo ? error.codigo : (error as Error).name)
-const decir = (error: unknown) => FRASES[codigoDe(error)] ?? 'No se pudo. Revise su conexión e inténtelo otra vez.'
+const codeOf = (error: unknown) => (error instanceof RefusalError ? error.codigo : (error as Error).name)
+const sentenceOf = (error: unknown) =>
+  SENTENCES[codeOf(error)] ?? 'No se pudo. Revise su conexión e inténtelo otra vez.'
 
 const bytesDe = (texto: string) =>
-  Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (letra) => letra.charCodeAt(0))
-const textoDe = (bytes: ArrayBuffer) =>
+  Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (character) => character.charCodeAt(0))
+const toBase64url = (bytes: ArrayBuffer) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replace(/\+/g, '-')
     .replace(/\//g, '_')

@@ -2,18 +2,18 @@
 // phone's clock.
 import type { AvanceDelDia, GuiaAsignada, Problema } from '../../../generado/contrato/tipos/index.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
-import { leerAjuste, ponerAjuste } from './store/base.ts'
+import { readSetting, setSetting } from './store/base.ts'
 
 /**
  * Base URL of the courier's API, below the page's own address. The service worker's script is one path segment deeper.
  */
 const V1 = new URL('document' in globalThis ? 'repartidor/v1/' : 'v1/', location.href)
-const PLAZO_MS = 30_000
+const RESPONSE_DEADLINE_MS = 30_000
 /** Time limit for uploading a photo over a bad connection, in milliseconds. */
-const PLAZO_DE_SUBIDA_MS = 180_000
+const UPLOAD_DEADLINE_MS = 180_000
 /** Clock difference that counts as noise, in milliseconds, because the `Date` header has whole seconds. */
-const RUIDO_MS = 2_000
-const VIAJE_MAXIMO_MS = 10_000
+const CLOCK_NOISE_MS = 2_000
+const MAX_ROUND_TRIP_MS = 10_000
 
 /** Error for a request without a response from the service. */
 export class SinRed extends Error {}
@@ -28,43 +28,43 @@ export interface ApiResponse<T> {
   /** Milliseconds to wait before the next request; null unless the server asked for a wait. */
   esperar: number | null
   /** Server's clock at the response, rounded up, in milliseconds since the epoch; 0 if unknown. */
-  servidor: number
+  serverTime: number
 }
 
 /**
  * True if the last request got a response. A phone in a network without internet access also believes that it is
  * online.
  */
-let alcanzable = true
-const oyentes = new Set<(alcanzable: boolean) => void>()
-function anotar(si: boolean) {
-  if (si === alcanzable) return
-  alcanzable = si
-  for (const oyente of oyentes) oyente(si)
+let isReachable = true
+const listeners = new Set<(isReachable: boolean) => void>()
+function recordReachable(si: boolean) {
+  if (si === isReachable) return
+  isReachable = si
+  for (const listener of listeners) listener(si)
 }
-addEventListener('online', () => anotar(true))
+addEventListener('online', () => recordReachable(true))
 /** Tells whether the last request got a response. */
-export const hayServicio = () => alcanzable
+export const isServiceReachable = () => isReachable
 /**
- * Calls `oyente` when the service becomes reachable or unreachable.
+ * Calls `listener` when the service becomes reachable or unreachable.
  * @returns a function that removes the listener
  */
-export function alAlcanzar(oyente: (alcanzable: boolean) => void) {
-  oyentes.add(oyente)
-  return () => void oyentes.delete(oyente)
+export function onReachable(listener: (isReachable: boolean) => void) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
 /**
  * Sends a request to the service, and records whether the service responded.
  * @throws SinRed if no response arrives; the server may have performed the request all the same
  */
-export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<ApiResponse<T>> {
+export async function requestApi<T>(...que: Parameters<typeof ir<T>>): Promise<ApiResponse<T>> {
   try {
     const respuesta = await ir<T>(...que)
-    anotar(true)
+    recordReachable(true)
     return respuesta
   } catch (error) {
-    if (error instanceof SinRed) anotar(false)
+    if (error instanceof SinRed) recordReachable(false)
     throw error
   }
 }
@@ -73,45 +73,45 @@ export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<ApiRes
  * Sends a request to the service.
  * @throws SinRed if no response arrives; the server may have performed the request all the same
  */
-async function ir<T>(metodo: 'GET' | 'POST' | 'DELETE', ruta: string, cuerpo?: object | Blob): Promise<ApiResponse<T>> {
-  const salida = Date.now()
-  const subida = cuerpo instanceof Blob
+async function ir<T>(method: 'GET' | 'POST' | 'DELETE', path: string, cuerpo?: object | Blob): Promise<ApiResponse<T>> {
+  const sentAt = Date.now()
+  const isUpload = cuerpo instanceof Blob
   let respuesta: Response
   let texto: string
   try {
-    respuesta = await fetch(new URL(ruta, V1), {
-      method: metodo,
+    respuesta = await fetch(new URL(path, V1), {
+      method: method,
       cache: 'no-store',
-      headers: cuerpo ? { 'Content-Type': subida ? cuerpo.type : 'application/json' } : {},
-      body: cuerpo ? (subida ? cuerpo : JSON.stringify(cuerpo)) : null,
-      signal: plazo(subida ? PLAZO_DE_SUBIDA_MS : PLAZO_MS),
+      headers: cuerpo ? { 'Content-Type': isUpload ? cuerpo.type : 'application/json' } : {},
+      body: cuerpo ? (isUpload ? cuerpo : JSON.stringify(cuerpo)) : null,
+      signal: deadlineSignal(isUpload ? UPLOAD_DEADLINE_MS : RESPONSE_DEADLINE_MS),
     })
     texto = await respuesta.text()
   } catch {
     throw new SinRed()
   }
-  const leido = interpretar(texto)
+  const leido = parseJson(texto)
   // A captive portal of a Wi-Fi network answers every request with its own page, which is not a response of the
   // service. Only a proxy on the way sends a 413, so that status counts.
   if (leido === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status)) throw new SinRed()
-  const servidor = Date.parse(respuesta.headers.get('Date') ?? '')
-  if (servidor) await medirReloj(servidor, salida, Date.now())
+  const serverTime = Date.parse(respuesta.headers.get('Date') ?? '')
+  if (serverTime) await measureClock(serverTime, sentAt, Date.now())
   return {
     status: respuesta.status,
     cuerpo: leido as T,
     problema: respuesta.ok ? {} : ((leido ?? {}) as Partial<Problema>),
-    esperar: leerEspera(respuesta.headers.get('Retry-After')),
-    servidor: servidor ? servidor + 999 : 0,
+    esperar: readRetryAfter(respuesta.headers.get('Retry-After')),
+    serverTime: serverTime ? serverTime + 999 : 0,
   }
 }
 
-function plazo(ms: number): AbortSignal {
-  const corte = new AbortController()
-  setTimeout(() => corte.abort(), ms)
-  return corte.signal
+function deadlineSignal(ms: number): AbortSignal {
+  const abortController = new AbortController()
+  setTimeout(() => abortController.abort(), ms)
+  return abortController.signal
 }
 
-function interpretar(texto: string): unknown {
+function parseJson(texto: string): unknown {
   try {
     const valor: unknown = JSON.parse(texto)
     return typeof valor === 'object' ? (valor ?? undefined) : undefined
@@ -121,49 +121,52 @@ function interpretar(texto: string): unknown {
 }
 
 /** Longest pause that the service may ask for, in milliseconds. */
-export const PAUSA_MAXIMA_MS = 3_600_000
+export const MAX_PAUSE_MS = 3_600_000
 
-function leerEspera(cabecera: string | null): number | null {
-  if (cabecera === null) return null
-  const segundos = Number(cabecera)
-  const ms = Number.isFinite(segundos) ? segundos * 1000 : Date.parse(cabecera) - Date.now()
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 1_000), PAUSA_MAXIMA_MS) : null
+function readRetryAfter(header: string | null): number | null {
+  if (header === null) return null
+  const segundos = Number(header)
+  const ms = Number.isFinite(segundos) ? segundos * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 1_000), MAX_PAUSE_MS) : null
 }
 
-async function medirReloj(servidor: number, salida: number, llegada: number) {
-  if (llegada - salida > VIAJE_MAXIMO_MS) return
-  const medido = Math.round(servidor + 500 - (salida + llegada) / 2)
-  const desfase = Math.abs(medido) < RUIDO_MS ? 0 : medido
-  const previo = await leerAjuste('desfase')
-  if (previo === undefined || (previo !== desfase && Math.abs(previo - desfase) > RUIDO_MS / 2)) {
-    await ponerAjuste('desfase', desfase)
+async function measureClock(serverTime: number, sentAt: number, receivedAt: number) {
+  if (receivedAt - sentAt > MAX_ROUND_TRIP_MS) return
+  const measured = Math.round(serverTime + 500 - (sentAt + receivedAt) / 2)
+  const clockOffset = Math.abs(measured) < CLOCK_NOISE_MS ? 0 : measured
+  const previousOffset = await readSetting('desfase')
+  if (
+    previousOffset === undefined ||
+    (previousOffset !== clockOffset && Math.abs(previousOffset - clockOffset) > CLOCK_NOISE_MS / 2)
+  ) {
+    await setSetting('desfase', clockOffset)
   }
 }
 
 /** Signs a courier in with the courier's code. */
-export const pedirSesion = (codigo: string) => pedir<Sesion>('POST', 'sesion', { codigo })
+export const requestSesion = (codigo: string) => requestApi<Sesion>('POST', 'sesion', { codigo })
 /** Reads the current session. */
-export const verSesion = () => pedir<Sesion>('GET', 'sesion')
+export const readSesion = () => requestApi<Sesion>('GET', 'sesion')
 /** Tells whether a response means that no courier is signed in on the server. */
-export const nadieDentro = ({ status }: ApiResponse<unknown>) => status === 204 || status === 401
+export const isSignedOut = ({ status }: ApiResponse<unknown>) => status === 204 || status === 401
 /** Signs the courier out. */
-export const pedirSalida = () => pedir<undefined>('DELETE', 'sesion')
+export const requestSignOut = () => requestApi<undefined>('DELETE', 'sesion')
 /** Reads a guide. */
-export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
+export const leerGuia = (guia: string) => requestApi<GuiaDeReparto>('GET', `guias/${guia}`)
 /** Guides that the courier carries, those that are assigned to the courier, and those that the courier finished today. */
-export interface Suyas {
+export interface OwnGuias {
   datos: GuiaDeReparto[]
   asignadas: GuiaAsignada[]
   hoy: AvanceDelDia
 }
 /** Reads the guides of the courier's day. */
-export const pedirSuyas = () => pedir<Suyas>('GET', 'guias')
+export const requestOwnGuias = () => requestApi<OwnGuias>('GET', 'guias')
 /**
  * Reads guides by their codes. Codes without a guide are returned in `desconocidas`, guides that the courier may not see
  * in `sin_asignar`.
  */
-export const pedirGuias = (guias: readonly string[]) =>
-  pedir<{ datos: GuiaDeReparto[]; desconocidas: string[]; sin_asignar: string[] }>(
+export const requestGuias = (guias: readonly string[]) =>
+  requestApi<{ datos: GuiaDeReparto[]; desconocidas: string[]; sin_asignar: string[] }>(
     'GET',
-    `guias?${guias.map((una) => `guia=${una}`).join('&')}`,
+    `guias?${guias.map((guia) => `guia=${guia}`).join('&')}`,
   )

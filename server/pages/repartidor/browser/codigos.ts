@@ -1,50 +1,50 @@
 // Reads the codes of guides from camera pictures and typed text.
 import { normalizeGuideCode } from '../../../platform/codes/guideCode.ts'
-import type { crearLector } from './lector.ts'
+import type { createReader } from './lector.ts'
 
 /** Maximum longer side of a picture for the reader, in pixels. Labels stay readable, and the phone stays responsive. */
-const LADO = 1_280
-const FORMATOS = ['code_128', 'qr_code']
+const MAX_SIDE_PX = 1_280
+const FORMATS = ['code_128', 'qr_code']
 
-interface DetectorNativo {
-  detect(fuente: CanvasImageSource): Promise<{ rawValue: string }[]>
+interface NativeDetector {
+  detect(source: CanvasImageSource): Promise<{ rawValue: string }[]>
 }
-interface Detectores {
-  new (opciones: { formats: string[] }): DetectorNativo
+interface DetectorConstructor {
+  new (opciones: { formats: string[] }): NativeDetector
   getSupportedFormats(): Promise<string[]>
 }
 /** Reads the texts of all codes in a picture. */
-export type CodeScan = (fuente: HTMLVideoElement | ImageBitmap) => Promise<string[]>
+export type CodeScan = (source: HTMLVideoElement | ImageBitmap) => Promise<string[]>
 
 /**
  * Returns the browser's own reader, if it reads both codes of a label. Linux, iOS and some phones have no such reader.
  */
-async function detectorNativo(): Promise<DetectorNativo | undefined> {
-  const { BarcodeDetector } = globalThis as { BarcodeDetector?: Detectores }
-  const formatos = await BarcodeDetector?.getSupportedFormats().catch((): string[] => [])
-  return BarcodeDetector && FORMATOS.every((formato) => formatos?.includes(formato) ?? false)
-    ? new BarcodeDetector({ formats: FORMATOS })
+async function nativeDetector(): Promise<NativeDetector | undefined> {
+  const { BarcodeDetector } = globalThis as { BarcodeDetector?: DetectorConstructor }
+  const formats = await BarcodeDetector?.getSupportedFormats().catch((): string[] => [])
+  return BarcodeDetector && FORMATS.every((formato) => formats?.includes(formato) ?? false)
+    ? new BarcodeDetector({ formats: FORMATS })
     : undefined
 }
 
 /** Opens the browser's own reader. If it has none, loads and opens the library. */
-export async function abrirLector(): Promise<CodeScan> {
-  const nativo = await detectorNativo()
-  if (nativo) return async (fuente) => (await nativo.detect(fuente)).map(({ rawValue }) => rawValue)
+export async function openReader(): Promise<CodeScan> {
+  const native = await nativeDetector()
+  if (native) return async (source) => (await native.detect(source)).map(({ rawValue }) => rawValue)
   const { lector, wasm } = document.getElementById('app')!.dataset
-  const modulo = (await import(new URL(lector!, location.href).href)) as { crearLector: typeof crearLector }
-  const leer = modulo.crearLector(new URL(wasm!, location.href).href)
-  const lienzo = document.createElement('canvas')
-  const trazo = lienzo.getContext('2d', { willReadFrequently: true })!
-  return async (fuente) => {
+  const modulo = (await import(new URL(lector!, location.href).href)) as { createReader: typeof createReader }
+  const leer = modulo.createReader(new URL(wasm!, location.href).href)
+  const canvas = document.createElement('canvas')
+  const context = canvas.getContext('2d', { willReadFrequently: true })!
+  return async (source) => {
     const [ancho, alto] =
-      'videoWidth' in fuente ? [fuente.videoWidth, fuente.videoHeight] : [fuente.width, fuente.height]
-    const escala = Math.min(1, LADO / Math.max(ancho, alto))
-    lienzo.width = Math.round(ancho * escala)
-    lienzo.height = Math.round(alto * escala)
-    if (lienzo.width === 0 || lienzo.height === 0) return []
-    trazo.drawImage(fuente, 0, 0, lienzo.width, lienzo.height)
-    return leer(trazo.getImageData(0, 0, lienzo.width, lienzo.height))
+      'videoWidth' in source ? [source.videoWidth, source.videoHeight] : [source.width, source.height]
+    const scale = Math.min(1, MAX_SIDE_PX / Math.max(ancho, alto))
+    canvas.width = Math.round(ancho * scale)
+    canvas.height = Math.round(alto * scale)
+    if (canvas.width === 0 || canvas.height === 0) return []
+    context.drawImage(source, 0, 0, canvas.width, canvas.height)
+    return leer(context.getImageData(0, 0, canvas.width, canvas.height))
   }
 }
 
@@ -52,8 +52,8 @@ export async function abrirLector(): Promise<CodeScan> {
  * Asks the service worker to keep the library that reads codes, so that it works without coverage. Does nothing if the
  * browser has its own reader.
  */
-export async function prevenirLector() {
-  if (await detectorNativo()) return
+export async function prefetchReader() {
+  if (await nativeDetector()) return
   const { active } = await navigator.serviceWorker.ready
   active?.postMessage('guardar-lector')
 }
@@ -62,7 +62,7 @@ export async function prevenirLector() {
  * Returns the guide's code in a text that was scanned or typed; undefined if there is none. A barcode contains only the
  * code; a QR code contains an address that ends in the code.
  */
-export function codigoDe(texto: string): string | undefined {
+export function parseGuiaCode(texto: string): string | undefined {
   const [, alFinal] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
   return normalizeGuideCode(alFinal ?? texto)
 }

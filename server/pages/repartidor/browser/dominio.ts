@@ -24,41 +24,41 @@ export type {
   PoliticaDeEvidencia,
   Sesion,
 }
-export type Relacion = RelacionConDestinatario
+export type Relation = RelacionConDestinatario
 /** Part of a delivery that the page fills in. Photos and signature are uploaded before the delivery is sent. */
-export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
+export type EntregaData = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
 const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
 /** Next states in the contract's state machine, without the cancellation, which only merchants use. */
-const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
+const nextEstadosOf = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
 /** Tells whether a state is final. */
-export const esEstadoFinal = (estado: Estado) => finales.includes(estado)
-const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
+export const isFinalEstado = (estado: Estado) => finales.includes(estado)
+const reasonsOf = (estado: Estado) => [...(motivos[estado] ?? [])]
 
 /**
  * States that a courier can report next, called steps, as the phone predicts them from a state. The server gives the
  * same steps once it learns of the state.
  */
-export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
+export const stepsAfter = (estado: Estado): EstadoSiguiente[] => nextEstadosOf(estado).map(pasoA)
 /**
  * Returns the step that leads to a state: its reasons, and whether it needs a proof of delivery or a confirmed
  * location.
  */
 export const pasoA = (estado: Estado): EstadoSiguiente => ({
   estado,
-  motivos: motivosDe(estado),
+  motivos: reasonsOf(estado),
   con_prueba: estado === 'entregado',
   con_ubicacion: estado === 'en_ruta',
 })
 
 /** Tells whether the courier who reports this state has the parcel from then on. */
-export const tomaElPaquete = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
+export const takesPaquete = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
 
 /** States that a courier can report for a guide of which the phone knows only the code. */
-export const TODOS_LOS_PASOS: readonly Estado[] = [
+export const ALL_STEPS: readonly Estado[] = [
   'entregado',
   'intento_fallido',
   'recolectado',
@@ -68,7 +68,7 @@ export const TODOS_LOS_PASOS: readonly Estado[] = [
 ]
 
 /** Name of each state, as a courier reads it. */
-export const NOMBRES: Readonly<Record<Estado, string>> = {
+export const ESTADO_NAMES: Readonly<Record<Estado, string>> = {
   aceptado: 'Por recoger',
   recolectado: 'Recolectado',
   en_bodega: 'En bodega',
@@ -83,7 +83,7 @@ export const NOMBRES: Readonly<Record<Estado, string>> = {
 }
 
 /** Text of the button that reports each state. */
-export const PASOS: Readonly<Record<Estado, string>> = {
+export const STEP_LABELS: Readonly<Record<Estado, string>> = {
   aceptado: 'Aceptar',
   recolectado: 'Recoger el paquete',
   en_bodega: 'Dejar en bodega',
@@ -98,8 +98,8 @@ export const PASOS: Readonly<Record<Estado, string>> = {
 }
 
 /** Confirmation that the page shows after a courier has reported each state. */
-export const HECHOS: Readonly<Record<Estado, string>> = {
-  ...NOMBRES,
+export const DONE_LABELS: Readonly<Record<Estado, string>> = {
+  ...ESTADO_NAMES,
   recolectado: 'Recolectada',
   en_bodega: 'Dejada en bodega',
   en_transito: 'Enviada a otra bodega',
@@ -111,36 +111,36 @@ export const HECHOS: Readonly<Record<Estado, string>> = {
 }
 
 /** States that end a parcel's way to its recipient. Screens show their buttons apart and ask for confirmation. */
-export const PELIGROSOS: readonly Estado[] = ['en_devolucion', 'extraviado']
+export const DANGEROUS_ESTADOS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
 /** States that couriers report most often, in order of frequency. */
-const HABITUALES: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
-const lugarDe = ({ estado }: EstadoSiguiente) => HABITUALES.indexOf(estado) + 1 || HABITUALES.length + 1
+const FREQUENT_ESTADOS: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
+const rankOf = ({ estado }: EstadoSiguiente) => FREQUENT_ESTADOS.indexOf(estado) + 1 || FREQUENT_ESTADOS.length + 1
 
 /**
- * Splits the states that can be reported into three lists: `aMano`, whose buttons a thumb finds without looking,
- * `otros` and `peligrosos`. The first two lists are in order of frequency.
+ * Splits the states that can be reported into three lists: `handySteps`, whose buttons a thumb finds without looking,
+ * `otherSteps` and `dangerousSteps`. The first two lists are in order of frequency.
  */
-export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
-  const [peligrosos, comunes] = [
-    pasos.filter(({ estado }) => PELIGROSOS.includes(estado)),
-    pasos.filter(({ estado }) => !PELIGROSOS.includes(estado)).sort((uno, otro) => lugarDe(uno) - lugarDe(otro)),
+export function splitSteps(steps: readonly EstadoSiguiente[]) {
+  const [dangerousSteps, commonSteps] = [
+    steps.filter(({ estado }) => DANGEROUS_ESTADOS.includes(estado)),
+    steps.filter(({ estado }) => !DANGEROUS_ESTADOS.includes(estado)).sort((step, otro) => rankOf(step) - rankOf(otro)),
   ]
-  const aMano = comunes.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
-  return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
+  const handySteps = commonSteps.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
+  return { handySteps, otherSteps: commonSteps.filter((paso) => !handySteps.includes(paso)), dangerousSteps }
 }
 
 /** Returns a day as a courier reads it: «25/11/2026». */
-export const diaDicho = (dia: string) => dia.split('-').reverse().join('/')
+export const dayWords = (dia: string) => dia.split('-').reverse().join('/')
 
 /** Describes a decision about a parcel: that it returns, or the day and hours of its delivery. */
-export const queSeDecidio = ({ accion, fecha, franja }: Decision): string =>
+export const decisionWords = ({ accion, fecha, franja }: Decision): string =>
   accion === 'devolver'
     ? 'Vuelve al comercio'
-    : `Otro intento el ${fecha && diaDicho(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
+    : `Otro intento el ${fecha && dayWords(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
 
 /** Name of each reason, as a courier reads it. */
-export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
+export const REASON_NAMES: Readonly<Record<Motivo, string>> = {
   destinatario_ausente: 'No había nadie',
   direccion_inexistente: 'La dirección no existe',
   direccion_incorrecta: 'La dirección está mal',
@@ -163,7 +163,7 @@ export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
 }
 
 /** Name of each relation of a receiver to the recipient. */
-export const RELACIONES: Readonly<Record<Relacion, string>> = {
+export const RELATION_NAMES: Readonly<Record<Relation, string>> = {
   destinatario: 'Es el destinatario',
   familiar: 'Familiar',
   companero: 'Compañero de trabajo',
@@ -173,9 +173,9 @@ export const RELACIONES: Readonly<Record<Relacion, string>> = {
 }
 
 /** Returns the steps that a guide allows, given whether its place is confirmed. */
-export const posiblesDe = (pasos: readonly EstadoSiguiente[], confirmada: boolean): EstadoSiguiente[] =>
-  pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
+export const possibleSteps = (steps: readonly EstadoSiguiente[], confirmada: boolean): EstadoSiguiente[] =>
+  steps.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
 
 /** Returns the place in the page where a step of a guide is taken. */
-export const rutaDe = (guia: string, { estado, con_prueba }: EstadoSiguiente): string =>
+export const stepPath = (guia: string, { estado, con_prueba }: EstadoSiguiente): string =>
   `guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`

@@ -2,46 +2,46 @@
 import type { PoliticaDeEvidencia } from './dominio.ts'
 
 /** Evidence asked for if the phone knows of no policy, because it has only the guide's code. */
-const SIN_POLITICA: PoliticaDeEvidencia = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' }
+const DEFAULT_POLICY: PoliticaDeEvidencia = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' }
 
 /** Parcel of a delivery, with the data that decides about its evidence. */
-export interface ConPolitica {
+export interface WithPolicy {
   /** Policy that the phone knows; undefined if it knows none. */
   politica: PoliticaDeEvidencia | undefined
   /** True if the form's receiver also receives this parcel. The document and the signature belong to that person. */
-  elMismo: boolean
+  isSamePerson: boolean
 }
 
-const laMasEstricta = (unas: readonly PoliticaDeEvidencia['firma'][]) =>
-  (['obligatoria', 'opcional'] as const).find((una) => unas.includes(una)) ?? 'no'
+const strictestOf = (requirements: readonly PoliticaDeEvidencia['firma'][]) =>
+  (['obligatoria', 'opcional'] as const).find((level) => requirements.includes(level)) ?? 'no'
 
 /** Returns the evidence that the form asks for, so that it suffices for all parcels of the delivery. */
-export function evidenciaPara(paquetes: readonly ConPolitica[]): PoliticaDeEvidencia {
-  const politicas = paquetes.map(({ politica }) => politica ?? SIN_POLITICA)
-  const suyas = politicas.filter((_, i) => paquetes[i]!.elMismo)
+export function evidenceFor(paquetes: readonly WithPolicy[]): PoliticaDeEvidencia {
+  const policies = paquetes.map(({ politica }) => politica ?? DEFAULT_POLICY)
+  const ownPolicies = policies.filter((_, i) => paquetes[i]!.isSamePerson)
   return {
-    fotos_minimas: Math.max(...politicas.map(({ fotos_minimas }) => fotos_minimas)),
-    firma: laMasEstricta(suyas.map(({ firma }) => firma)),
-    documento: laMasEstricta(suyas.map(({ documento }) => documento)),
+    fotos_minimas: Math.max(...policies.map(({ fotos_minimas }) => fotos_minimas)),
+    firma: strictestOf(ownPolicies.map(({ firma }) => firma)),
+    documento: strictestOf(ownPolicies.map(({ documento }) => documento)),
   }
 }
 
 /** Tells whether a parcel needs a signature or a document of its own receiver, which the form cannot take. */
-export const pideAparte = ({ politica = SIN_POLITICA, elMismo }: ConPolitica) =>
-  !elMismo && (politica.firma === 'obligatoria' || politica.documento === 'obligatoria')
+export const needsOwnEvidence = ({ politica = DEFAULT_POLICY, isSamePerson }: WithPolicy) =>
+  !isSamePerson && (politica.firma === 'obligatoria' || politica.documento === 'obligatoria')
 
 /**
  * Tells which parts of the form's evidence are sent with each parcel. The reason for a missing signature is sent only
  * for parcels that need a signature.
  */
-export const loQueLleva = ({ politica = SIN_POLITICA, elMismo }: ConPolitica) => ({
-  firma: elMismo && politica.firma !== 'no',
-  documento: elMismo && politica.documento !== 'no',
-  porque: elMismo && politica.firma === 'obligatoria',
+export const evidenceParts = ({ politica = DEFAULT_POLICY, isSamePerson }: WithPolicy) => ({
+  firma: isSamePerson && politica.firma !== 'no',
+  documento: isSamePerson && politica.documento !== 'no',
+  reason: isSamePerson && politica.firma === 'obligatoria',
 })
 
 /** Evidence that the form contains. */
-interface Llenada {
+interface FilledForm {
   fotos: readonly unknown[]
   trazos: unknown
   sin_firma: string
@@ -49,20 +49,20 @@ interface Llenada {
 }
 
 /** Returns what the courier still has to do, by the name of the form's field. */
-export function faltaEvidencia({ fotos_minimas, firma, documento }: PoliticaDeEvidencia, llenada: Llenada) {
-  const faltan = fotos_minimas - llenada.fotos.length
+export function findMissingEvidence({ fotos_minimas, firma, documento }: PoliticaDeEvidencia, filled: FilledForm) {
+  const missingCount = fotos_minimas - filled.fotos.length
   return {
-    ...(faltan > 0 ? { fotos: pedirFotos(fotos_minimas, faltan) } : {}),
-    ...(firma === 'obligatoria' && !llenada.trazos && llenada.sin_firma === ''
+    ...(missingCount > 0 ? { fotos: fotosRequest(fotos_minimas, missingCount) } : {}),
+    ...(firma === 'obligatoria' && !filled.trazos && filled.sin_firma === ''
       ? { firma: 'Pida la firma, o elija por qué no la hay.' }
       : {}),
-    ...(documento === 'obligatoria' && llenada.documento.trim() === ''
+    ...(documento === 'obligatoria' && filled.documento.trim() === ''
       ? { documento: 'Escriba el número del documento de quien recibe.' }
       : {}),
   }
 }
 
-function pedirFotos(minimas: number, faltan: number): string {
-  if (minimas === 1) return 'Tome una foto por lo menos.'
-  return `${faltan === 1 ? 'Falta 1 foto' : `Faltan ${faltan} fotos`}: el comercio pide ${minimas} por lo menos.`
+function fotosRequest(minimum: number, missingCount: number): string {
+  if (minimum === 1) return 'Tome una foto por lo menos.'
+  return `${missingCount === 1 ? 'Falta 1 foto' : `Faltan ${missingCount} fotos`}: el comercio pide ${minimum} por lo menos.`
 }

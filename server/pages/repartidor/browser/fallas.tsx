@@ -1,20 +1,20 @@
 // Faults of a form, shown at their fields.
 import { useEffect, useState } from 'preact/hooks'
 
-type Fallas<C extends string> = Partial<Record<C, string>>
+type FieldFaults<C extends string> = Partial<Record<C, string>>
 
 /**
  * Hook that holds the faults of a form by field. Setting the faults moves the focus to the first field with a fault.
  */
-export function useFallas<C extends string>(): [Fallas<C>, (nuevas: Fallas<C>) => void] {
-  const [fallas, poner] = useState<Fallas<C>>({})
+export function useFaults<C extends string>(): [FieldFaults<C>, (newFaults: FieldFaults<C>) => void] {
+  const [fallas, setFaults] = useState<FieldFaults<C>>({})
   useEffect(() => {
-    const primera = document.querySelector<HTMLElement>('form [aria-invalid="true"]')
+    const firstInvalid = document.querySelector<HTMLElement>('form [aria-invalid="true"]')
     // A group cannot take the focus, so its first field does.
-    const campo = primera?.matches('[role]') ? primera.querySelector<HTMLElement>('input') : primera
+    const campo = firstInvalid?.matches('[role]') ? firstInvalid.querySelector<HTMLElement>('input') : firstInvalid
     campo?.focus()
   }, [fallas])
-  return [fallas, poner]
+  return [fallas, setFaults]
 }
 
 /** Paragraph that shows the fault of a field. */

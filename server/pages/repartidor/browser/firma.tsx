@@ -3,76 +3,77 @@
 import { useEffect, useRef } from 'preact/hooks'
 import SignaturePad, { type PointGroup } from 'signature_pad'
 import { comoBlob } from './fotos.ts'
-import type { Trazos } from './store/base.ts'
+import type { Strokes } from './store/base.ts'
 
 /** Ratio of height to width. It is the same at every size, so strokes only have to be scaled. */
-const PROPORCION = 0.5
-const ANCHO_FINAL = 1_000
-const TINTA = { penColor: '#10182b', minWidth: 1, maxWidth: 3 }
+const ASPECT_RATIO = 0.5
+const FINAL_WIDTH_PX = 1_000
+const INK = { penColor: '#10182b', minWidth: 1, maxWidth: 3 }
 
-function aEscala({ ancho, grupos }: Trazos, nuevo: number): PointGroup[] {
+function scaleStrokes({ ancho, grupos }: Strokes, nuevo: number): PointGroup[] {
   const k = nuevo / ancho
-  return (grupos as PointGroup[]).map((grupo) => ({
-    ...grupo,
-    dotSize: grupo.dotSize * k,
-    minWidth: grupo.minWidth * k,
-    maxWidth: grupo.maxWidth * k,
-    points: grupo.points.map((punto) => ({ ...punto, x: punto.x * k, y: punto.y * k })),
+  return (grupos as PointGroup[]).map((stroke) => ({
+    ...stroke,
+    dotSize: stroke.dotSize * k,
+    minWidth: stroke.minWidth * k,
+    maxWidth: stroke.maxWidth * k,
+    points: stroke.points.map((point) => ({ ...point, x: point.x * k, y: point.y * k })),
   }))
 }
 
 /**
  * Field in which the receiver signs, with buttons to undo a stroke and to clear.
- * @param alFirmar called after every change; null if no stroke is left
+ * @param onSign called after every change; null if no stroke is left
  */
-export function Firma({ trazos, alFirmar }: { trazos: Trazos | null; alFirmar: (trazos: Trazos | null) => void }) {
-  const lienzo = useRef<HTMLCanvasElement>(null)
+export function Firma({ strokes, onSign }: { strokes: Strokes | null; onSign: (strokes: Strokes | null) => void }) {
+  const canvasRef = useRef<HTMLCanvasElement>(null)
   const bloc = useRef<SignaturePad>(null)
-  const actuales = useRef(trazos)
-  const avisar = useRef(alFirmar)
-  avisar.current = alFirmar
+  const currentStrokes = useRef(strokes)
+  const notifyRef = useRef(onSign)
+  notifyRef.current = onSign
 
   useEffect(() => {
-    const canvas = lienzo.current!
-    const pad = new SignaturePad(canvas, { ...TINTA, backgroundColor: '#fff' })
+    const canvas = canvasRef.current!
+    const pad = new SignaturePad(canvas, { ...INK, backgroundColor: '#fff' })
     bloc.current = pad
-    const repintar = () => {
+    const repaint = () => {
       const ancho = canvas.clientWidth
       if (ancho === 0) return
-      const densidad = Math.max(1, devicePixelRatio)
-      canvas.width = ancho * densidad
-      canvas.height = ancho * PROPORCION * densidad
-      canvas.getContext('2d')!.scale(densidad, densidad)
+      const density = Math.max(1, devicePixelRatio)
+      canvas.width = ancho * density
+      canvas.height = ancho * ASPECT_RATIO * density
+      canvas.getContext('2d')!.scale(density, density)
       pad.clear()
-      if (actuales.current) pad.fromData(aEscala(actuales.current, ancho))
+      if (currentStrokes.current) pad.fromData(scaleStrokes(currentStrokes.current, ancho))
     }
-    const guardar = () => {
-      actuales.current = { ancho: canvas.clientWidth, grupos: pad.toData() }
-      avisar.current(actuales.current)
+    const saveStrokes = () => {
+      currentStrokes.current = { ancho: canvas.clientWidth, grupos: pad.toData() }
+      notifyRef.current(currentStrokes.current)
     }
-    pad.addEventListener('endStroke', guardar)
-    const vigia = new ResizeObserver(repintar)
-    vigia.observe(canvas)
+    pad.addEventListener('endStroke', saveStrokes)
+    const resizeObserver = new ResizeObserver(repaint)
+    resizeObserver.observe(canvas)
     return () => {
-      vigia.disconnect()
+      resizeObserver.disconnect()
       pad.off()
     }
   }, [])
 
-  const quitar = (cuantos: number) => {
-    const grupos = bloc.current!.toData().slice(0, cuantos < 0 ? cuantos : 0)
-    bloc.current!.fromData(grupos)
-    actuales.current = grupos.length > 0 ? { ancho: lienzo.current!.clientWidth, grupos } : null
-    alFirmar(actuales.current)
+  const removeStrokes = (count: number) => {
+    const keptStrokes = bloc.current!.toData().slice(0, count < 0 ? count : 0)
+    bloc.current!.fromData(keptStrokes)
+    currentStrokes.current =
+      keptStrokes.length > 0 ? { ancho: canvasRef.current!.clientWidth, grupos: keptStrokes } : null
+    onSign(currentStrokes.current)
   }
   return (
     <>
-      <canvas ref={lienzo} class="firma" role="img" aria-label="Espacio para firmar con el dedo" />
+      <canvas ref={canvasRef} class="firma" role="img" aria-label="Espacio para firmar con el dedo" />
       <div class="par">
-        <button type="button" disabled={!trazos} onClick={() => quitar(-1)}>
+        <button type="button" disabled={!strokes} onClick={() => removeStrokes(-1)}>
           Deshacer
         </button>
-        <button type="button" disabled={!trazos} onClick={() => quitar(0)}>
+        <button type="button" disabled={!strokes} onClick={() => removeStrokes(0)}>
           Borrar
         </button>
       </div>
@@ -81,13 +82,13 @@ export function Firma({ trazos, alFirmar }: { trazos: Trazos | null; alFirmar: (
 }
 
 /** Draws a signature as PNG, 1,000 by 500 pixels; undefined if the browser cannot encode it. */
-export async function firmaComoPng(trazos: Trazos): Promise<Blob | undefined> {
+export async function firmaComoPng(strokes: Strokes): Promise<Blob | undefined> {
   const canvas = document.createElement('canvas')
-  canvas.width = ANCHO_FINAL
-  canvas.height = ANCHO_FINAL * PROPORCION
+  canvas.width = FINAL_WIDTH_PX
+  canvas.height = FINAL_WIDTH_PX * ASPECT_RATIO
   const pad = new SignaturePad(canvas, { backgroundColor: '#fff' })
   pad.clear()
-  pad.fromData(aEscala(trazos, ANCHO_FINAL))
+  pad.fromData(scaleStrokes(strokes, FINAL_WIDTH_PX))
   pad.off()
   return comoBlob(canvas, 'image/png')
 }

@@ -1,80 +1,80 @@
 // Hooks of the screens: stored data, the screen's address, the connection and the position.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { distanceKm, type Point } from '../../../platform/maps/point.ts'
-import { alAlcanzar, hayServicio } from './api.ts'
-import { alCambiar } from './store/base.ts'
+import { isServiceReachable, onReachable } from './api.ts'
+import { onStoreChange } from './store/base.ts'
 
 /**
  * Hook that reads data stored on the phone, and reads it again after every change. Undefined until the first read ends.
  * @param clave key of the data; while a new key is being read, the result is undefined
  */
-export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
-  const [leido, poner] = useState<{ clave: string; valor: T }>()
+export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | undefined {
+  const [leido, setState] = useState<{ clave: string; valor: T }>()
   const actual = useRef(leer)
   actual.current = leer
   useEffect(() => {
     let vivo = true
-    let leyendo = false
-    let otraVez = false
+    let isReading = false
+    let readAgain = false
     // All changes while the data is being read cause one further read. Sending a day's guides causes hundreds of
     // changes.
-    const releer = async () => {
-      otraVez = true
-      if (leyendo) return
-      leyendo = true
+    const reread = async () => {
+      readAgain = true
+      if (isReading) return
+      isReading = true
       try {
-        while (otraVez && vivo) {
-          otraVez = false
+        while (readAgain && vivo) {
+          readAgain = false
           const valor = await actual.current()
-          if (vivo) poner({ clave, valor })
+          if (vivo) setState({ clave, valor })
         }
       } finally {
-        leyendo = false
+        isReading = false
       }
     }
-    releer()
-    const dejar = alCambiar(releer)
+    reread()
+    const unsubscribe = onStoreChange(reread)
     return () => {
       vivo = false
-      dejar()
+      unsubscribe()
     }
   }, [clave])
   return leido?.clave === clave ? leido.valor : undefined
 }
 
-const partesDe = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
+const partsOf = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
 
 /** Returns the parts of the screen's address. Each screen has an address, so the phone's back button works. */
-export function useRuta(): string[] {
-  const [hash, poner] = useState(() => location.hash)
+export function useScreenPath(): string[] {
+  const [hash, setState] = useState(() => location.hash)
   useEffect(() => {
-    const mirar = () => poner(location.hash)
-    addEventListener('hashchange', mirar)
+    const update = () => setState(location.hash)
+    addEventListener('hashchange', update)
     // The address may have changed before this effect ran.
-    mirar()
-    return () => removeEventListener('hashchange', mirar)
+    update()
+    return () => removeEventListener('hashchange', update)
   }, [])
-  return useMemo(() => partesDe(hash), [hash])
+  return useMemo(() => partsOf(hash), [hash])
 }
 
 /**
  * Goes to a screen.
- * @param sustituir true to replace the current screen, so that going back does not return to it
+ * @param replace true to replace the current screen, so that going back does not return to it
  */
-export function ir(ruta: string, sustituir = false) {
-  if (sustituir) location.replace(`#/${ruta}`)
-  else location.hash = `/${ruta}`
+export function ir(path: string, replace = false) {
+  if (replace) location.replace(`#/${path}`)
+  else location.hash = `/${path}`
 }
 
 /** Tells whether the courier has already allowed the page to use the phone's position. Does not ask for permission. */
-const puedeSituarse = async () =>
+const canLocate = async () =>
   (await navigator.permissions?.query({ name: 'geolocation' }).catch(() => undefined))?.state === 'granted'
 
 /**
  * Returns the phone's present position. Called after a tap.
  * @throws GeolocationPositionError
  */
-export const pedirPosicion = () =>
+export const requestPosition = () =>
   new Promise<Point>((resolve, reject) => {
     navigator.geolocation.getCurrentPosition(
       ({ coords: { latitude: lat, longitude: lng } }) => resolve({ lat, lng }),
@@ -84,91 +84,91 @@ export const pedirPosicion = () =>
   })
 
 /** Distance in metres that the phone must move before the distances are computed again. */
-const SE_MOVIO_M = 15
+const MIN_MOVE_M = 15
 
 /** Hook that returns the phone's position as it moves; null without permission. Never asks for permission. */
-export function useAqui(): Point | null {
-  const [aqui, poner] = useState<Point | null>(null)
+export function useHere(): Point | null {
+  const [here, setState] = useState<Point | null>(null)
   useEffect(() => {
     let vivo = true
-    let vigia: number | undefined
-    puedeSituarse().then((puede) => {
-      if (!vivo || !puede) return
-      vigia = navigator.geolocation.watchPosition(
+    let watchId: number | undefined
+    canLocate().then((allowed) => {
+      if (!vivo || !allowed) return
+      watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng } }) =>
-          poner((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < SE_MOVIO_M ? antes : { lat, lng })),
+          setState((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < MIN_MOVE_M ? antes : { lat, lng })),
         () => {},
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
     })
     return () => {
       vivo = false
-      if (vigia !== undefined) navigator.geolocation.clearWatch(vigia)
+      if (watchId !== undefined) navigator.geolocation.clearWatch(watchId)
     }
   }, [])
-  return aqui
+  return here
 }
 
 /** Hook that tells whether the service can be reached, as far as the phone knows. */
-export function useEnLinea(): boolean {
-  const [enLinea, poner] = useState(navigator.onLine && hayServicio())
+export function useIsOnline(): boolean {
+  const [isOnline, setState] = useState(navigator.onLine && isServiceReachable())
   useEffect(() => {
-    const mirar = () => poner(navigator.onLine && hayServicio())
-    addEventListener('online', mirar)
-    addEventListener('offline', mirar)
-    const dejar = alAlcanzar(mirar)
-    mirar()
+    const update = () => setState(navigator.onLine && isServiceReachable())
+    addEventListener('online', update)
+    addEventListener('offline', update)
+    const unsubscribe = onReachable(update)
+    update()
     return () => {
-      removeEventListener('online', mirar)
-      removeEventListener('offline', mirar)
-      dejar()
+      removeEventListener('online', update)
+      removeEventListener('offline', update)
+      unsubscribe()
     }
   }, [])
-  return enLinea
+  return isOnline
 }
 
 /** Position of the phone, or the reason why it is missing. */
 export interface GeoPosition {
   estado: 'buscando' | 'lista' | 'denegada' | 'sin'
-  punto?: { lat: number; lng: number; precision_m: number }
+  point?: { lat: number; lng: number; precision_m: number }
 }
 
 /**
  * Returns the most precise position of the phone so far.
- * @param preguntar true to ask the courier for permission; false to use a permission that was given before
+ * @param ask true to ask the courier for permission; false to use a permission that was given before
  */
-export function usePosicion(preguntar: boolean): GeoPosition {
-  const [posicion, poner] = useState<GeoPosition>({ estado: 'buscando' })
+export function usePosition(ask: boolean): GeoPosition {
+  const [posicion, setState] = useState<GeoPosition>({ estado: 'buscando' })
   useEffect(() => {
-    let vigia: number | undefined
+    let watchId: number | undefined
     let vivo = true
-    let mejor = Number.POSITIVE_INFINITY
-    const empezar = () => {
+    let bestAccuracy = Number.POSITIVE_INFINITY
+    const startWatch = () => {
       if (!vivo) return
-      vigia = navigator.geolocation.watchPosition(
+      watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
-          if (accuracy > mejor) return
-          mejor = accuracy
-          poner({ estado: 'lista', punto: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
+          if (accuracy > bestAccuracy) return
+          bestAccuracy = accuracy
+          setState({ estado: 'lista', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
         },
         ({ code, PERMISSION_DENIED }) =>
-          poner((antes) => (antes.punto ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
+          setState((antes) => (antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
     }
-    if (!navigator.geolocation) poner({ estado: 'sin' })
-    else if (preguntar) empezar()
+    if (!navigator.geolocation) setState({ estado: 'sin' })
+    else if (ask) startWatch()
     else {
-      const permiso = navigator.permissions?.query({ name: 'geolocation' })
-      permiso?.then(
-        ({ state }) => (state === 'granted' ? empezar() : poner({ estado: 'sin' })),
+      const permission = navigator.permissions?.query({ name: 'geolocation' })
+      permission?.then(
+        ({ state }) => (state === 'granted' ? startWatch() : setState({ estado: 'sin' })),
         () => {},
       )
     }
     return () => {
       vivo = false
-      if (vigia !== undefined) navigator.geolocation.clearWatch(vigia)
+      if (watchId !== undefined) navigator.geolocation.clearWatch(watchId)
     }
-  }, [preguntar])
+  }, [ask])
   return posicion
 }

@@ -1,48 +1,48 @@
 // Installation of the page as an app on the phone.
 import { useEffect, useState } from 'preact/hooks'
-import { useDatos } from './hooks.ts'
-import { leerAjuste } from './store/base.ts'
+import { useStoredData } from './hooks.ts'
+import { readSetting } from './store/base.ts'
 
 /** Event with which Chromium offers the installation. It can be used once, after a tap. */
-interface Oferta extends Event {
+interface InstallOffer extends Event {
   prompt(): Promise<{ outcome: 'accepted' | 'dismissed' }>
 }
 
-let oferta: Oferta | null = null
-const oyentes = new Set<() => void>()
-function poner(nueva: Oferta | null) {
-  oferta = nueva
-  for (const oyente of oyentes) oyente()
+let installOffer: InstallOffer | null = null
+const listeners = new Set<() => void>()
+function setOffer(newOffer: InstallOffer | null) {
+  installOffer = newOffer
+  for (const listener of listeners) listener()
 }
 addEventListener('beforeinstallprompt', (evento) => {
   evento.preventDefault()
-  poner(evento as Oferta)
+  setOffer(evento as InstallOffer)
 })
-addEventListener('appinstalled', () => poner(null))
+addEventListener('appinstalled', () => setOffer(null))
 
 /** Safari on an iPhone says whether the page is installed, but offers no installation. */
 const { standalone } = navigator as Navigator & { standalone?: boolean }
-const instalada = () => standalone === true || matchMedia('(display-mode: standalone)').matches
+const isInstalled = () => standalone === true || matchMedia('(display-mode: standalone)').matches
 
 /**
  * Returns the way to install the page: by a tap, or by the iPhone's menu. Null if the page is installed, cannot be
  * installed, or the courier refused.
  */
-export function useInstalable(): 'toque' | 'menu' | null {
-  const [hay, decir] = useState(oferta !== null)
+export function useInstallable(): 'toque' | 'menu' | null {
+  const [hasOffer, setHasOffer] = useState(installOffer !== null)
   useEffect(() => {
-    const mirar = () => decir(oferta !== null)
-    oyentes.add(mirar)
-    mirar()
-    return () => void oyentes.delete(mirar)
+    const update = () => setHasOffer(installOffer !== null)
+    listeners.add(update)
+    update()
+    return () => void listeners.delete(update)
   }, [])
-  const rechazada = useDatos(async () => (await leerAjuste('sinInstalar')) ?? false, '')
-  if (rechazada !== false || instalada()) return null
-  return hay ? 'toque' : standalone === false ? 'menu' : null
+  const rechazada = useStoredData(async () => (await readSetting('sinInstalar')) ?? false, '')
+  if (rechazada !== false || isInstalled()) return null
+  return hasOffer ? 'toque' : standalone === false ? 'menu' : null
 }
 
 /** Shows the browser's question about the installation. Each offer allows the question once. */
-export function instalar() {
-  oferta?.prompt()
-  poner(null)
+export function install() {
+  installOffer?.prompt()
+  setOffer(null)
 }

@@ -6,10 +6,10 @@ import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
  * Creates a function that returns the texts of the codes in a picture, at most 4.
  * @param wasm URL of the WebAssembly module
  */
-export function crearLector(wasm: string) {
+export function createReader(wasm: string) {
   prepareZXingModule({ overrides: { locateFile: () => wasm } })
-  return async (imagen: ImageData): Promise<string[]> => {
-    const leidos = await readBarcodes(imagen, {
+  return async (image: ImageData): Promise<string[]> => {
+    const leidos = await readBarcodes(image, {
       formats: ['Code128', 'QRCode'],
       tryHarder: true,
       maxNumberOfSymbols: 4,

@@ -2,16 +2,16 @@
 import type { AvanceDelDia } from '../../../generado/contrato/tipos/index.ts'
 import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
-import { type Estado, NOMBRES, tomaElPaquete } from './dominio.ts'
-import { aparte, enOrdenDeParadas } from './paradas.ts'
-import { type Prevision, previsto } from './previsto.ts'
-import { type Rumbo, rumboDe } from './rumbo.ts'
-import type { Accion, Asignadas, GuiaGuardada } from './store/base.ts'
+import { ESTADO_NAMES, type Estado, takesPaquete } from './dominio.ts'
+import { inStopOrder, partOfStop } from './paradas.ts'
+import { type Prevision, predict } from './previsto.ts'
+import { type Heading, headingOf } from './rumbo.ts'
+import type { AssignedGuias, CourierAction, StoredGuia } from './store/base.ts'
 import { llano } from './textos.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
-export interface FilaDeReparto extends GuiaGuardada, Prevision {
-  rumbo: Rumbo | null
+export interface DispatchRow extends StoredGuia, Prevision {
+  heading: Heading | null
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
   texto: string
@@ -19,75 +19,76 @@ export interface FilaDeReparto extends GuiaGuardada, Prevision {
    * Distance in metres from the phone, or else from the point at which the way begins. Null if neither is known, or for
    * a guide without a known place.
    */
-  distancia: number | null
+  distance: number | null
 }
 /** Search and filters of the search screen. They outlive it, so that a courier who returns finds the list unchanged. */
 export const vista = {
-  busca: '',
+  searchText: '',
   estado: null as Estado | null,
   /** Guide that was opened last. The list continues at this guide. */
   ultima: null as string | null,
 }
 
-const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
+const collator = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
 
 /**
  * Returns the rows of the list, in the order of the stops (`paradas.ts`).
  * @param desde point at which the way begins; null if none is known
- * @param aqui point from which the distances are measured; null if none is known
+ * @param here point from which the distances are measured; null if none is known
  */
-export function filasDeReparto(
-  guias: readonly GuiaGuardada[],
-  acciones: readonly Accion[],
+export function dispatchRows(
+  guias: readonly StoredGuia[],
+  actions: readonly CourierAction[],
   desde: Point | null = null,
-  aqui: Point | null = desde,
-): FilaDeReparto[] {
-  const porGuia = new Map<string, Accion[]>()
-  for (const una of acciones) porGuia.set(una.guia, [...(porGuia.get(una.guia) ?? []), una])
-  const porDireccion = guias
-    .map((una) => filaDe(una, porGuia.get(una.guia) ?? [], aqui))
+  here: Point | null = desde,
+): DispatchRow[] {
+  const actionsByGuia = new Map<string, CourierAction[]>()
+  for (const item of actions) actionsByGuia.set(item.guia, [...(actionsByGuia.get(item.guia) ?? []), item])
+  const byAddress = guias
+    .map((item) => filaDe(item, actionsByGuia.get(item.guia) ?? [], here))
     .sort(
-      (una, otra) =>
-        orden.compare(una.datos?.municipio ?? '', otra.datos?.municipio ?? '') ||
-        orden.compare(una.rumbo?.direccion ?? '', otra.rumbo?.direccion ?? '') ||
-        orden.compare(una.guia, otra.guia),
+      (item, other) =>
+        collator.compare(item.datos?.municipio ?? '', other.datos?.municipio ?? '') ||
+        collator.compare(item.heading?.direccion ?? '', other.heading?.direccion ?? '') ||
+        collator.compare(item.guia, other.guia),
     )
-  return enOrdenDeParadas(porDireccion, desde, diaDe(Date.now()))
+  return inStopOrder(byAddress, desde, diaDe(Date.now()))
 }
 
 /** Returns the day of an instant by the phone's calendar: «2026-11-25». */
 export const diaDe = (ahora: number) =>
   new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
 
-function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], aqui: Point | null): FilaDeReparto {
-  const prevision = previsto(guia, acciones)
-  const rumbo = rumboDe(guia.datos, prevision.estado)
-  const titulo = tituloDe(guia, prevision, rumbo)
-  const dichos = [guia.guia, titulo, rumbo?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
-  const texto = llano(` ${dichos.filter(Boolean).join(' ')}`)
+function filaDe(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
+  const prevision = predict(guia, actions)
+  const heading = headingOf(guia.datos, prevision.estado)
+  const titulo = titleOf(guia, prevision, heading)
+  const searchable = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
+  const texto = llano(` ${searchable.filter(Boolean).join(' ')}`)
   return {
     ...guia,
     ...prevision,
-    rumbo,
+    heading,
     titulo,
     texto,
-    distancia: aqui && rumbo && distanceBetween(aqui, rumbo.lugar),
+    distance: here && heading && distanceBetween(here, heading.lugar),
   }
 }
 
-function tituloDe(
-  { datos, desconocida, sinAsignar }: GuiaGuardada,
+function titleOf(
+  { datos, desconocida, sinAsignar }: StoredGuia,
   { estado, final }: Prevision,
-  rumbo: Rumbo | null,
+  heading: Heading | null,
 ): string {
   if (!datos) return desconocida ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
-  if (final && estado) return datos.nombre_comercio ? `${NOMBRES[estado]}: ${datos.nombre_comercio}` : NOMBRES[estado]
+  if (final && estado)
+    return datos.nombre_comercio ? `${ESTADO_NAMES[estado]}: ${datos.nombre_comercio}` : ESTADO_NAMES[estado]
   if (datos.custodia === 'ajena') return 'La lleva otro'
-  return rumbo?.nombre ?? rumbo?.direccion ?? datos.nombre_comercio ?? datos.municipio ?? NOMBRES[datos.estado]
+  return heading?.nombre ?? heading?.direccion ?? datos.nombre_comercio ?? datos.municipio ?? ESTADO_NAMES[datos.estado]
 }
 
 /** Guides of one municipality. */
-export interface DelMunicipio {
+export interface MunicipioGroup {
   municipio: string
   guias: readonly string[]
 }
@@ -96,59 +97,62 @@ export interface DelMunicipio {
  * Groups the guides that are assigned to a courier by municipality. Leaves out guides that the courier has taken on
  * this phone since the server's last list.
  */
-export function porMunicipio(asignadas: Asignadas | undefined, acciones: readonly Accion[]): DelMunicipio[] {
+export function groupByMunicipio(
+  asignadas: AssignedGuias | undefined,
+  actions: readonly CourierAction[],
+): MunicipioGroup[] {
   const { guias, leida } = asignadas ?? { guias: [], leida: 0 }
-  const tomadas = new Set(
-    acciones
+  const takenGuias = new Set(
+    actions
       .filter(
         ({ estado, situacion, terminada }) =>
-          tomaElPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > leida)),
+          takesPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > leida)),
       )
       .map(({ guia }) => guia),
   )
-  const grupos = new Map<string, string[]>()
+  const groups = new Map<string, string[]>()
   for (const { guia, municipio } of guias) {
     const donde = municipio ?? 'Sin municipio'
-    if (!tomadas.has(guia)) grupos.set(donde, [...(grupos.get(donde) ?? []), guia])
+    if (!takenGuias.has(guia)) groups.set(donde, [...(groups.get(donde) ?? []), guia])
   }
-  return [...grupos].map(([municipio, guias]) => ({ municipio, guias }))
+  return [...groups].map(([municipio, guias]) => ({ municipio, guias }))
 }
 
 /** Tells whether the courier carries a guide, as far as the phone knows. */
-export const esSuya = ({ datos, suya, final }: FilaDeReparto) => datos !== null && suya && !final
+export const isCarried = ({ datos, isOwn, final }: DispatchRow) => datos !== null && isOwn && !final
 
 /**
  * Returns the rows that match a search: every typed word begins a word of the row, or the typed text is part of the
  * row's code. The code is compared without blanks and hyphens, from 4 characters on. Both rules always apply, because a
  * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters.
  */
-export function buscar(filas: readonly FilaDeReparto[], busca: string): readonly FilaDeReparto[] {
-  const palabras = llano(busca).split(/\s+/).filter(Boolean)
-  const codigo = normalizeBase32(busca)
-  return filas.filter(
+export function buscar(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
+  const words = llano(searchText).split(/\s+/).filter(Boolean)
+  const codigo = normalizeBase32(searchText)
+  return rows.filter(
     ({ texto, guia }) =>
-      palabras.every((palabra) => texto.includes(` ${palabra}`)) || (codigo.length >= 4 && guia.includes(codigo)),
+      words.every((word) => texto.includes(` ${word}`)) || (codigo.length >= 4 && guia.includes(codigo)),
   )
 }
 
 /** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
-export const aparteHoy = (fila: FilaDeReparto) => aparte(fila, diaDe(Date.now()))
+export const partToday = (fila: DispatchRow) => partOfStop(fila, diaDe(Date.now()))
 
 /**
  * Returns the next stop: the first guide that can be handled now and that the courier carries, or else the first to
  * collect.
  */
-export function siguienteParada(filas: readonly FilaDeReparto[]): FilaDeReparto | undefined {
-  const paradas = filas.filter((fila) => fila.rumbo !== null && aparteHoy(fila) === null)
-  return paradas.find(esSuya) ?? paradas[0]
+export function findNextStop(rows: readonly DispatchRow[]): DispatchRow | undefined {
+  const stops = rows.filter((fila) => fila.heading !== null && partToday(fila) === null)
+  return stops.find(isCarried) ?? stops[0]
 }
 
 /** Counts guides by state, in the order of the state machine. */
-export function contarEstados(filas: readonly FilaDeReparto[]): [Estado, number][] {
-  const cuantas = new Map<Estado, number>()
-  for (const { estado } of filas) if (estado) cuantas.set(estado, (cuantas.get(estado) ?? 0) + 1)
-  return (Object.keys(NOMBRES) as Estado[]).flatMap((estado) => {
-    const n = cuantas.get(estado)
+export function countEstados(rows: readonly DispatchRow[]): [Estado, number][] {
+  const counts = new Map<Estado, number>()
+  for (const { estado } of rows) if (estado) counts.set(estado, (counts.get(estado) ?? 0) + 1)
+  return (Object.keys(ESTADO_NAMES) as Estado[]).flatMap((estado) => {
+    const n = counts.get(estado)
     return n ? [[estado, n] as [Estado, number]] : []
   })
 }
@@ -161,22 +165,22 @@ const DIA_MS = 24 * 3_600_000
  * @param ahora milliseconds since the epoch, by the server's clock
  */
 export function terminadas(
-  acciones: readonly Accion[],
+  actions: readonly CourierAction[],
   repartidor: string,
   hoy: AvanceDelDia | undefined,
   ahora: number,
 ): number {
   const desde = hoy ? Date.parse(hoy.desde) : 0
   const esDeHoy = desde > ahora - DIA_MS
-  const aqui = acciones.flatMap(({ estado, situacion, guia, repartidor: suyo, ocurrido_en }) =>
-    suyo === repartidor &&
+  const here = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
+    author === repartidor &&
     situacion !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
     Date.parse(ocurrido_en) >= (esDeHoy ? desde : ahora - DIA_MS)
       ? [guia]
       : [],
   )
-  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...aqui]).size
+  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...here]).size
 }
 
 /** Returns a distance as text: «350 m», «1,2 km». */

@@ -1,25 +1,25 @@
 // All screens except signing in and the list. They are in a file of their own, which loads once a courier is signed in.
 import { useEffect, useState } from 'preact/hooks'
 
-export type Pantallas = typeof import('./screens/otras.ts')
+export type Screens = typeof import('./screens/otras.ts')
 
-let cargadas: Pantallas | undefined
+let loadedScreens: Screens | undefined
 
 /**
- * Loads the other screens as soon as `hay` is true, before any of them is opened, so that they work without coverage.
+ * Loads the other screens as soon as `isSignedIn` is true, before any of them is opened, so that they work without coverage.
  * @returns undefined while they load; `faltan` if they could not be loaded
  */
-export function usePantallas(hay: boolean): Pantallas | 'faltan' | undefined {
-  const [pantallas, poner] = useState<Pantallas | 'faltan' | undefined>(cargadas)
+export function useScreens(isSignedIn: boolean): Screens | 'faltan' | undefined {
+  const [screens, setScreens] = useState<Screens | 'faltan' | undefined>(loadedScreens)
   useEffect(() => {
-    if (!hay || pantallas) return
+    if (!isSignedIn || screens) return
     import('./screens/otras.ts').then(
       (modulo) => {
-        cargadas = modulo
-        poner(modulo)
+        loadedScreens = modulo
+        setScreens(modulo)
       },
-      () => poner('faltan'),
+      () => setScreens('faltan'),
     )
-  }, [hay])
-  return pantallas
+  }, [isSignedIn])
+  return screens
 }

@@ -3,54 +3,50 @@
 // stop.
 import type { Point } from '../../../platform/maps/point.ts'
 import type { Estado, GuiaDeReparto } from './dominio.ts'
-import type { Rumbo } from './rumbo.ts'
+import type { Heading } from './rumbo.ts'
 
 /** Data of a row that decides about its place in the order. */
-interface Parada {
+interface Stop {
   final: boolean
   estado: Estado | null
   datos: Pick<GuiaDeReparto, 'decision'> | null
-  rumbo: Pick<Rumbo, 'lugar'> | null
+  heading: Pick<Heading, 'lugar'> | null
 }
 
 /** Part of the list to which a row belongs. */
 type Parte = 'hoy' | 'sin_lugar' | 'vuelve' | 'otro_dia' | 'terminada'
-const PARTES: readonly Parte[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'terminada']
+const PARTS: readonly Parte[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'terminada']
 
 /**
  * Returns the part of a stop that cannot be handled now; null for any other stop. A stop goes back to the depot if its
  * delivery failed and no decision was taken yet, or if its parcel returns to the merchant.
  * @param hoy present day, such as «2026-11-25»
  */
-export function aparte({ final, estado, datos }: Omit<Parada, 'rumbo'>, hoy: string) {
+export function partOfStop({ final, estado, datos }: Omit<Stop, 'heading'>, hoy: string) {
   if (final) return 'terminada'
   if (datos?.decision?.fecha && datos.decision.fecha > hoy) return 'otro_dia'
-  const seDevuelve = datos?.decision?.accion === 'devolver' && estado !== 'en_devolucion'
-  return seDevuelve || (estado === 'intento_fallido' && !datos?.decision) ? 'vuelve' : null
+  const isReturning = datos?.decision?.accion === 'devolver' && estado !== 'en_devolucion'
+  return isReturning || (estado === 'intento_fallido' && !datos?.decision) ? 'vuelve' : null
 }
 
 /**
- * Sorts rows in the order of the stops. The parts follow each other as in {@link PARTES}: first the stops that can be
+ * Sorts rows in the order of the stops. The parts follow each other as in {@link PARTS}: first the stops that can be
  * handled now and have a known place, last the finished ones. Without `desde`, places count as unknown.
- * @param porDireccion rows by municipality and address, which is the order within the other parts
+ * @param byAddress rows by municipality and address, which is the order within the other parts
  * @param desde point at which the way begins: the last stop, or the place where the courier asked for the order
  * @param hoy present day, such as «2026-11-25»
  */
-export function enOrdenDeParadas<Fila extends Parada>(
-  porDireccion: readonly Fila[],
-  desde: Point | null,
-  hoy: string,
-): Fila[] {
+export function inStopOrder<Fila extends Stop>(byAddress: readonly Fila[], desde: Point | null, hoy: string): Fila[] {
   const parteDe = (fila: Fila): Parte =>
-    aparte(fila, hoy) ?? (desde && puntoDe(fila.rumbo?.lugar) ? 'hoy' : 'sin_lugar')
-  return PARTES.flatMap((parte) => {
-    const filas = porDireccion.filter((fila) => parteDe(fila) === parte)
-    return parte === 'hoy' && desde ? porCercania(filas, desde) : filas
+    partOfStop(fila, hoy) ?? (desde && pointOf(fila.heading?.lugar) ? 'hoy' : 'sin_lugar')
+  return PARTS.flatMap((parte) => {
+    const rows = byAddress.filter((fila) => parteDe(fila) === parte)
+    return parte === 'hoy' && desde ? byNearness(rows, desde) : rows
   })
 }
 
 /** Returns the point of a place; null without coordinates. */
-export function puntoDe(lugar: { lat?: number | null; lng?: number | null } | undefined): Point | null {
+export function pointOf(lugar: { lat?: number | null; lng?: number | null } | undefined): Point | null {
   const { lat, lng } = lugar ?? {}
   return typeof lat === 'number' && typeof lng === 'number' ? { lat, lng } : null
 }
@@ -59,21 +55,21 @@ export function puntoDe(lugar: { lat?: number | null; lng?: number | null } | un
  * Sorts rows by the rule of the nearest neighbour. Distances are computed on a plane: within a day's way, the error is
  * smaller than the difference to the distance by road.
  */
-function porCercania<Fila extends Parada>(filas: readonly Fila[], desde: Point): Fila[] {
+function byNearness<Fila extends Stop>(rows: readonly Fila[], desde: Point): Fila[] {
   const ancho = Math.cos((desde.lat * Math.PI) / 180)
-  const quedan = filas.map((fila) => ({ fila, punto: puntoDe(fila.rumbo!.lugar)! }))
-  const orden: Fila[] = []
-  let aqui = desde
-  while (quedan.length > 0) {
-    let mejor = 0
-    let menor = Number.POSITIVE_INFINITY
-    for (const [i, { punto }] of quedan.entries()) {
-      const lejos = (punto.lat - aqui.lat) ** 2 + ((punto.lng - aqui.lng) * ancho) ** 2
-      if (lejos < menor) [mejor, menor] = [i, lejos]
+  const remaining = rows.map((fila) => ({ fila, point: pointOf(fila.heading!.lugar)! }))
+  const ordered: Fila[] = []
+  let currentPoint = desde
+  while (remaining.length > 0) {
+    let bestIndex = 0
+    let shortest = Number.POSITIVE_INFINITY
+    for (const [i, { point }] of remaining.entries()) {
+      const squaredDistance = (point.lat - currentPoint.lat) ** 2 + ((point.lng - currentPoint.lng) * ancho) ** 2
+      if (squaredDistance < shortest) [bestIndex, shortest] = [i, squaredDistance]
     }
-    const [{ fila, punto }] = quedan.splice(mejor, 1) as [(typeof quedan)[number]]
-    orden.push(fila)
-    aqui = punto
+    const [{ fila, point }] = remaining.splice(bestIndex, 1) as [(typeof remaining)[number]]
+    ordered.push(fila)
+    currentPoint = point
   }
-  return orden
+  return ordered
 }

@@ -1,66 +1,66 @@
 // Rules for handing over several parcels at one door, and for the receiver of each parcel.
 import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import type { EstadoSiguiente, GuiaDeReparto } from './dominio.ts'
-import type { Rumbo } from './rumbo.ts'
+import type { Heading } from './rumbo.ts'
 import { llano } from './textos.ts'
 
 /** Largest distance, in metres, between the confirmed points of one door. */
-export const UNA_PUERTA_M = 50
+export const SAME_DOOR_M = 50
 
 /** Door of a parcel, with the data that the phone has about it. */
-export interface Puerta {
+export interface Door {
   /** Confirmed point; null if no point is confirmed. */
-  punto: Point | null
+  point: Point | null
   /** Address with its municipality, without accents, case and punctuation; empty if no address is written. */
   direccion: string
   telefono: string | null
 }
 
-interface ConLugar {
+interface WithPlace {
   ubicacion: Pick<GuiaDeReparto['ubicacion'], 'estado' | 'lat' | 'lng'>
 }
 
 /** Returns the confirmed point of the recipient's place; null if no place is confirmed or it has no coordinates. */
-export function puntoConfirmado({ ubicacion: { estado, lat, lng } }: ConLugar): Point | null {
+export function confirmedPoint({ ubicacion: { estado, lat, lng } }: WithPlace): Point | null {
   return estado === 'confirmada' && lat !== null && lng !== null ? { lat, lng } : null
 }
 
 /** Parcel, as in the list of guides. */
-interface Llevado {
-  datos: (ConLugar & Pick<GuiaDeReparto, 'direccion'>) | null
-  rumbo: Pick<Rumbo, 'hacia' | 'direccion' | 'telefono'> | null
-  pasos: readonly Pick<EstadoSiguiente, 'estado'>[]
+interface CarriedParcel {
+  datos: (WithPlace & Pick<GuiaDeReparto, 'direccion'>) | null
+  heading: Pick<Heading, 'target' | 'direccion' | 'telefono'> | null
+  steps: readonly Pick<EstadoSiguiente, 'estado'>[]
 }
 
 /** Returns the door of a parcel that can be handed over to its recipient now; null for any other parcel. */
-export function puertaDe({ datos, rumbo, pasos }: Llevado): Puerta | null {
-  if (!datos || rumbo?.hacia !== 'destinatario' || !pasos.some(({ estado }) => estado === 'entregado')) return null
-  const direccion = datos.direccion ? enUnaGrafia(rumbo.direccion) : ''
-  return { punto: puntoConfirmado(datos), direccion, telefono: rumbo.telefono }
+export function doorOf({ datos, heading, steps }: CarriedParcel): Door | null {
+  if (!datos || heading?.target !== 'destinatario' || !steps.some(({ estado }) => estado === 'entregado')) return null
+  const direccion = datos.direccion ? normalizeSpelling(heading.direccion) : ''
+  return { point: confirmedPoint(datos), direccion, telefono: heading.telefono }
 }
 
-const enUnaGrafia = (texto: string) =>
+const normalizeSpelling = (texto: string) =>
   llano(texto)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
 /** Result of comparing two doors; `dudosa` if a confirmed point is missing, so that the courier must decide. */
-export type Comparacion = 'misma' | 'dudosa' | 'otra'
+export type Comparison = 'misma' | 'dudosa' | 'otra'
 
 /**
- * Compares the doors of two parcels. Two doors are the same if both points are confirmed, at most `UNA_PUERTA_M` apart,
+ * Compares the doors of two parcels. Two doors are the same if both points are confirmed, at most `SAME_DOOR_M` apart,
  * and the address or the telephone is equal. In villages one address text names hundreds of houses.
  */
-export function compararPuertas(una: Puerta, otra: Puerta): Comparacion {
-  const mismaDireccion = una.direccion !== '' && una.direccion === otra.direccion
-  const mismoTelefono = una.telefono !== null && una.telefono === otra.telefono
-  if (!mismaDireccion && !mismoTelefono) return 'otra'
-  if (!una.punto || !otra.punto) return 'dudosa'
-  return distanceKm(una.punto, otra.punto) * 1_000 <= UNA_PUERTA_M ? 'misma' : 'otra'
+export function compareDoors(first: Door, other: Door): Comparison {
+  const sameDireccion = first.direccion !== '' && first.direccion === other.direccion
+  const sameTelefono = first.telefono !== null && first.telefono === other.telefono
+  if (!sameDireccion && !sameTelefono) return 'otra'
+  if (!first.point || !other.point) return 'dudosa'
+  return distanceKm(first.point, other.point) * 1_000 <= SAME_DOOR_M ? 'misma' : 'otra'
 }
 
-const mismoNombre = (uno: string | null, otro: string | null) =>
-  uno !== null && otro !== null && enUnaGrafia(uno) === enUnaGrafia(otro)
+const isSameName = (name: string | null, otro: string | null) =>
+  name !== null && otro !== null && normalizeSpelling(name) === normalizeSpelling(otro)
 
 type Persona = Pick<GuiaDeReparto, 'destinatario' | 'telefono'>
 
@@ -68,11 +68,11 @@ type Persona = Pick<GuiaDeReparto, 'destinatario' | 'telefono'>
  * Tells whether two parcels have the same recipient: the same name and telephone. Two people at one door may have the
  * same name, but they have different telephones.
  */
-export const mismoDestinatario = (una: Persona, otra: Persona) =>
-  mismoNombre(una.destinatario, otra.destinatario) && una.telefono !== null && una.telefono === otra.telefono
+export const isSameDestinatario = (first: Persona, other: Persona) =>
+  isSameName(first.destinatario, other.destinatario) && first.telefono !== null && first.telefono === other.telefono
 
 /** Another parcel that is handed over with the parcel of the form. It has a receiver of its own. */
-export interface Otra {
+export interface OtherParcel {
   guia: string
   /** Receiver's name; null for the person who receives the parcel of the form. */
   nombre: string | null
@@ -82,7 +82,7 @@ export interface Otra {
 }
 
 /** Receiver of a parcel as the form holds it; `relacion` is empty until the courier chooses a relation. */
-export interface Recibe {
+export interface Receiver {
   nombre: string
   relacion: string
 }
@@ -91,38 +91,38 @@ export interface Recibe {
  * Renames a receiver. The relation `destinatario` is dropped when the recipient's name is replaced; any other relation
  * stays.
  */
-export function renombrar({ nombre, relacion }: Recibe, nuevo: string, destinatario: string | null): Recibe {
-  const dejaDeSerlo = mismoNombre(nombre, destinatario) && !mismoNombre(nuevo, destinatario)
-  return { nombre: nuevo, relacion: relacion === 'destinatario' && dejaDeSerlo ? '' : relacion }
+export function renameReceiver({ nombre, relacion }: Receiver, nuevo: string, destinatario: string | null): Receiver {
+  const stopsBeingDestinatario = isSameName(nombre, destinatario) && !isSameName(nuevo, destinatario)
+  return { nombre: nuevo, relacion: relacion === 'destinatario' && stopsBeingDestinatario ? '' : relacion }
 }
 
 /**
  * Renames the receiver of another parcel. The relation was chosen for the earlier name, so the courier chooses it
  * again. If the new name is that of the form's receiver, the parcel has the same receiver.
  */
-export const renombrarEnOtra = (otra: Otra, nuevo: string, primero: string): Otra => ({
-  ...otra,
+export const renameInOther = (other: OtherParcel, nuevo: string, primero: string): OtherParcel => ({
+  ...other,
   nombre: nuevo === primero ? null : nuevo,
   relacion: '',
 })
 
 /** Drops the relations that were chosen for the form's receiver under the earlier name. */
-export const trasRenombrar = (otras: readonly Otra[]): Otra[] =>
-  otras.map((otra) => (otra.nombre === null ? { ...otra, relacion: '' } : otra))
+export const afterRename = (otherParcels: readonly OtherParcel[]): OtherParcel[] =>
+  otherParcels.map((other) => (other.nombre === null ? { ...other, relacion: '' } : other))
 
 /** Tells whether the form's receiver also receives another parcel. */
-export const recibeElMismo = ({ nombre }: Otra, primero: Recibe) =>
+export const isSameReceiver = ({ nombre }: OtherParcel, primero: Receiver) =>
   nombre === null || nombre.trim() === primero.nombre.trim()
 
 /**
  * Returns the receiver of another parcel. A relation that the courier did not choose is taken from the form only if the
  * same person receives both parcels for the same recipient.
  */
-export function recibeDe(otra: Otra, primero: Recibe, paraElMismo: boolean): Recibe {
-  const hereda = otra.relacion === '' && paraElMismo && recibeElMismo(otra, primero)
-  return { nombre: otra.nombre ?? primero.nombre, relacion: hereda ? primero.relacion : otra.relacion }
+export function receiverOf(other: OtherParcel, primero: Receiver, isForSamePerson: boolean): Receiver {
+  const inherits = other.relacion === '' && isForSamePerson && isSameReceiver(other, primero)
+  return { nombre: other.nombre ?? primero.nombre, relacion: inherits ? primero.relacion : other.relacion }
 }
 
 /** Tells whether the courier still has to choose the relation of another parcel's receiver. */
-export const faltaRelacion = (otra: Otra, primero: Recibe, paraElMismo: boolean) =>
-  otra.relacion === '' && !(paraElMismo && recibeElMismo(otra, primero))
+export const lacksRelation = (other: OtherParcel, primero: Receiver, isForSamePerson: boolean) =>
+  other.relacion === '' && !(isForSamePerson && isSameReceiver(other, primero))

@@ -1,64 +1,64 @@
 // Next destination of a guide, and the person to ask for there. Both follow from the guide's state.
 import type { Estado, GuiaDeReparto } from './dominio.ts'
 
-export type PuntoDeReparto = Pick<GuiaDeReparto['ubicacion'], 'lat' | 'lng' | 'maps_url'>
+export type DispatchPoint = Pick<GuiaDeReparto['ubicacion'], 'lat' | 'lng' | 'maps_url'>
 
 /** Next destination of a guide. */
-export interface Rumbo {
+export interface Heading {
   /** Destination: where the parcel is collected, handed over, or returned. */
-  hacia: 'recogida' | 'destinatario' | 'comercio'
+  target: 'recogida' | 'destinatario' | 'comercio'
   /** Name of the person or merchant at the destination; null if unknown. */
   nombre: string | null
   telefono: string | null
-  /** Address as text, in two parts: `calle` (way to the door) and `zona` (municipality). */
+  /** Address as text, in two parts: `street` (way to the door) and `zona` (municipality). */
   direccion: string
   /** Part of the address that leads to the door; empty if only the municipality is known. */
-  calle: string
+  street: string
   /** Municipality and department; empty for the place of a merchant. */
   zona: string
   /** Directions; empty if none. */
-  senas: readonly string[]
-  lugar: PuntoDeReparto
+  directions: readonly string[]
+  lugar: DispatchPoint
   /** Precision of the place, in metres, as the recipient's phone reported it; null if unknown. */
   precision_m: number | null
 }
 
 /** Returns the next destination of a guide in a state; null if it has none, or if this courier may not know it. */
-export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rumbo | null {
+export function headingOf(datos: GuiaDeReparto | null, estado: Estado | null): Heading | null {
   if (!datos || !estado) return null
-  if (estado === 'aceptado' || estado === 'en_devolucion') return haciaElComercio(datos, estado)
+  if (estado === 'aceptado' || estado === 'en_devolucion') return headingToComercio(datos, estado)
   const { direccion, indicaciones, municipio, departamento, ubicacion, destinatario, telefono } = datos
   if (datos.custodia !== 'propia' || municipio === null) return null
   const zona = municipio === departamento ? municipio : [municipio, departamento].filter(Boolean).join(', ')
   return {
-    hacia: 'destinatario',
+    target: 'destinatario',
     nombre: destinatario,
     telefono,
     direccion: [direccion, zona].filter(Boolean).join(', '),
-    calle: direccion ?? '',
+    street: direccion ?? '',
     zona,
-    senas: sinRepetir(ubicacion.referencia, indicaciones),
+    directions: withoutRepeats(ubicacion.referencia, indicaciones),
     lugar: ubicacion,
     precision_m: ubicacion.precision_m,
   }
 }
 
 /** Returns the texts that there are, each once. */
-const sinRepetir = (...textos: readonly (string | null | undefined)[]) => [
-  ...new Set(textos.filter((texto): texto is string => Boolean(texto))),
+const withoutRepeats = (...texts: readonly (string | null | undefined)[]) => [
+  ...new Set(texts.filter((texto): texto is string => Boolean(texto))),
 ]
 
-function haciaElComercio({ recogida, nombre_comercio }: GuiaDeReparto, estado: Estado): Rumbo | null {
+function headingToComercio({ recogida, nombre_comercio }: GuiaDeReparto, estado: Estado): Heading | null {
   if (!recogida) return null
-  const direccion = sinRepetir(recogida.nombre, recogida.direccion).join(', ') || 'El punto del mapa'
+  const direccion = withoutRepeats(recogida.nombre, recogida.direccion).join(', ') || 'El punto del mapa'
   return {
-    hacia: estado === 'aceptado' ? 'recogida' : 'comercio',
+    target: estado === 'aceptado' ? 'recogida' : 'comercio',
     nombre: [recogida.contacto, nombre_comercio].filter(Boolean).join(', ') || null,
     telefono: recogida.telefono ?? null,
     direccion,
-    calle: direccion,
+    street: direccion,
     zona: '',
-    senas: sinRepetir(recogida.indicaciones),
+    directions: withoutRepeats(recogida.indicaciones),
     lugar: recogida,
     precision_m: null,
   }

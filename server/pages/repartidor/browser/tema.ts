@@ -1,23 +1,23 @@
 // Light or dark colours, as the courier chose them.
 import { useEffect } from 'preact/hooks'
-import { useDatos } from './hooks.ts'
-import { leerAjuste } from './store/base.ts'
+import { useStoredData } from './hooks.ts'
+import { readSetting } from './store/base.ts'
 
 /** Page's two theme colours, for the browser's own bars, each with the condition that the server wrote. */
-const barras = [...document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]')].map((meta) => ({
+const themeBars = [...document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]')].map((meta) => ({
   meta,
-  condicion: meta.media,
+  media: meta.media,
 }))
 
 /** Shows the page in the colours that the courier chose, or else in those of the phone. */
-export function useTema() {
-  const tema = useDatos(async () => (await leerAjuste('tema')) ?? null, '')
+export function useTheme() {
+  const theme = useStoredData(async () => (await readSetting('tema')) ?? null, '')
   useEffect(() => {
-    if (tema) document.documentElement.dataset.tema = tema
+    if (theme) document.documentElement.dataset.tema = theme
     else delete document.documentElement.dataset.tema
-    for (const { meta, condicion } of barras) {
-      const esLaSuya = condicion.includes(tema === 'oscuro' ? 'dark' : 'light')
-      meta.media = tema ? (esLaSuya ? 'all' : 'not all') : condicion
+    for (const { meta, media } of themeBars) {
+      const isChosenTheme = media.includes(theme === 'oscuro' ? 'dark' : 'light')
+      meta.media = theme ? (isChosenTheme ? 'all' : 'not all') : media
     }
-  }, [tema])
+  }, [theme])
 }

@@ -1,105 +1,105 @@
 // Opens the map when the recipient reaches its step.
-import { decirEstado } from './formulario.ts'
-import type { LugarElegido } from './lugar.ts'
-import type { abrirMapa as AbrirMapa, MapaInteractivo } from './mapa.ts'
+import { showStatus } from './formulario.ts'
+import type { ChosenPlace } from './lugar.ts'
+import type { InteractiveMap, openMap as OpenMap } from './mapa.ts'
 import type { Zona } from './palabras.ts'
 
 /** Parts of the chosen location that the map shows and changes. */
-export type MarkedPlace = Pick<LugarElegido, 'punto' | 'precision' | 'elegir'>
+export type MarkedPlace = Pick<ChosenPlace, 'point' | 'precision' | 'choose'>
 
 /** Part of the page that holds the map, open or not. */
 export interface Visor {
   /** Shows the map with the chosen location. Opens the map first if it is not open. */
-  mostrar(): void
-  ocultar(): void
+  show(): void
+  hide(): void
   /** Tells whether the map failed to become visible. */
-  falta(): boolean
+  missing(): boolean
 }
 
 /**
  * Prepares the part of the page that holds the map; undefined if the page has no such part.
- * @param alCambiar called when it is known whether the map is visible
+ * @param onChange called when it is known whether the map is visible
  */
-export function prepararMapa(lugar: MarkedPlace, alCambiar: () => void, zona: Zona): Visor | undefined {
-  const seccion = document.getElementById('con-mapa')
-  const contenedor = document.getElementById('mapa')
-  if (!seccion || !contenedor) return undefined
-  const sinMapa = document.getElementById('sin-mapa')!
-  const flechas = document.getElementById('flechas')!
-  let mapa: MapaInteractivo | undefined
-  let abriendo = false
+export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona): Visor | undefined {
+  const section = document.getElementById('con-mapa')
+  const container = document.getElementById('mapa')
+  if (!section || !container) return undefined
+  const noMapNotice = document.getElementById('sin-mapa')!
+  const arrows = document.getElementById('flechas')!
+  let map: InteractiveMap | undefined
+  let isOpening = false
   let intentos = 0
-  const ayuda = document.getElementById('ayuda-mapa')!
-  let visto = false
-  const juzgar = (ahora: boolean) => {
-    visto = ahora
-    contenedor.hidden = !visto
-    ayuda.hidden = !visto
-    flechas.hidden = !visto || seccion.hidden
-    sinMapa.hidden = visto
-    alCambiar()
+  const hint = document.getElementById('ayuda-mapa')!
+  let isVisible = false
+  const setVisibility = (ahora: boolean) => {
+    isVisible = ahora
+    container.hidden = !isVisible
+    hint.hidden = !isVisible
+    arrows.hidden = !isVisible || section.hidden
+    noMapNotice.hidden = isVisible
+    onChange()
   }
-  const abrir = async () => {
-    if (mapa || abriendo) return
-    abriendo = true
-    contenedor.hidden = false
-    sinMapa.hidden = true
+  const openOnce = async () => {
+    if (map || isOpening) return
+    isOpening = true
+    container.hidden = false
+    noMapNotice.hidden = true
     try {
       // A module that failed to load may stay failed under its URL, so each retry uses a new URL.
-      const modulo = contenedor.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
-      const [{ abrirMapa }] = await Promise.all([
-        import(new URL(modulo, location.href).href) as Promise<{ abrirMapa: typeof AbrirMapa }>,
-        cargarEstilo(contenedor.dataset.estilo!),
+      const modulo = container.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
+      const [{ openMap }] = await Promise.all([
+        import(new URL(modulo, location.href).href) as Promise<{ openMap: typeof OpenMap }>,
+        loadStyle(container.dataset.estilo!),
       ])
-      mapa = abrirMapa(contenedor, zona, {
-        alMover: (punto) => lugar.elegir('mapa', punto),
-        alNoVer: () => decirEstado('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
-        alJuzgar: juzgar,
+      map = openMap(container, zona, {
+        alMover: (point) => lugar.choose('mapa', point),
+        onUnseen: () => showStatus('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
+        onVisibility: setVisibility,
       })
-      mapa.mostrar(lugar.punto(), lugar.precision())
+      map.show(lugar.point(), lugar.precision())
     } catch {
-      juzgar(false)
+      setVisibility(false)
     }
-    abriendo = false
+    isOpening = false
   }
   document.getElementById('reintentar-mapa')!.addEventListener('click', () => {
-    if (!mapa) return abrir()
-    contenedor.hidden = false
-    sinMapa.hidden = true
-    mapa.cargar()
+    if (!map) return openOnce()
+    container.hidden = false
+    noMapNotice.hidden = true
+    map.load()
   })
-  flechas.addEventListener('click', ({ target }) => {
+  arrows.addEventListener('click', ({ target }) => {
     const paso = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
-    if (paso) mapa?.paso(paso as Parameters<MapaInteractivo['paso']>[0])
+    if (paso) map?.paso(paso as Parameters<InteractiveMap['paso']>[0])
   })
   return {
-    mostrar() {
-      const estaba = !seccion.hidden
-      seccion.hidden = false
+    show() {
+      const wasShown = !section.hidden
+      section.hidden = false
       // After a link is pasted, the map would otherwise open outside the visible part of the page.
-      if (!estaba) contenedor.scrollIntoView({ block: 'nearest' })
-      flechas.hidden = !visto
-      if (mapa) mapa.mostrar(lugar.punto(), lugar.precision())
-      else abrir()
+      if (!wasShown) container.scrollIntoView({ block: 'nearest' })
+      arrows.hidden = !isVisible
+      if (map) map.show(lugar.point(), lugar.precision())
+      else openOnce()
     },
-    ocultar() {
-      seccion.hidden = true
-      flechas.hidden = true
+    hide() {
+      section.hidden = true
+      arrows.hidden = true
     },
-    falta: () => !sinMapa.hidden,
+    missing: () => !noMapNotice.hidden,
   }
 }
 
-function cargarEstilo(direccion: string) {
+function loadStyle(direccion: string) {
   return new Promise<void>((resolve, reject) => {
-    const estilo = document.createElement('link')
-    estilo.rel = 'stylesheet'
-    estilo.href = direccion
-    estilo.onload = () => resolve()
-    estilo.onerror = () => {
-      estilo.remove()
+    const styleLink = document.createElement('link')
+    styleLink.rel = 'stylesheet'
+    styleLink.href = direccion
+    styleLink.onload = () => resolve()
+    styleLink.onerror = () => {
+      styleLink.remove()
       reject(new Error('map stylesheet failed to load'))
     }
-    document.head.append(estilo)
+    document.head.append(styleLink)
   })
 }

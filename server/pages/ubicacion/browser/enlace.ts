@@ -2,43 +2,43 @@
 // once.
 import { linkWithin, MapLinkError, readMapLink } from '../../../platform/maps/links.ts'
 import type { Point } from '../../../platform/maps/point.ts'
-import { culpar } from './formulario.ts'
-import type { LugarElegido } from './lugar.ts'
+import { showFieldFault } from './formulario.ts'
+import type { ChosenPlace } from './lugar.ts'
 
-const FALTA = 'Falta el enlace: péguelo aquí.'
+const MISSING_LINK = 'Falta el enlace: péguelo aquí.'
 
 /** Field for a map link. */
 export interface CampoDeEnlace {
   /** Chooses the location that the link names, or no location. */
   leer(): void
   /** Shows the fault of the link at its field, and returns the fault; empty if the link is valid. */
-  queFalta(): string
+  showMissing(): string
 }
 
 /** Prepares the field for a map link. */
-export function prepararEnlace(lugar: LugarElegido): CampoDeEnlace {
+export function prepareLink(lugar: ChosenPlace): CampoDeEnlace {
   const enlace = document.querySelector<HTMLInputElement>('#enlace')!
   const texto = () => linkWithin(enlace.value.trim())
   const campo: CampoDeEnlace = {
     leer() {
-      const leido = interpretar(texto())
-      if ('error' in leido) lugar.elegir('')
-      else lugar.elegir('enlace', leido.punto)
+      const leido = interpretLink(texto())
+      if ('error' in leido) lugar.choose('')
+      else lugar.choose('enlace', leido.point)
     },
-    queFalta() {
-      const leido = interpretar(texto())
+    showMissing() {
+      const leido = interpretLink(texto())
       const error = 'error' in leido ? leido.error : ''
-      culpar('enlace', error)
+      showFieldFault('enlace', error)
       return error
     },
   }
   enlace.addEventListener('input', () => {
-    culpar('enlace', '')
+    showFieldFault('enlace', '')
     campo.leer()
   })
   // A recipient who leaves the field, or pastes into it, has finished the link.
-  enlace.addEventListener('change', () => enlace.value.trim() && campo.queFalta())
-  enlace.addEventListener('paste', () => setTimeout(campo.queFalta))
+  enlace.addEventListener('change', () => enlace.value.trim() && campo.showMissing())
+  enlace.addEventListener('paste', () => setTimeout(campo.showMissing))
   return campo
 }
 
@@ -46,13 +46,13 @@ export function prepararEnlace(lugar: LugarElegido): CampoDeEnlace {
  * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
  * find it.
  */
-function interpretar(texto: string): { punto: Point | undefined } | { error: string } {
-  if (texto === '') return { error: FALTA }
+function interpretLink(texto: string): { point: Point | undefined } | { error: string } {
+  if (texto === '') return { error: MISSING_LINK }
   try {
     const leido = readMapLink(texto)
-    return { punto: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
+    return { point: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
   } catch (error) {
     // The server can read links that an old browser cannot.
-    return error instanceof MapLinkError ? { error: error.message } : { punto: undefined }
+    return error instanceof MapLinkError ? { error: error.message } : { point: undefined }
   }
 }

@@ -1,23 +1,23 @@
 // The form holds the state: its hidden fields contain the chosen location. The fields are also saved in
 // `sessionStorage`, because Android may drop the page while the recipient looks for a link in another app.
-const MEMORIA = `ubicacion:${location.pathname}`
+const STORAGE_KEY = `ubicacion:${location.pathname}`
 const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia'] as const
 
 /** Returns a field of the form; null if the form has no field of that name. */
-export const campo = (formulario: HTMLFormElement, nombre: string) =>
-  formulario.elements.namedItem(nombre) as HTMLInputElement | null
+export const campo = (form: HTMLFormElement, nombre: string) =>
+  form.elements.namedItem(nombre) as HTMLInputElement | null
 /**
  * Writes a status line of the page.
- * @param clase CSS class that says whether the news is good, such as `problema`
+ * @param className CSS class that says whether the news is good, such as `problema`
  */
-export const decirEstado = (id: string, texto: string, clase = '') => {
+export const showStatus = (id: string, texto: string, className = '') => {
   const donde = document.getElementById(id)
   if (!donde) return
-  donde.className = `estado ${clase}`
+  donde.className = `estado ${className}`
   donde.textContent = texto
 }
 /** Shows the fault of a field; an empty message clears the fault. */
-export function culpar(id: 'enlace' | 'referencia', mensaje: string) {
+export function showFieldFault(id: 'enlace' | 'referencia', mensaje: string) {
   const error = document.getElementById(`error-${id}`)!
   const donde = document.getElementById(id)!
   error.textContent = mensaje
@@ -27,26 +27,26 @@ export function culpar(id: 'enlace' | 'referencia', mensaje: string) {
 }
 
 /** Saves the fields of the form for this tab. */
-export function guardar(formulario: HTMLFormElement) {
+export function saveFields(form: HTMLFormElement) {
   try {
-    sessionStorage.setItem(MEMORIA, JSON.stringify(CAMPOS.map((nombre) => campo(formulario, nombre)?.value ?? '')))
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(CAMPOS.map((nombre) => campo(form, nombre)?.value ?? '')))
   } catch {} // private windows may have no storage
 }
 
 /** Restores the saved fields of the form. */
-export function recordar(formulario: HTMLFormElement) {
+export function restoreFields(form: HTMLFormElement) {
   try {
-    const valores = JSON.parse(sessionStorage.getItem(MEMORIA) ?? '[]') as unknown[]
+    const values = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]') as unknown[]
     CAMPOS.forEach((nombre, i) => {
-      const donde = campo(formulario, nombre)
-      if (donde && typeof valores[i] === 'string') donde.value = valores[i]
+      const donde = campo(form, nombre)
+      if (donde && typeof values[i] === 'string') donde.value = values[i]
     })
   } catch {}
 }
 
 /** Deletes the saved fields of the form. */
-export function olvidarCampos() {
+export function forgetFields() {
   try {
-    sessionStorage.removeItem(MEMORIA)
+    sessionStorage.removeItem(STORAGE_KEY)
   } catch {}
 }

@@ -1,118 +1,118 @@
 // Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
 // search for the position.
-import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '../precision.ts'
-import { prepararMapa, type Visor } from './abrirMapa.ts'
-import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
-import { campo, culpar, decirEstado } from './formulario.ts'
-import { type LugarElegido, prepararLugar } from './lugar.ts'
-import { leerZona, situar, type Zona } from './palabras.ts'
-import { type FormaDeUbicar, type Pasos, prepararPasos } from './pasos.ts'
-import { type PositionSearch, prepararPosicion } from './posicion.ts'
+import { askForPin, DESCRIPTION_TOO_SHORT, enMetros, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
+import { prepareMap, type Visor } from './abrirMapa.ts'
+import { type CampoDeEnlace, prepareLink } from './enlace.ts'
+import { campo, showFieldFault, showStatus } from './formulario.ts'
+import { type ChosenPlace, preparePlace } from './lugar.ts'
+import { describePosition, leerZona, type Zona } from './palabras.ts'
+import { type FormSteps, prepareSteps, type UbicacionWay } from './pasos.ts'
+import { type PositionSearch, preparePosition } from './posicion.ts'
 
 /** Form in which the recipient gives the location, while it is filled in. */
-export class Llenado {
+export class Filling {
   readonly #zona: Zona
-  readonly #lugar: LugarElegido
+  readonly #place: ChosenPlace
   readonly #visor: Visor | undefined
   readonly #enlace: CampoDeEnlace
-  readonly #pasos: Pasos
+  readonly #steps: FormSteps
   readonly #busqueda: PositionSearch
-  readonly #referencia: HTMLInputElement
-  readonly #aproximado = document.querySelector<HTMLInputElement>('#aproximado')!
-  readonly #formulario: HTMLFormElement
-  #reloj: number | undefined
+  readonly #reference: HTMLInputElement
+  readonly #approximate = document.querySelector<HTMLInputElement>('#aproximado')!
+  readonly #form: HTMLFormElement
+  #timer: number | undefined
 
-  constructor(formulario: HTMLFormElement) {
-    this.#formulario = formulario
-    this.#referencia = campo(formulario, 'referencia')!
-    this.#zona = leerZona(formulario)
-    this.#lugar = prepararLugar(formulario, () => this.#alElegir())
-    this.#visor = prepararMapa(this.#lugar, () => this.#actualizar(), this.#zona)
-    this.#enlace = prepararEnlace(this.#lugar)
-    this.#pasos = prepararPasos(formulario, (forma) => this.#alLlegar(forma))
-    this.#busqueda = prepararPosicion(this.#lugar, this.#pasos, () => this.#contar())
-    this.#referencia.addEventListener('input', () => culpar('referencia', ''))
+  constructor(form: HTMLFormElement) {
+    this.#form = form
+    this.#reference = campo(form, 'referencia')!
+    this.#zona = leerZona(form)
+    this.#place = preparePlace(form, () => this.#onChoose())
+    this.#visor = prepareMap(this.#place, () => this.#update(), this.#zona)
+    this.#enlace = prepareLink(this.#place)
+    this.#steps = prepareSteps(form, (forma) => this.#onArrive(forma))
+    this.#busqueda = preparePosition(this.#place, this.#steps, () => this.#scheduleDescription())
+    this.#reference.addEventListener('input', () => showFieldFault('referencia', ''))
     // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
     // server.
-    this.#pasos.empezar(this.#lugar.metodo() || (campo(formulario, 'enlace')!.value ? 'enlace' : ''))
-    this.#actualizar()
+    this.#steps.start(this.#place.method() || (campo(form, 'enlace')!.value ? 'enlace' : ''))
+    this.#update()
   }
 
   /**
    * Shows what is missing, at the place where it is missing.
    * @returns false if nothing is missing
    */
-  queFalta(): boolean {
-    const forma = this.#pasos.forma()
-    if (forma === 'descripcion') return this.#faltaDescripcion()
-    if (forma === 'enlace' && this.#lugar.metodo() !== 'mapa') {
-      const falta = this.#enlace.queFalta() !== ''
-      if (falta) document.getElementById('enlace')!.focus()
-      return falta
+  showMissing(): boolean {
+    const forma = this.#steps.forma()
+    if (forma === 'descripcion') return this.#lacksDescription()
+    if (forma === 'enlace' && this.#place.method() !== 'mapa') {
+      const isLacking = this.#enlace.showMissing() !== ''
+      if (isLacking) document.getElementById('enlace')!.focus()
+      return isLacking
     }
-    if (!this.#lugar.punto()) {
-      const como = this.#conMapa() ? 'Toque su casa en el mapa para poner el pin.' : 'Diga el lugar de otra forma.'
-      decirEstado('envio', `Falta el lugar. ${como}`, 'problema')
+    if (!this.#place.point()) {
+      const como = this.#hasMap() ? 'Toque su casa en el mapa para poner el pin.' : 'Diga el lugar de otra forma.'
+      showStatus('envio', `Falta el lugar. ${como}`, 'problema')
       return true
     }
-    this.#busqueda.parar()
-    if (!this.#lugar.esImprecisa() || this.#aproximado.checked) return false
-    decirEstado('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
-    this.#aproximado.focus()
+    this.#busqueda.stop()
+    if (!this.#place.isImprecise() || this.#approximate.checked) return false
+    showStatus('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    this.#approximate.focus()
     return true
   }
 
-  #faltaDescripcion(): boolean {
-    const falta = this.#referencia.value.trim().length < MINIMO_DE_DESCRIPCION
-    culpar('referencia', falta ? DESCRIPCION_CORTA : '')
-    if (falta) this.#referencia.focus()
-    return falta
+  #lacksDescription(): boolean {
+    const isLacking = this.#reference.value.trim().length < MIN_DESCRIPTION_LENGTH
+    showFieldFault('referencia', isLacking ? DESCRIPTION_TOO_SHORT : '')
+    if (isLacking) this.#reference.focus()
+    return isLacking
   }
 
-  #alElegir() {
-    decirEstado('envio', '')
-    this.#aproximado.checked = false
-    if (this.#lugar.metodo() !== 'gps') this.#busqueda.parar()
-    this.#actualizar()
+  #onChoose() {
+    showStatus('envio', '')
+    this.#approximate.checked = false
+    if (this.#place.method() !== 'gps') this.#busqueda.stop()
+    this.#update()
   }
 
-  #alLlegar(forma: FormaDeUbicar) {
+  #onArrive(forma: UbicacionWay) {
     if (forma === 'enlace') this.#enlace.leer()
-    else if (forma === 'descripcion') this.#lugar.elegir('descripcion')
-    else if (forma === 'mapa' && !this.#lugar.punto()) this.#lugar.elegir('')
-    if (forma === '') this.#busqueda.parar()
-    decirEstado('envio', '')
-    this.#actualizar()
+    else if (forma === 'descripcion') this.#place.choose('descripcion')
+    else if (forma === 'mapa' && !this.#place.point()) this.#place.choose('')
+    if (forma === '') this.#busqueda.stop()
+    showStatus('envio', '')
+    this.#update()
   }
 
   /** Tells whether the page has a map that can be seen. */
-  #conMapa = () => this.#visor !== undefined && !this.#visor.falta()
+  #hasMap = () => this.#visor !== undefined && !this.#visor.missing()
 
-  #actualizar() {
+  #update() {
     // The map may open after the form was sent, when another page is already shown.
-    if (!this.#formulario.isConnected) return
-    const forma = this.#pasos.forma()
-    const senalado = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#lugar.punto() !== undefined)
-    if (senalado) this.#visor?.mostrar()
-    else this.#visor?.ocultar()
-    document.getElementById('impreciso')!.hidden = !senalado || !this.#lugar.esImprecisa()
-    document.getElementById('porque-impreciso')!.textContent = pedirPin(this.#lugar.precision() ?? 0, this.#conMapa())
-    this.#contar()
+    if (!this.#form.isConnected) return
+    const forma = this.#steps.forma()
+    const isPointed = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#place.point() !== undefined)
+    if (isPointed) this.#visor?.show()
+    else this.#visor?.hide()
+    document.getElementById('impreciso')!.hidden = !isPointed || !this.#place.isImprecise()
+    document.getElementById('porque-impreciso')!.textContent = askForPin(this.#place.precision() ?? 0, this.#hasMap())
+    this.#scheduleDescription()
   }
 
   /** Describes the location once the pin has not moved for 500 ms, instead of after every small move. */
-  #contar() {
-    clearTimeout(this.#reloj)
-    this.#reloj = window.setTimeout(() => decirEstado('estado-lugar', this.#describir()), 500)
+  #scheduleDescription() {
+    clearTimeout(this.#timer)
+    this.#timer = window.setTimeout(() => showStatus('estado-lugar', this.#describe()), 500)
   }
 
-  #describir(): string {
-    const punto = this.#lugar.punto()
-    if (!punto || this.#pasos.forma() === '') return ''
-    const precision = this.#lugar.precision()
+  #describe(): string {
+    const point = this.#place.point()
+    if (!point || this.#steps.forma() === '') return ''
+    const precision = this.#place.precision()
     const que =
       precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${enMetros(precision)}, está`
-    const sigue = this.#busqueda.sigue() ? ' Seguimos buscando una mejor…' : ''
-    return `${que} ${situar(punto, this.#zona) || 'donde la ve'}.${sigue}`
+    const searchingText = this.#busqueda.isSearching() ? ' Seguimos buscando una mejor…' : ''
+    return `${que} ${describePosition(point, this.#zona) || 'donde la ve'}.${searchingText}`
   }
 }

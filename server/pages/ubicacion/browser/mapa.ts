@@ -1,36 +1,36 @@
 // Map with its pin. It loads only when the recipient opens it: Leaflet is larger than the rest of the page.
-import { Circle, DivIcon, LatLng, Map as MapaDeLeaflet, Marker, TileLayer } from 'leaflet'
+import { Circle, DivIcon, LatLng, Map as LeafletMap, Marker, TileLayer } from 'leaflet'
 import type { Point } from '../../../platform/maps/point.ts'
 import type { Zona } from './palabras.ts'
 
 type Direccion = 'arriba' | 'abajo' | 'izquierda' | 'derecha'
-export interface MapaInteractivo {
+export interface InteractiveMap {
   /** Shows the chosen location, if any, and its precision in metres as the phone reports it. */
-  mostrar(punto: Point | undefined, precision: number | undefined): void
+  show(point: Point | undefined, precision: number | undefined): void
   paso(direccion: Direccion): void
   /** Requests the map's tiles again. */
-  cargar(): void
+  load(): void
 }
 interface Avisos {
-  alMover(punto: Point): void
+  alMover(point: Point): void
   /** Called when the pin would be put where no tile is visible. */
-  alNoVer(): void
+  onUnseen(): void
   /** Called when the first tile has loaded (true), and when all tiles have failed (false). */
-  alJuzgar(visto: boolean): void
+  onVisibility(isVisible: boolean): void
 }
 
 /** Centre of Guatemala, for a municipality whose centre is unknown. */
-const SIN_CENTRO = { punto: new LatLng(15.6, -90.3), zoom: 7 }
-const ZOOM_DE_MUNICIPIO = 14
-const ZOOM_DE_PUERTA = 17
+const COUNTRY_VIEW = { point: new LatLng(15.6, -90.3), zoom: 7 }
+const MUNICIPIO_ZOOM = 14
+const DOOR_ZOOM = 17
 const PASO_PX = 12
-const PASOS: Record<Direccion, [number, number]> = {
+const STEPS: Record<Direccion, [number, number]> = {
   arriba: [0, -1],
   abajo: [0, 1],
   izquierda: [-1, 0],
   derecha: [1, 0],
 }
-const TECLAS: Record<string, Direccion> = {
+const KEYS: Record<string, Direccion> = {
   ArrowUp: 'arriba',
   ArrowDown: 'abajo',
   ArrowLeft: 'izquierda',
@@ -38,150 +38,150 @@ const TECLAS: Record<string, Direccion> = {
 }
 
 /** Opens the map in its container. */
-export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): MapaInteractivo {
-  const { url = '', atribucion = '' } = contenedor.dataset
-  const centro = zona.centro ? new LatLng(zona.centro.lat, zona.centro.lng) : SIN_CENTRO.punto
-  const mapa = crearMapa(contenedor, centro, zona.centro ? ZOOM_DE_MUNICIPIO : SIN_CENTRO.zoom)
-  const pin = new Marker(centro, { icon: icono(), draggable: true, autoPan: true, keyboard: true }).addTo(mapa)
+export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): InteractiveMap {
+  const { url = '', atribucion: attribution = '' } = container.dataset
+  const centre = zona.centre ? new LatLng(zona.centre.lat, zona.centre.lng) : COUNTRY_VIEW.point
+  const map = createMap(container, centre, zona.centre ? MUNICIPIO_ZOOM : COUNTRY_VIEW.zoom)
+  const pin = new Marker(centre, { icon: createPinIcon(), draggable: true, autoPan: true, keyboard: true }).addTo(map)
   // The circle's radius is the precision of the position. A pin that the recipient moved has no circle.
-  const circulo = new Circle(centro, { radius: 1, interactive: false, className: 'precision' })
-  let donde = centro
-  const poner = (punto: LatLng) => {
-    if (!seVe(mapa, punto)) {
+  const circle = new Circle(centre, { radius: 1, interactive: false, className: 'precision' })
+  let donde = centre
+  const placePin = (point: LatLng) => {
+    if (!seVe(map, point)) {
       pin.setLatLng(donde)
-      return avisos.alNoVer()
+      return avisos.onUnseen()
     }
-    donde = punto
-    circulo.remove()
-    pin.setLatLng(punto)
-    mapa.panInside(punto, { padding: [48, 48] })
-    avisos.alMover(punto)
+    donde = point
+    circle.remove()
+    pin.setLatLng(point)
+    map.panInside(point, { padding: [48, 48] })
+    avisos.alMover(point)
   }
-  const paso = (direccion: Direccion, veces = 1) => {
-    const [x, y] = PASOS[direccion]
-    const { x: px, y: py } = mapa.latLngToContainerPoint(pin.getLatLng())
-    poner(mapa.containerPointToLatLng([px + x * PASO_PX * veces, py + y * PASO_PX * veces]))
+  const paso = (direccion: Direccion, times = 1) => {
+    const [x, y] = STEPS[direccion]
+    const { x: px, y: py } = map.latLngToContainerPoint(pin.getLatLng())
+    placePin(map.containerPointToLatLng([px + x * PASO_PX * times, py + y * PASO_PX * times]))
   }
-  const capa = ponerMosaicos(mapa, url, atribucion, (visto) => {
-    contenedor.classList.toggle('ciego', !visto)
-    avisos.alJuzgar(visto)
+  const tileLayer = addTiles(map, url, attribution, (isVisible) => {
+    container.classList.toggle('ciego', !isVisible)
+    avisos.onVisibility(isVisible)
   })
-  ponerZoom(mapa, contenedor)
-  nombrar(pin)
-  mapa.on('click', ({ latlng }) => poner(latlng.wrap()))
-  pin.on('dragend', () => poner(pin.getLatLng().wrap()))
+  addZoomButtons(map, container)
+  labelPin(pin)
+  map.on('click', ({ latlng }) => placePin(latlng.wrap()))
+  pin.on('dragend', () => placePin(pin.getLatLng().wrap()))
   pin.getElement()!.addEventListener('keydown', (evento) => {
-    const direccion = TECLAS[evento.key]
+    const direccion = KEYS[evento.key]
     if (direccion) paso(direccion, evento.shiftKey ? 5 : 1)
-    else if (evento.key === '+') mapa.setZoomAround(pin.getLatLng(), mapa.getZoom() + 1)
-    else if (evento.key === '-') mapa.setZoomAround(pin.getLatLng(), mapa.getZoom() - 1)
+    else if (evento.key === '+') map.setZoomAround(pin.getLatLng(), map.getZoom() + 1)
+    else if (evento.key === '-') map.setZoomAround(pin.getLatLng(), map.getZoom() - 1)
     else return
     evento.preventDefault()
   })
   return {
-    mostrar(punto, precision) {
+    show(point, precision) {
       // The map has no size while it is hidden, so its size may be outdated.
-      mapa.invalidateSize({ pan: false })
-      if (!punto || donde.equals([punto.lat, punto.lng], 1e-6)) return
-      donde = new LatLng(punto.lat, punto.lng)
+      map.invalidateSize({ pan: false })
+      if (!point || donde.equals([point.lat, point.lng], 1e-6)) return
+      donde = new LatLng(point.lat, point.lng)
       pin.setLatLng(donde)
-      circulo.remove()
-      if (precision === undefined) return void mapa.setView(donde, Math.max(mapa.getZoom(), ZOOM_DE_PUERTA))
-      circulo.setLatLng(donde).setRadius(precision).addTo(mapa)
-      mapa.fitBounds(circulo.getBounds(), { maxZoom: ZOOM_DE_PUERTA })
+      circle.remove()
+      if (precision === undefined) return void map.setView(donde, Math.max(map.getZoom(), DOOR_ZOOM))
+      circle.setLatLng(donde).setRadius(precision).addTo(map)
+      map.fitBounds(circle.getBounds(), { maxZoom: DOOR_ZOOM })
     },
     paso: (direccion) => paso(direccion),
-    cargar() {
-      mapa.invalidateSize({ pan: false })
-      capa.redraw()
+    load() {
+      map.invalidateSize({ pan: false })
+      tileLayer.redraw()
     },
   }
 }
 
-function crearMapa(contenedor: HTMLElement, center: LatLng, zoom: number) {
-  const animado = !matchMedia('(prefers-reduced-motion: reduce)').matches
-  return new MapaDeLeaflet(contenedor, {
+function createMap(container: HTMLElement, center: LatLng, zoom: number) {
+  const isAnimated = !matchMedia('(prefers-reduced-motion: reduce)').matches
+  return new LeafletMap(container, {
     center,
     zoom,
     // The pin handles the keys, not the map. A map that handles the wheel would trap readers who scroll past it.
     keyboard: false,
     scrollWheelZoom: false,
     zoomControl: false,
-    zoomAnimation: animado,
-    fadeAnimation: animado,
-    markerZoomAnimation: animado,
-    inertia: animado,
+    zoomAnimation: isAnimated,
+    fadeAnimation: isAnimated,
+    markerZoomAnimation: isAnimated,
+    inertia: isAnimated,
   })
 }
 
 /** Tells whether a tile is visible at a point. A recipient must not put the pin on a blank map. */
-function seVe(mapa: MapaDeLeaflet, punto: LatLng): boolean {
-  const { x, y } = mapa.latLngToContainerPoint(punto)
-  const { left, top } = mapa.getContainer().getBoundingClientRect()
-  return [...mapa.getContainer().querySelectorAll('.leaflet-tile-loaded')].some((mosaico) => {
-    const caja = mosaico.getBoundingClientRect()
+function seVe(map: LeafletMap, point: LatLng): boolean {
+  const { x, y } = map.latLngToContainerPoint(point)
+  const { left, top } = map.getContainer().getBoundingClientRect()
+  return [...map.getContainer().querySelectorAll('.leaflet-tile-loaded')].some((tile) => {
+    const caja = tile.getBoundingClientRect()
     return left + x >= caja.left && left + x <= caja.right && top + y >= caja.top && top + y <= caja.bottom
   })
 }
 
 /**
  * Adds the tiles to the map.
- * @param alJuzgar called when the first tile has loaded, and when all have failed
+ * @param onVisibility called when the first tile has loaded, and when all have failed
  */
-function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJuzgar: (visto: boolean) => void) {
+function addTiles(map: LeafletMap, url: string, attribution: string, onVisibility: (isVisible: boolean) => void) {
   const texto = document.createElement('span')
-  texto.textContent = atribucion
+  texto.textContent = attribution
   // OpenStreetMap requires a link to its copyright page. For any other provider, the operator configures the credit.
-  const suyo = /openstreetmap/i.test(atribucion)
+  const isOpenStreetMap = /openstreetmap/i.test(attribution)
   const enlace = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${texto.innerHTML}</a>`
-  mapa.attributionControl.setPrefix(false)
-  let visto = false
-  const decir = (ahora: boolean) => {
-    if (ahora !== visto || !ahora) alJuzgar(ahora)
-    visto = ahora
+  map.attributionControl.setPrefix(false)
+  let isVisible = false
+  const reportVisibility = (ahora: boolean) => {
+    if (ahora !== isVisible || !ahora) onVisibility(ahora)
+    isVisible = ahora
   }
   return new TileLayer(url, {
     maxZoom: 19,
-    attribution: suyo ? enlace : texto.innerHTML,
+    attribution: isOpenStreetMap ? enlace : texto.innerHTML,
     // The page sends no referrer, and OpenStreetMap refuses tiles to sites that send none. The origin is enough, and
     // does not contain the token of the page's address.
     referrerPolicy: 'origin',
   })
-    .on('tileload', () => decir(true))
-    .on('load', () => decir(mapa.getContainer().querySelector('.leaflet-tile-loaded') !== null))
-    .addTo(mapa)
+    .on('tileload', () => reportVisibility(true))
+    .on('load', () => reportVisibility(map.getContainer().querySelector('.leaflet-tile-loaded') !== null))
+    .addTo(map)
 }
 
 /** Adds zoom buttons, because Leaflet's own buttons are small links in English. */
-function ponerZoom(mapa: MapaDeLeaflet, contenedor: HTMLElement) {
-  const barra = document.createElement('div')
-  barra.className = 'zoom'
-  for (const [signo, nombre, cambio] of [
+function addZoomButtons(map: LeafletMap, container: HTMLElement) {
+  const zoomBar = document.createElement('div')
+  zoomBar.className = 'zoom'
+  for (const [sign, nombre, change] of [
     ['+', 'Acercar el mapa', 1],
     ['−', 'Alejar el mapa', -1],
   ] as const) {
-    const boton = document.createElement('button')
-    boton.type = 'button'
-    boton.textContent = signo
-    boton.setAttribute('aria-label', nombre)
-    boton.addEventListener('click', () => mapa.setZoom(mapa.getZoom() + cambio))
-    barra.append(boton)
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.textContent = sign
+    button.setAttribute('aria-label', nombre)
+    button.addEventListener('click', () => map.setZoom(map.getZoom() + change))
+    zoomBar.append(button)
   }
   // Events of the zoom buttons stop here. Otherwise a tap on a button would also be a tap on the map.
   for (const tipo of ['click', 'dblclick', 'mousedown', 'pointerdown', 'touchstart']) {
-    barra.addEventListener(tipo, (evento) => evento.stopPropagation())
+    zoomBar.addEventListener(tipo, (evento) => evento.stopPropagation())
   }
-  contenedor.append(barra)
+  container.append(zoomBar)
 }
 
-function icono() {
-  const svg = (nombre: string, atributos: Record<string, string>, ...dentro: Element[]) => {
-    const elemento = document.createElementNS('http://www.w3.org/2000/svg', nombre)
-    for (const [clave, valor] of Object.entries(atributos)) elemento.setAttribute(clave, valor)
-    elemento.append(...dentro)
-    return elemento
+function createPinIcon() {
+  const svg = (nombre: string, attributes: Record<string, string>, ...children: Element[]) => {
+    const element = document.createElementNS('http://www.w3.org/2000/svg', nombre)
+    for (const [clave, valor] of Object.entries(attributes)) element.setAttribute(clave, valor)
+    element.append(...children)
+    return element
   }
-  const dibujo = svg(
+  const drawing = svg(
     'svg',
     { viewBox: '0 0 48 60', width: '48', height: '60', 'aria-hidden': 'true' },
     svg('path', {
@@ -192,7 +192,7 @@ function icono() {
   )
   return new DivIcon({
     className: 'pin',
-    html: dibujo as unknown as HTMLElement,
+    html: drawing as unknown as HTMLElement,
     iconSize: [48, 60],
     iconAnchor: [24, 58],
   })
@@ -201,11 +201,11 @@ function icono() {
 /**
  * Gives the pin a role and a name. Screen readers pass arrow keys only to elements that declare that they handle keys.
  */
-function nombrar(pin: Marker) {
-  const elemento = pin.getElement()!
-  elemento.id = 'pin'
-  elemento.setAttribute('role', 'application')
-  elemento.setAttribute('aria-roledescription', 'pin del mapa')
-  elemento.setAttribute('aria-label', 'Lugar de entrega. Muévalo con las flechas del teclado.')
-  elemento.setAttribute('aria-describedby', 'ayuda-mapa estado-lugar')
+function labelPin(pin: Marker) {
+  const element = pin.getElement()!
+  element.id = 'pin'
+  element.setAttribute('role', 'application')
+  element.setAttribute('aria-roledescription', 'pin del mapa')
+  element.setAttribute('aria-label', 'Lugar de entrega. Muévalo con las flechas del teclado.')
+  element.setAttribute('aria-describedby', 'ayuda-mapa estado-lugar')
 }

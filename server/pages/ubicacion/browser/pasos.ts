@@ -1,64 +1,64 @@
 // The two steps of the form: choosing how to give the location, and giving it.
-import type { Metodo } from './lugar.ts'
+import type { PlaceMethod } from './lugar.ts'
 
 /** Way in which the recipient gives the location; empty while the recipient chooses a way. */
-export type FormaDeUbicar = Metodo
+export type UbicacionWay = PlaceMethod
 
-const TITULOS: Record<Exclude<FormaDeUbicar, ''>, string> = {
+const TITLES: Record<Exclude<UbicacionWay, ''>, string> = {
   gps: '¿Es aquí?',
   mapa: 'Señale su puerta',
   enlace: 'Pegue el enlace',
   descripcion: 'Describa el lugar',
 }
 
-export interface Pasos {
-  forma(): FormaDeUbicar
-  ir(forma: FormaDeUbicar): void
+export interface FormSteps {
+  forma(): UbicacionWay
+  ir(forma: UbicacionWay): void
   /** Shows the step with which the page begins. */
-  empezar(forma: FormaDeUbicar): void
+  start(forma: UbicacionWay): void
 }
 
 /**
  * Shows the parts of one step at a time. Going back in the browser's history returns to the choice.
- * @param alLlegar called after the recipient has gone to a step
+ * @param onArrive called after the recipient has gone to a step
  */
-export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: FormaDeUbicar) => void): Pasos {
+export function prepareSteps(form: HTMLFormElement, onArrive: (forma: UbicacionWay) => void): FormSteps {
   const titulo = document.getElementById('titulo')!
-  let actual: FormaDeUbicar = ''
-  const mostrar = (forma: FormaDeUbicar) => {
+  let actual: UbicacionWay = ''
+  const showStep = (forma: UbicacionWay) => {
     actual = forma
-    for (const parte of formulario.querySelectorAll<HTMLElement>('[data-para]')) {
+    for (const parte of form.querySelectorAll<HTMLElement>('[data-para]')) {
       parte.hidden = !parte.dataset.para!.split(' ').includes(forma || 'elegir')
     }
-    if (forma) titulo.textContent = TITULOS[forma]
+    if (forma) titulo.textContent = TITLES[forma]
   }
-  const llegar = (forma: FormaDeUbicar) => {
-    mostrar(forma)
-    alLlegar(forma)
+  const goToStep = (forma: UbicacionWay) => {
+    showStep(forma)
+    onArrive(forma)
     scrollTo(0, 0)
-    const suyo = { enlace: 'enlace', descripcion: 'referencia' }[forma as string] ?? 'titulo'
-    const donde = forma ? document.getElementById(suyo) : formulario.querySelector<HTMLElement>('h1')
+    const focusId = { enlace: 'enlace', descripcion: 'referencia' }[forma as string] ?? 'titulo'
+    const donde = forma ? document.getElementById(focusId) : form.querySelector<HTMLElement>('h1')
     donde?.focus({ preventScroll: true })
   }
-  const pasos: Pasos = {
+  const steps: FormSteps = {
     forma: () => actual,
     ir(forma) {
       if (forma === actual) return
       if (forma) history.pushState({ forma }, '')
-      llegar(forma)
+      goToStep(forma)
     },
-    empezar: mostrar,
+    start: showStep,
   }
-  formulario.addEventListener('click', ({ target }) => {
+  form.addEventListener('click', ({ target }) => {
     const forma = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
-    if (forma) pasos.ir(forma as FormaDeUbicar)
+    if (forma) steps.ir(forma as UbicacionWay)
   })
   document.getElementById('atras')!.addEventListener('click', () => {
     if (history.state?.forma) history.back()
-    else llegar('')
+    else goToStep('')
   })
   window.addEventListener('popstate', ({ state }) => {
-    if (formulario.isConnected) llegar(state?.forma ?? '')
+    if (form.isConnected) goToStep(state?.forma ?? '')
   })
-  return pasos
+  return steps
 }

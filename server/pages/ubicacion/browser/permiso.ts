@@ -1,7 +1,7 @@
 // Instructions for a recipient whose browser has denied access to the phone's position. They depend on the browser.
 
 /** Browsers by user agent, and the steps that allow the position in each. The first match applies. */
-const NAVEGADORES: readonly [RegExp, readonly string[]][] = [
+const BROWSERS: readonly [RegExp, readonly string[]][] = [
   [
     /WhatsApp|FBA[NV]|Instagram|; wv\)/,
     [
@@ -37,24 +37,24 @@ const NAVEGADORES: readonly [RegExp, readonly string[]][] = [
     ],
   ],
 ]
-const OTRO = [
+const OTHER_BROWSER_STEPS = [
   'Entre a los permisos de esta página, junto a su dirección, y permita la «Ubicación».',
   'Toque «Usar mi ubicación» otra vez.',
 ]
 
 /** Writes into an element why the position is missing and what to tap, step by step. */
-export function explicarPermiso(donde: HTMLElement) {
-  const [, pasos] = NAVEGADORES.find(([cual]) => cual.test(navigator.userAgent)) ?? [undefined, OTRO]
-  const lista = document.createElement('ol')
-  for (const paso of pasos) {
-    const punto = document.createElement('li')
-    punto.textContent = paso
-    lista.append(punto)
+export function explainPermission(donde: HTMLElement) {
+  const [, steps] = BROWSERS.find(([pattern]) => pattern.test(navigator.userAgent)) ?? [undefined, OTHER_BROWSER_STEPS]
+  const stepList = document.createElement('ol')
+  for (const paso of steps) {
+    const stepItem = document.createElement('li')
+    stepItem.textContent = paso
+    stepList.append(stepItem)
   }
-  const porque = document.createElement('p')
-  porque.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
+  const explanation = document.createElement('p')
+  explanation.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
   const si = document.createElement('p')
   si.textContent = 'O diga el lugar de otra forma, aquí abajo.'
   donde.className = 'estado problema'
-  donde.replaceChildren(porque, lista, si)
+  donde.replaceChildren(explanation, stepList, si)
 }

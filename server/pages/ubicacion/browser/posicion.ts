@@ -1,75 +1,75 @@
 // Search for the phone's position.
-import { decirEstado } from './formulario.ts'
-import type { LugarElegido } from './lugar.ts'
-import type { Pasos } from './pasos.ts'
-import { explicarPermiso } from './permiso.ts'
+import { showStatus } from './formulario.ts'
+import type { ChosenPlace } from './lugar.ts'
+import type { FormSteps } from './pasos.ts'
+import { explainPermission } from './permiso.ts'
 
 /** Precision, in metres, that is good enough: the search ends there. */
-const PRECISA_M = 25
+const PRECISE_M = 25
 /** Time to wait for a better position after the first position, in milliseconds. */
-const AFINANDO_MS = 8_000
+const REFINING_MS = 8_000
 
 /** Search for the phone's position. */
 export interface PositionSearch {
   /** Tells whether the search still waits for a better position. */
-  sigue(): boolean
-  parar(): void
+  isSearching(): boolean
+  stop(): void
 }
 
 /**
  * Prepares the button that searches for the phone's position.
- * @param alParar called when the search ends
+ * @param onStop called when the search ends
  */
-export function prepararPosicion(lugar: LugarElegido, pasos: Pasos, alParar: () => void): PositionSearch {
-  const boton = document.querySelector<HTMLButtonElement>('#gps')!
-  let vigilando: number | undefined
-  let corte: number | undefined
-  let mejor = Number.POSITIVE_INFINITY
+export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: () => void): PositionSearch {
+  const button = document.querySelector<HTMLButtonElement>('#gps')!
+  let watchId: number | undefined
+  let stopTimer: number | undefined
+  let bestAccuracy = Number.POSITIVE_INFINITY
   const busqueda: PositionSearch = {
-    sigue: () => vigilando !== undefined,
-    parar() {
-      if (vigilando === undefined) return
-      navigator.geolocation.clearWatch(vigilando)
-      clearTimeout(corte)
-      vigilando = undefined
-      boton.removeAttribute('aria-disabled')
-      decirEstado('estado-gps', '')
-      alParar()
+    isSearching: () => watchId !== undefined,
+    stop() {
+      if (watchId === undefined) return
+      navigator.geolocation.clearWatch(watchId)
+      clearTimeout(stopTimer)
+      watchId = undefined
+      button.removeAttribute('aria-disabled')
+      showStatus('estado-gps', '')
+      onStop()
     },
   }
-  const hallar = ({ coords: { latitude: lat, longitude: lng, accuracy } }: GeolocationPosition) => {
-    if (accuracy < mejor) {
-      if (mejor === Number.POSITIVE_INFINITY) corte = window.setTimeout(busqueda.parar, AFINANDO_MS)
-      mejor = accuracy
-      lugar.elegir('gps', { lat, lng }, accuracy)
-      pasos.ir('gps')
+  const handlePosition = ({ coords: { latitude: lat, longitude: lng, accuracy } }: GeolocationPosition) => {
+    if (accuracy < bestAccuracy) {
+      if (bestAccuracy === Number.POSITIVE_INFINITY) stopTimer = window.setTimeout(busqueda.stop, REFINING_MS)
+      bestAccuracy = accuracy
+      lugar.choose('gps', { lat, lng }, accuracy)
+      steps.ir('gps')
     }
-    if (accuracy <= PRECISA_M) busqueda.parar()
+    if (accuracy <= PRECISE_M) busqueda.stop()
   }
-  const fallar = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
+  const handleFailure = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
     // After a first position, a later error is ignored because it is temporary. Before the first position, the page
     // must report the error.
-    if (mejor < Number.POSITIVE_INFINITY) return
-    busqueda.parar()
-    if (code === PERMISSION_DENIED) explicarPermiso(document.getElementById('estado-gps')!)
-    else decirEstado('estado-gps', POR_QUE[code] ?? POR_QUE[2]!, 'problema')
+    if (bestAccuracy < Number.POSITIVE_INFINITY) return
+    busqueda.stop()
+    if (code === PERMISSION_DENIED) explainPermission(document.getElementById('estado-gps')!)
+    else showStatus('estado-gps', FAILURE_REASONS[code] ?? FAILURE_REASONS[2]!, 'problema')
   }
   if (!window.isSecureContext || !navigator.geolocation) document.getElementById('con-gps')!.hidden = true
-  boton.addEventListener('click', () => {
-    if (vigilando !== undefined) return
-    mejor = Number.POSITIVE_INFINITY
-    boton.setAttribute('aria-disabled', 'true')
-    decirEstado('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
+  button.addEventListener('click', () => {
+    if (watchId !== undefined) return
+    bestAccuracy = Number.POSITIVE_INFINITY
+    button.setAttribute('aria-disabled', 'true')
+    showStatus('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
     // The first position often comes from the mobile antenna. The position from the satellites comes seconds later.
     const como = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
-    vigilando = navigator.geolocation.watchPosition(hallar, fallar, como)
+    watchId = navigator.geolocation.watchPosition(handlePosition, handleFailure, como)
   })
   return busqueda
 }
 
-const OTRA_FORMA = 'O diga el lugar de otra forma, aquí abajo.'
+const OTHER_WAY = 'O diga el lugar de otra forma, aquí abajo.'
 /** Messages by the code of `GeolocationPositionError`. */
-const POR_QUE: Record<number, string> = {
-  2: `El teléfono no encontró su ubicación. Encienda la «Ubicación» (GPS) en los ajustes y toque el botón otra vez. ${OTRA_FORMA}`,
-  3: `El teléfono tardó demasiado. Salga a un lugar abierto y toque el botón otra vez. ${OTRA_FORMA}`,
+const FAILURE_REASONS: Record<number, string> = {
+  2: `El teléfono no encontró su ubicación. Encienda la «Ubicación» (GPS) en los ajustes y toque el botón otra vez. ${OTHER_WAY}`,
+  3: `El teléfono tardó demasiado. Salga a un lugar abierto y toque el botón otra vez. ${OTHER_WAY}`,
 }

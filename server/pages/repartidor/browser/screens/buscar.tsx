@@ -1,47 +1,47 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { codigoDe } from '../codigos.ts'
-import { type Estado, NOMBRES } from '../dominio.ts'
+import { parseGuiaCode } from '../codigos.ts'
+import { ESTADO_NAMES, type Estado } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
 import { ir } from '../hooks.ts'
-import { buscar, contarEstados, type FilaDeReparto, vista } from '../lista.ts'
+import { buscar, countEstados, type DispatchRow, vista } from '../lista.ts'
 import type { Sesion } from '../store/base.ts'
-import { guardarSinDatos } from '../store/guias.ts'
-import { DichoDeFila, recordar, useFilas, useVolverA } from './fila.tsx'
-import { Volver } from './piezas.tsx'
+import { storeWithoutData } from '../store/guias.ts'
+import { RowText, rememberGuia, useReturnFocus, useRows } from './fila.tsx'
+import { BackLink } from './piezas.tsx'
 
 /** Screen that finds a guide on the phone by its words, its code and its state, or opens one by its code. */
-export function Buscar({ sesion }: { sesion: Sesion }) {
-  const filas = useFilas(sesion)
-  const [, redibujar] = useState(0)
-  const [falla, fallar] = useState('')
-  const poner = (cambio: Partial<typeof vista>) => {
-    Object.assign(vista, cambio)
-    fallar('')
-    redibujar((n) => n + 1)
+export function SearchScreen({ sesion }: { sesion: Sesion }) {
+  const rows = useRows(sesion)
+  const [, redraw] = useState(0)
+  const [falla, setFailure] = useState('')
+  const updateView = (change: Partial<typeof vista>) => {
+    Object.assign(vista, change)
+    setFailure('')
+    redraw((n) => n + 1)
   }
   const campo = useRef<HTMLInputElement>(null)
-  const listo = filas !== undefined
+  const listo = rows !== undefined
   useEffect(() => {
     if (listo && !vista.ultima) campo.current!.focus()
   }, [listo])
-  useVolverA(listo)
-  if (!filas) return null
-  const halladas = buscar(filas, vista.busca)
-  const vistas = halladas.filter(({ estado }) => vista.estado === null || estado === vista.estado)
-  const abrir = async (evento: SubmitEvent) => {
+  useReturnFocus(listo)
+  if (!rows) return null
+  const foundRows = buscar(rows, vista.searchText)
+  const vistas = foundRows.filter(({ estado }) => vista.estado === null || estado === vista.estado)
+  const openGuia = async (evento: SubmitEvent) => {
     evento.preventDefault()
-    const guia = codigoDe(vista.busca) ?? (vistas.length === 1 ? vistas[0]!.guia : undefined)
-    if (!guia) return fallar(vistas.length > 1 && vista.busca ? '' : porQueNo(vista.busca))
-    await guardarSinDatos(sesion.repartidor, guia, false)
-    poner({ busca: '' })
-    recordar(guia)
+    const guia = parseGuiaCode(vista.searchText) ?? (vistas.length === 1 ? vistas[0]!.guia : undefined)
+    if (!guia) return setFailure(vistas.length > 1 && vista.searchText ? '' : explainNoGuia(vista.searchText))
+    await storeWithoutData(sesion.repartidor, guia, false)
+    updateView({ searchText: '' })
+    rememberGuia(guia)
     ir(`guia/${guia}`)
   }
   return (
     <>
-      <Volver a="">Inicio</Volver>
+      <BackLink a="">Inicio</BackLink>
       <h1>Buscar</h1>
-      <form onSubmit={abrir} noValidate>
+      <form onSubmit={openGuia} noValidate>
         <label for="guia">Código, nombre o dirección</label>
         <div class="con-boton">
           <input
@@ -52,23 +52,23 @@ export function Buscar({ sesion }: { sesion: Sesion }) {
             autocomplete="off"
             spellcheck={false}
             maxLength={60}
-            value={vista.busca}
-            onInput={({ currentTarget }) => poner({ busca: currentTarget.value })}
+            value={vista.searchText}
+            onInput={({ currentTarget }) => updateView({ searchText: currentTarget.value })}
             {...conFalla('guia', falla)}
           />
           <button type="submit">Abrir</button>
         </div>
         <AvisoDeFalla de="guia">{falla}</AvisoDeFalla>
       </form>
-      <Filtros filas={halladas} alElegir={(estado) => poner({ estado })} />
+      <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
       <p class="suave" role="status">
-        {vistas.length < filas.length && `Se ven ${vistas.length} de ${filas.length}.`}
+        {vistas.length < rows.length && `Se ven ${vistas.length} de ${rows.length}.`}
       </p>
       <ul class="lista">
         {vistas.map((fila) => (
           <li key={fila.guia}>
-            <a id={`g-${fila.guia}`} href={`#/guia/${fila.guia}`} onClick={() => recordar(fila.guia)}>
-              <DichoDeFila fila={fila} />
+            <a id={`g-${fila.guia}`} href={`#/guia/${fila.guia}`} onClick={() => rememberGuia(fila.guia)}>
+              <RowText fila={fila} />
             </a>
           </li>
         ))}
@@ -77,24 +77,24 @@ export function Buscar({ sesion }: { sesion: Sesion }) {
   )
 }
 
-function Filtros({ filas, alElegir }: { filas: readonly FilaDeReparto[]; alElegir: (estado: Estado | null) => void }) {
-  const estados = contarEstados(filas)
+function Filters({ rows, onChoose }: { rows: readonly DispatchRow[]; onChoose: (estado: Estado | null) => void }) {
+  const estados = countEstados(rows)
   if (estados.length < 2 && vista.estado === null) return null
-  const uno = (estado: Estado | null, dicho: string) => (
-    <button type="button" aria-pressed={vista.estado === estado} onClick={() => alElegir(estado)}>
-      {dicho}
+  const filterButton = (estado: Estado | null, label: string) => (
+    <button type="button" aria-pressed={vista.estado === estado} onClick={() => onChoose(estado)}>
+      {label}
     </button>
   )
   return (
     <fieldset class="filtros">
       <legend class="oculto">Por estado</legend>
-      {uno(null, `Todas ${filas.length}`)}
-      {estados.map(([estado, cuantas]) => uno(estado, `${NOMBRES[estado]} ${cuantas}`))}
+      {filterButton(null, `Todas ${rows.length}`)}
+      {estados.map(([estado, count]) => filterButton(estado, `${ESTADO_NAMES[estado]} ${count}`))}
     </fieldset>
   )
 }
 
-function porQueNo(texto: string) {
+function explainNoGuia(texto: string) {
   const largo = texto.replace(/[\s-]/g, '').length
   if (largo === 0) return 'Escriba las 12 letras y números de la etiqueta.'
   if (!/\d/.test(texto)) return 'Nada en la lista dice eso.'

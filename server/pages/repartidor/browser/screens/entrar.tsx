@@ -1,33 +1,35 @@
 import { useState } from 'preact/hooks'
-import { pedirSesion, SinRed } from '../api.ts'
-import { aSolas, enviarAhora } from '../cola.ts'
+import { requestSesion, SinRed } from '../api.ts'
+import { runExclusively, sendNow } from '../cola.ts'
 import { ir } from '../hooks.ts'
-import { entrar } from '../store/limpieza.ts'
-import { Titulo } from './piezas.tsx'
+import { signIn } from '../store/limpieza.ts'
+import { ScreenTitle } from './piezas.tsx'
 
 /**
  * Screen where a courier signs in.
- * @param otraVez name of the courier whose session expired, and whose actions are still on the phone; null for any
+ * @param returningName name of the courier whose session expired, and whose actions are still on the phone; null for any
  *   other sign-in
  * @param pendientes number of unsent actions on the phone
  */
-export function Entrar({ otraVez, pendientes }: { otraVez: string | null; pendientes: number }) {
-  const [falla, fallar] = useState('')
-  const [ocupado, ocupar] = useState(false)
-  const enviar = async (evento: SubmitEvent) => {
+export function SignIn({ returningName, pendientes }: { returningName: string | null; pendientes: number }) {
+  const [falla, setFailure] = useState('')
+  const [isBusy, setIsBusy] = useState(false)
+  const submit = async (evento: SubmitEvent) => {
     evento.preventDefault()
     const codigo = String(new FormData(evento.target as HTMLFormElement).get('codigo')).trim()
-    if (!codigo) return fallar('Escriba el código que le dio la central.')
-    if (ocupado) return
-    ocupar(true)
-    fallar((await abrir(codigo)) ?? '')
-    ocupar(false)
+    if (!codigo) return setFailure('Escriba el código que le dio la central.')
+    if (isBusy) return
+    setIsBusy(true)
+    setFailure((await openSesion(codigo)) ?? '')
+    setIsBusy(false)
   }
   return (
-    <form onSubmit={enviar} noValidate>
-      <Titulo>{otraVez ? 'Entre otra vez' : 'Reparto'}</Titulo>
-      {otraVez && <p>Su sesión venció, {otraVez}. No se perdió nada: lo que hizo se envía en cuanto entre.</p>}
-      {!otraVez && pendientes > 0 && (
+    <form onSubmit={submit} noValidate>
+      <ScreenTitle>{returningName ? 'Entre otra vez' : 'Reparto'}</ScreenTitle>
+      {returningName && (
+        <p>Su sesión venció, {returningName}. No se perdió nada: lo que hizo se envía en cuanto entre.</p>
+      )}
+      {!returningName && pendientes > 0 && (
         <p class="nota">
           Este teléfono guarda {pendientes === 1 ? 'una acción' : `${pendientes} acciones`} sin enviar. Se envían cuando
           entre quien las hizo.
@@ -48,29 +50,29 @@ export function Entrar({ otraVez, pendientes }: { otraVez: string | null; pendie
       <p id="falla-codigo" class="falla" role="alert">
         {falla}
       </p>
-      <button type="submit" class="principal" aria-disabled={ocupado || undefined}>
-        {ocupado ? 'Entrando…' : 'Entrar'}
+      <button type="submit" class="principal" aria-disabled={isBusy || undefined}>
+        {isBusy ? 'Entrando…' : 'Entrar'}
       </button>
     </form>
   )
 }
 
-async function abrir(codigo: string): Promise<string | undefined> {
+async function openSesion(codigo: string): Promise<string | undefined> {
   try {
-    const { status, problema, esperar } = await aSolas(async () => {
-      const respuesta = await pedirSesion(codigo)
+    const { status, problema, esperar } = await runExclusively(async () => {
+      const respuesta = await requestSesion(codigo)
       // The session is stored before any sending may start: a session and its courier change together.
-      if (respuesta.status === 201) await entrar(respuesta.cuerpo)
+      if (respuesta.status === 201) await signIn(respuesta.cuerpo)
       return respuesta
     })
     if (status === 201) {
       navigator.storage?.persist?.().catch(() => {})
-      enviarAhora()
+      sendNow()
       if (location.hash.startsWith('#/entrar')) ir('', true)
       return undefined
     }
     if (status === 401) return 'Ese código no es válido. Revíselo, o pida uno nuevo a la central.'
-    if (status === 429) return `Demasiados intentos. Espere ${minutos(esperar)} y vuelva a probar.`
+    if (status === 429) return `Demasiados intentos. Espere ${minutesText(esperar)} y vuelva a probar.`
     return problema.mensaje ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
   } catch (error) {
     if (error instanceof SinRed) return 'Para entrar hace falta cobertura. Búsquela y pruebe otra vez.'
@@ -78,7 +80,7 @@ async function abrir(codigo: string): Promise<string | undefined> {
   }
 }
 
-const minutos = (ms: number | null) => {
-  const cuantos = Math.max(1, Math.ceil((ms ?? 60_000) / 60_000))
-  return cuantos === 1 ? 'un minuto' : `${cuantos} minutos`
+const minutesText = (ms: number | null) => {
+  const count = Math.max(1, Math.ceil((ms ?? 60_000) / 60_000))
+  return count === 1 ? 'un minuto' : `${count} minutos`
 }

@@ -1,41 +1,45 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import type { MotivoSinFirma, PoliticaDeEvidencia, Relacion } from '../dominio.ts'
-import { evidenciaPara, faltaEvidencia, loQueLleva, pideAparte } from '../evidencia.ts'
-import { AvisoDeFalla, conFalla, useFallas } from '../fallas.tsx'
+import type { MotivoSinFirma, PoliticaDeEvidencia, Relation } from '../dominio.ts'
+import { evidenceFor, evidenceParts, findMissingEvidence, needsOwnEvidence } from '../evidencia.ts'
+import { AvisoDeFalla, conFalla, useFaults } from '../fallas.tsx'
 import { Firma, firmaComoPng } from '../firma.tsx'
-import { type GeoPosition, ir, useDatos, usePosicion } from '../hooks.ts'
+import { type GeoPosition, ir, usePosition, useStoredData } from '../hooks.ts'
 import { metros } from '../lista.ts'
-import { faltaRelacion, type Recibe, recibeDe, recibeElMismo, renombrar, trasRenombrar } from '../puerta.ts'
-import { encolar, imagen as leerImagen } from '../store/acciones.ts'
-import { type Borrador, type ImagenGuardada, type Sesion, sinEspacio } from '../store/base.ts'
-import { borradorDe, guardarBorrador, tirarBorrador } from '../store/borradores.ts'
-import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
-import { SIN_ESPACIO } from './paso.tsx'
-import { horaDe, Pregunta, Titulo, Volver } from './piezas.tsx'
-import { type EnLaPuerta, lasQueVan, leerPuerta, lejosDe, Otras, QuienRecibe } from './puerta.tsx'
+import { afterRename, isSameReceiver, lacksRelation, type Receiver, receiverOf, renameReceiver } from '../puerta.ts'
+import { enqueue, image as readImage } from '../store/acciones.ts'
+import { type EntregaDraft, isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
+import { discardDraft, readDraft, storeDraft } from '../store/borradores.ts'
+import { explainFoto, Fotos, useFotos } from './fotos.tsx'
+import { NO_SPACE } from './paso.tsx'
+import { BackLink, ConfirmDialog, horaDe, ScreenTitle } from './piezas.tsx'
+import { type AtDoor, farDistance, lasQueVan, OtherParcels, ReceiverFields, readDoor } from './puerta.tsx'
 
-const IMPRECISA_M = 100
+const POOR_PRECISION_M = 100
 
 /** Screen of a delivery. */
-export function Entregar({ sesion, guia }: { sesion: Sesion; guia: string }) {
-  const [borrador, poner] = useState<Borrador>()
+export function Deliver({ sesion, guia }: { sesion: Sesion; guia: string }) {
+  const [draft, setDraft] = useState<EntregaDraft>()
   useEffect(() => {
     let vivo = true
-    borradorDe(guia).then((previo) => {
+    readDraft(guia).then((storedDraft) => {
       // A draft from an earlier version of the page may lack newer fields.
-      if (vivo) poner({ ...nuevoBorrador(sesion, guia), ...(previo?.repartidor === sesion.repartidor ? previo : {}) })
+      if (vivo)
+        setDraft({
+          ...createDraft(sesion, guia),
+          ...(storedDraft?.repartidor === sesion.repartidor ? storedDraft : {}),
+        })
     })
     return () => {
       vivo = false
     }
   }, [guia, sesion.repartidor])
-  const puerta = useDatos(() => leerPuerta(sesion.repartidor, guia), guia)
-  return borrador && puerta ? <Formulario sesion={sesion} inicial={borrador} puerta={puerta} /> : null
+  const door = useStoredData(() => readDoor(sesion.repartidor, guia), guia)
+  return draft && door ? <DeliverForm sesion={sesion} initialDraft={draft} door={door} /> : null
 }
 
-const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
+const createDraft = ({ repartidor }: Sesion, guia: string): EntregaDraft => ({
   guia,
   repartidor,
   fotos: [],
@@ -52,262 +56,259 @@ const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
 })
 
 /** Parcel of the delivery that is far from its confirmed place. */
-interface Lejana {
+interface FarParcel {
   guia: string
   /** Words for the confirmed place in the question to the courier. */
   lugar: string
-  distancia: number
+  distance: number
 }
 
 type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'todo' | `nombre-${string}` | `relacion-${string}`
 
 /** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
-const vanCon = (lista: Borrador, puerta: EnLaPuerta) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
+const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : lasQueVan(draft, door))
 
 /** Parcels of the delivery with their policies, the form's parcel first. */
-const paquetesDe = (lista: Borrador, puerta: EnLaPuerta) => [
-  { politica: puerta.politica, elMismo: true },
-  ...vanCon(lista, puerta).map(({ otra, candidata }) => ({
-    politica: candidata.datos.evidencia,
-    elMismo: recibeElMismo(otra, lista),
+const paquetesDe = (draft: EntregaDraft, door: AtDoor) => [
+  { politica: door.politica, isSamePerson: true },
+  ...vanCon(draft, door).map(({ other, candidate }) => ({
+    politica: candidate.datos.evidencia,
+    isSamePerson: isSameReceiver(other, draft),
   })),
 ]
 
 /** Returns what the form lacks, by field. */
-function faltasDe(lista: Borrador, puerta: EnLaPuerta): Partial<Record<Campo, string>> {
-  const faltan: Partial<Record<Campo, string>> = {
-    ...faltaEvidencia(evidenciaPara(paquetesDe(lista, puerta)), lista),
-    ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
+function findSchemaFaults(draft: EntregaDraft, door: AtDoor): Partial<Record<Campo, string>> {
+  const missingFields: Partial<Record<Campo, string>> = {
+    ...findMissingEvidence(evidenceFor(paquetesDe(draft, door)), draft),
+    ...(draft.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
   }
-  for (const { otra, candidata } of vanCon(lista, puerta)) {
-    const elMismo = recibeElMismo(otra, lista)
-    if (pideAparte({ politica: candidata.datos.evidencia, elMismo }))
-      faltan[`nombre-${otra.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
-    if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
-    if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
+  for (const { other, candidate } of vanCon(draft, door)) {
+    const isSamePerson = isSameReceiver(other, draft)
+    if (needsOwnEvidence({ politica: candidate.datos.evidencia, isSamePerson }))
+      missingFields[`nombre-${other.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
+    if (other.nombre?.trim() === '') missingFields[`nombre-${other.guia}`] = 'Escriba quién lo recibió.'
+    if (lacksRelation(other, draft, candidate.isForSamePerson))
+      missingFields[`relacion-${other.guia}`] = 'Elija quién es.'
   }
-  return faltan
+  return missingFields
 }
 
 /** Returns the parcels of the delivery that are far from their confirmed places. */
-function lejanasDe(lista: Borrador, puerta: EnLaPuerta, aqui: GeoPosition['punto']): Lejana[] {
-  if (lista.ocurrido_en) return []
-  const { destinatario } = puerta
-  const otras = vanCon(lista, puerta).map(({ candidata }) => candidata)
-  const lugar = otras.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
+function findFarParcels(draft: EntregaDraft, door: AtDoor, here: GeoPosition['point']): FarParcel[] {
+  if (draft.ocurrido_en) return []
+  const { destinatario } = door
+  const candidates = vanCon(draft, door).map(({ candidate }) => candidate)
+  const lugar = candidates.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
   return [
-    { guia: lista.guia, lugar, punto: puerta.punto },
-    ...otras.map(({ guia, titulo, punto }) => ({ guia, lugar: `lugar de ${titulo}`, punto })),
-  ].flatMap(({ punto, ...una }) => {
-    const distancia = lejosDe(aqui, punto)
-    return distancia === null ? [] : [{ ...una, distancia }]
+    { guia: draft.guia, lugar, point: door.point },
+    ...candidates.map(({ guia, titulo, point }) => ({ guia, lugar: `lugar de ${titulo}`, point })),
+  ].flatMap(({ point, ...parcel }) => {
+    const distance = farDistance(here, point)
+    return distance === null ? [] : [{ ...parcel, distance }]
   })
 }
 
 /** Draft on the screen and in the phone's storage. */
-function useBorrador(inicial: Borrador, decirFalla: (error: unknown) => void) {
-  const [borrador, poner] = useState(inicial)
-  const actual = useRef(inicial)
-  const escribiendo = useRef<Promise<void>>(null)
-  const sucio = useRef(false)
+function useDraft(initialDraft: EntregaDraft, showFailure: (error: unknown) => void) {
+  const [draft, setDraft] = useState(initialDraft)
+  const actual = useRef(initialDraft)
+  const writing = useRef<Promise<void>>(null)
+  const isDirty = useRef(false)
   /** Shows a change on the screen at once, and then stores it. Changes during a write cause only one further write. */
-  const cambiar = (cambio: Partial<Borrador>) => {
-    actual.current = { ...actual.current, ...cambio }
-    poner(actual.current)
-    sucio.current = true
-    escribiendo.current ??= (async () => {
-      while (sucio.current) {
-        sucio.current = false
-        await guardarBorrador(actual.current).catch(decirFalla)
+  const changeDraft = (change: Partial<EntregaDraft>) => {
+    actual.current = { ...actual.current, ...change }
+    setDraft(actual.current)
+    isDirty.current = true
+    writing.current ??= (async () => {
+      while (isDirty.current) {
+        isDirty.current = false
+        await storeDraft(actual.current).catch(showFailure)
       }
-      escribiendo.current = null
+      writing.current = null
     })()
   }
   /** Stores a photo before the screen shows it, so that the photo is never lost. */
-  const agregar = async (nueva: ImagenGuardada) => {
-    const fotos = [...actual.current.fotos, nueva.id]
-    await guardarBorrador({ ...actual.current, fotos }, nueva)
+  const addFoto = async (newImage: StoredImage) => {
+    const fotos = [...actual.current.fotos, newImage.id]
+    await storeDraft({ ...actual.current, fotos }, newImage)
     actual.current = { ...actual.current, fotos }
-    poner(actual.current)
+    setDraft(actual.current)
   }
-  const quitar = async (id: string) => {
-    const fotos = actual.current.fotos.filter((otra) => otra !== id)
+  const removeFoto = async (id: string) => {
+    const fotos = actual.current.fotos.filter((other) => other !== id)
     actual.current = { ...actual.current, fotos }
-    poner(actual.current)
-    await guardarBorrador(actual.current, undefined, id).catch(decirFalla)
+    setDraft(actual.current)
+    await storeDraft(actual.current, undefined, id).catch(showFailure)
   }
   /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
-  const recibir = (nuevo: Recibe) => {
+  const changeReceiver = (nuevo: Receiver) => {
     const { nombre, otras } = actual.current
-    cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
+    changeDraft({ ...nuevo, otras: nuevo.nombre === nombre ? otras : afterRename(otras) })
   }
-  return { borrador, actual, escribiendo, cambiar, agregar, quitar, recibir }
+  return { draft, actual, writing, changeDraft, addFoto, removeFoto, changeReceiver }
 }
-type ConBorrador = ReturnType<typeof useBorrador>
+type DraftHandle = ReturnType<typeof useDraft>
 
-interface PorConfirmar {
+interface ConfirmationOptions {
   sesion: Sesion
-  puerta: EnLaPuerta
+  door: AtDoor
   posicion: GeoPosition
-  fallar: (fallas: Partial<Record<Campo, string>>) => void
+  fail: (fallas: Partial<Record<Campo, string>>) => void
 }
 
 /** Confirmation of the delivery: checks the form, asks about parcels that are far away, and stores the deliveries. */
-function useConfirmacion({ actual, escribiendo }: ConBorrador, { sesion, puerta, posicion, fallar }: PorConfirmar) {
-  const guardando = useRef(false)
-  const [lejanas, preguntarPorLejanas] = useState<Lejana[]>([])
-  const confirmar = (evento: SubmitEvent) => {
+function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posicion, fail }: ConfirmationOptions) {
+  const isSaving = useRef(false)
+  const [farParcels, setFarParcels] = useState<FarParcel[]>([])
+  const confirm = (evento: SubmitEvent) => {
     evento.preventDefault()
-    const faltan = faltasDe(actual.current, puerta)
-    fallar(faltan)
-    if (Object.keys(faltan).length > 0 || guardando.current) return
-    const lejos = lejanasDe(actual.current, puerta, posicion.punto)
-    if (lejos.length > 0) preguntarPorLejanas(lejos)
-    else entregar([])
+    const missingFields = findSchemaFaults(actual.current, door)
+    fail(missingFields)
+    if (Object.keys(missingFields).length > 0 || isSaving.current) return
+    const far = findFarParcels(actual.current, door, posicion.point)
+    if (far.length > 0) setFarParcels(far)
+    else deliver([])
   }
   /**
    * Stores the deliveries, and goes to the next screen.
-   * @param avisadas parcels whose distance the courier was warned of
+   * @param warnedParcels parcels whose distance the courier was warned of
    */
-  const entregar = async (avisadas: readonly Lejana[]) => {
+  const deliver = async (warnedParcels: readonly FarParcel[]) => {
     const ahora = Date.now()
-    const lista = actual.current
-    const { guia } = lista
-    const otras = vanCon(lista, puerta).map(({ otra, candidata }) => ({
-      guia: otra.guia,
-      recibe: recibeDe(otra, lista, candidata.paraElMismo),
-      elMismo: recibeElMismo(otra, lista),
-      politica: candidata.datos.evidencia,
+    const draft = actual.current
+    const { guia } = draft
+    const otherEntregas = vanCon(draft, door).map(({ other, candidate }) => ({
+      guia: other.guia,
+      receiver: receiverOf(other, draft, candidate.isForSamePerson),
+      isSamePerson: isSameReceiver(other, draft),
+      politica: candidate.datos.evidencia,
     }))
-    guardando.current = true
+    isSaving.current = true
     try {
       // The draft must not be written again afterwards, because it would bring back a parcel that is already delivered.
-      await escribiendo.current
-      const entregas = [{ guia, recibe: lista, elMismo: true, politica: puerta.politica }, ...otras].map((una) => ({
-        ...una,
-        avisada: avisadas.find((lejana) => lejana.guia === una.guia)?.distancia ?? null,
-      }))
-      await guardar(sesion, lista, entregas, posicion, ahora)
+      await writing.current
+      const entregas = [{ guia, receiver: draft, isSamePerson: true, politica: door.politica }, ...otherEntregas].map(
+        (parcel) => ({
+          ...parcel,
+          warnedDistance: warnedParcels.find((farParcel) => farParcel.guia === parcel.guia)?.distance ?? null,
+        }),
+      )
+      await storeEntregas(sesion, draft, entregas, posicion, ahora)
       ir(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
     } catch (error) {
-      guardando.current = false
-      fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
+      isSaving.current = false
+      fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
-  return { confirmar, entregar, lejanas, preguntarPorLejanas }
+  return { confirm, deliver, farParcels, setFarParcels }
 }
 
-function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
-  const { guia } = inicial
-  const [fallas, fallar] = useFallas<Campo>()
-  const [preguntando, preguntar] = useState(false)
-  const posicion = usePosicion(true)
-  const decirFalla = (error: unknown) =>
-    fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
-  const conBorrador = useBorrador(inicial, decirFalla)
-  const { borrador, actual, escribiendo, cambiar, agregar, quitar } = conBorrador
-  const { preparando, tomar } = useFotos({
+function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDraft: EntregaDraft; door: AtDoor }) {
+  const { guia } = initialDraft
+  const [fallas, fail] = useFaults<Campo>()
+  const [isAsking, setIsAsking] = useState(false)
+  const posicion = usePosition(true)
+  const showFailure = (error: unknown) =>
+    fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
+  const draftHandle = useDraft(initialDraft, showFailure)
+  const { draft, actual, writing, changeDraft, addFoto, removeFoto } = draftHandle
+  const { preparing, takeFotos } = useFotos({
     guia,
-    cuantas: () => actual.current.fotos.length,
-    agregar,
-    fallar: (causa) => {
-      const dicho = explicarFoto(causa)
-      if (causa === undefined) fallar({})
-      else if (dicho) fallar({ fotos: dicho })
-      else decirFalla(causa)
+    countFotos: () => actual.current.fotos.length,
+    addFoto,
+    fail: (causa) => {
+      const text = explainFoto(causa)
+      if (causa === undefined) fail({})
+      else if (text) fail({ fotos: text })
+      else showFailure(causa)
     },
   })
-  const confirmacion = useConfirmacion(conBorrador, { sesion, puerta, posicion, fallar })
-  const { confirmar, entregar, lejanas, preguntarPorLejanas } = confirmacion
-  const { fotos_minimas } = evidenciaPara(paquetesDe(borrador, puerta))
+  const confirmation = useConfirmation(draftHandle, { sesion, door, posicion, fail })
+  const { confirm, deliver, farParcels, setFarParcels } = confirmation
+  const { fotos_minimas } = evidenceFor(paquetesDe(draft, door))
   return (
-    <form onSubmit={confirmar} noValidate>
-      <Encabezado borrador={borrador} />
+    <form onSubmit={confirm} noValidate>
+      <DeliverHeader draft={draft} />
       <Fotos
         de={fotos_minimas === 10 ? '10' : `${fotos_minimas} a 10`}
-        fotos={borrador.fotos.map((id) => ({ id, leer: async () => (await leerImagen(id))?.blob }))}
-        preparando={preparando}
-        tomar={tomar}
-        quitar={quitar}
+        fotos={draft.fotos.map((id) => ({ id, leer: async () => (await readImage(id))?.blob }))}
+        preparing={preparing}
+        takeFotos={takeFotos}
+        removeFoto={removeFoto}
         falla={fallas.fotos}
       />
-      <Receptor conBorrador={conBorrador} puerta={puerta} fallas={fallas} />
+      <Receptor draftHandle={draftHandle} door={door} fallas={fallas} />
       <label for="descripcion">Nota (si hace falta)</label>
-      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto(conBorrador, 'descripcion')} />
-      {!borrador.ocurrido_en && (
+      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto(draftHandle, 'descripcion')} />
+      {!draft.ocurrido_en && (
         <>
-          <Lugar posicion={posicion} lejos={lejosDe(posicion.punto, puerta.punto)} />
-          <Otras
-            borrador={borrador}
-            puerta={puerta}
-            aqui={posicion.punto}
+          <PositionStatus posicion={posicion} far={farDistance(posicion.point, door.point)} />
+          <OtherParcels
+            draft={draft}
+            door={door}
+            here={posicion.point}
             fallas={fallas}
-            alCambiar={(cambio) => cambiar({ otras: cambio(actual.current.otras) })}
+            onChange={(change) => changeDraft({ otras: change(actual.current.otras) })}
           />
         </>
       )}
-      <button type="button" class="discreto" onClick={() => preguntar(true)}>
+      <button type="button" class="discreto" onClick={() => setIsAsking(true)}>
         Descartar
       </button>
       <div class="barra pegada">
         <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
-        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+        <button type="submit" class="principal" aria-disabled={preparing > 0 || undefined}>
           Confirmar la entrega
         </button>
       </div>
-      {lejanas.length > 0 && (
-        <PreguntaPorLejos
-          lejanas={lejanas}
-          cerrar={() => preguntarPorLejanas([])}
-          alAceptar={() => entregar(lejanas)}
-        />
+      {farParcels.length > 0 && (
+        <FarQuestion farParcels={farParcels} onClose={() => setFarParcels([])} onAccept={() => deliver(farParcels)} />
       )}
-      {preguntando && (
-        <PreguntaPorDescartar guia={guia} escribiendo={() => escribiendo.current} cerrar={() => preguntar(false)} />
-      )}
+      {isAsking && <DiscardQuestion guia={guia} writing={() => writing.current} onClose={() => setIsAsking(false)} />}
     </form>
   )
 }
 
-function Encabezado({ borrador: { guia, ocurrido_en, zona } }: { borrador: Borrador }) {
+function DeliverHeader({ draft: { guia, ocurrido_en, zona } }: { draft: EntregaDraft }) {
   return (
     <>
-      <Volver a={`guia/${guia}`}>
+      <BackLink a={`guia/${guia}`}>
         <span class="codigo">{inGroups(guia)}</span>
-      </Volver>
-      <Titulo>Entregar</Titulo>
+      </BackLink>
+      <ScreenTitle>Entregar</ScreenTitle>
       {ocurrido_en && <p class="nota">Corrige la entrega de las {horaDe(ocurrido_en, zona)}.</p>}
     </>
   )
 }
 
 /** Returns the attributes of an input that writes to a field of the draft. */
-const texto = ({ borrador, cambiar }: ConBorrador, campo: 'documento' | 'descripcion') => ({
-  value: borrador[campo],
-  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
+const texto = ({ draft, changeDraft }: DraftHandle, campo: 'documento' | 'descripcion') => ({
+  value: draft[campo],
+  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => changeDraft({ [campo]: currentTarget.value }),
 })
 
 /** Part of the form about the receiver: name, relation, signature and document, as the merchant needs them. */
-function Receptor(props: { conBorrador: ConBorrador; puerta: EnLaPuerta; fallas: Partial<Record<Campo, string>> }) {
-  const { conBorrador, puerta, fallas } = props
-  const { borrador, actual, cambiar, recibir } = conBorrador
-  const { destinatario } = puerta
-  const { firma, documento } = evidenciaPara(paquetesDe(borrador, puerta))
+function Receptor(props: { draftHandle: DraftHandle; door: AtDoor; fallas: Partial<Record<Campo, string>> }) {
+  const { draftHandle, door, fallas } = props
+  const { draft, actual, changeDraft, changeReceiver } = draftHandle
+  const { destinatario } = door
+  const { firma, documento } = evidenceFor(paquetesDe(draft, door))
   return (
     <>
       <fieldset>
         <legend>Quién recibe</legend>
         <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
-        <QuienRecibe
-          sufijo=""
-          valor={borrador}
+        <ReceiverFields
+          suffix=""
+          valor={draft}
           destinatario={destinatario}
-          oferta={(nombre) => nombre}
-          rotulos={{ nombre: 'Nombre', relacion: 'Quién es', sinRelacion: 'Sin decir' }}
+          offer={(nombre) => nombre}
+          labels={{ nombre: 'Nombre', relacion: 'Quién es', noRelation: 'Sin decir' }}
           fallas={{ nombre: fallas.nombre }}
-          alRenombrar={(nombre) => recibir(renombrar(actual.current, nombre, destinatario))}
-          alRelacionar={(relacion) => cambiar({ relacion })}
-          alSerDestinatario={(nombre) => recibir({ nombre, relacion: 'destinatario' })}
+          onRename={(nombre) => changeReceiver(renameReceiver(actual.current, nombre, destinatario))}
+          onRelation={(relacion) => changeDraft({ relacion })}
+          onDestinatario={(nombre) => changeReceiver({ nombre, relacion: 'destinatario' })}
         />
       </fieldset>
 
@@ -317,14 +318,14 @@ function Receptor(props: { conBorrador: ConBorrador; puerta: EnLaPuerta; fallas:
             Firma <small>({firma === 'obligatoria' ? 'la pide el comercio' : 'si puede'})</small>
           </legend>
           <Firma
-            trazos={borrador.trazos}
-            alFirmar={(trazos) => cambiar(trazos ? { trazos, sin_firma: '' } : { trazos })}
+            strokes={draft.trazos}
+            onSign={(trazos) => changeDraft(trazos ? { trazos, sin_firma: '' } : { trazos })}
           />
-          {firma === 'obligatoria' && !borrador.trazos && (
+          {firma === 'obligatoria' && !draft.trazos && (
             <SinFirma
-              valor={borrador.sin_firma}
+              valor={draft.sin_firma}
               falla={fallas.firma}
-              alElegir={(sin_firma) => cambiar({ sin_firma })}
+              onChoose={(sin_firma) => changeDraft({ sin_firma })}
             />
           )}
         </fieldset>
@@ -341,7 +342,7 @@ function Receptor(props: { conBorrador: ConBorrador; puerta: EnLaPuerta; fallas:
             autocomplete="off"
             maxLength={40}
             {...conFalla('documento', fallas.documento)}
-            {...texto(conBorrador, 'documento')}
+            {...texto(draftHandle, 'documento')}
           />
           <AvisoDeFalla de="documento">{fallas.documento}</AvisoDeFalla>
         </>
@@ -350,17 +351,17 @@ function Receptor(props: { conBorrador: ConBorrador; puerta: EnLaPuerta; fallas:
   )
 }
 
-function PreguntaPorDescartar(props: { guia: string; escribiendo: () => Promise<void> | null; cerrar: () => void }) {
-  const { guia, escribiendo, cerrar } = props
+function DiscardQuestion(props: { guia: string; writing: () => Promise<void> | null; onClose: () => void }) {
+  const { guia, writing, onClose } = props
   return (
-    <Pregunta
+    <ConfirmDialog
       titulo="¿Borrar lo que llenó, con sus fotos?"
       si="Borrar"
       no="Seguir llenando"
-      cerrar={cerrar}
-      alAceptar={async () => {
-        await escribiendo()
-        await tirarBorrador(guia)
+      onClose={onClose}
+      onAccept={async () => {
+        await writing()
+        await discardDraft(guia)
         ir(`guia/${guia}`, true)
       }}
     />
@@ -368,8 +369,8 @@ function PreguntaPorDescartar(props: { guia: string; escribiendo: () => Promise<
 }
 
 /** Reasons for a missing signature that the courier can choose. */
-function SinFirma(props: { valor: string; falla: string | undefined; alElegir: (motivo: string) => void }) {
-  const { valor, falla, alElegir } = props
+function SinFirma(props: { valor: string; falla: string | undefined; onChoose: (motivo: string) => void }) {
+  const { valor, falla, onChoose } = props
   return (
     <>
       <label for="sin-firma">Si no firma, ¿por qué?</label>
@@ -377,12 +378,12 @@ function SinFirma(props: { valor: string; falla: string | undefined; alElegir: (
         id="sin-firma"
         {...conFalla('sin-firma', falla)}
         value={valor}
-        onChange={({ currentTarget }) => alElegir(currentTarget.value)}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
         <option value="">Elija</option>
-        {Object.entries(DESCRIPCIONES_DE_SIN_FIRMA).map(([motivo, dicho]) => (
+        {Object.entries(DESCRIPCIONES_DE_SIN_FIRMA).map(([motivo, text]) => (
           <option key={motivo} value={motivo}>
-            {dicho}
+            {text}
           </option>
         ))}
       </select>
@@ -392,62 +393,63 @@ function SinFirma(props: { valor: string; falla: string | undefined; alElegir: (
 }
 
 /** Question before parcels are handed over far from their confirmed places, with each distance. */
-function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => void; alAceptar: () => void }) {
-  const { lejanas, cerrar, alAceptar } = props
-  const dichas = lejanas.map(({ guia, lugar, distancia }) => ({ guia, dicho: `a ${metros(distancia)} del ${lugar}` }))
-  const titulo = dichas.length === 1 ? `Está ${dichas[0]!.dicho}` : `Está lejos de ${dichas.length} lugares confirmados`
+function FarQuestion(props: { farParcels: readonly FarParcel[]; onClose: () => void; onAccept: () => void }) {
+  const { farParcels, onClose, onAccept } = props
+  const phrases = farParcels.map(({ guia, lugar, distance }) => ({ guia, text: `a ${metros(distance)} del ${lugar}` }))
+  const titulo =
+    phrases.length === 1 ? `Está ${phrases[0]!.text}` : `Está lejos de ${phrases.length} lugares confirmados`
   return (
-    <Pregunta titulo={titulo} si="Entregar aquí" no="Volver" cerrar={cerrar} alAceptar={alAceptar}>
-      {dichas.length > 1 && (
+    <ConfirmDialog titulo={titulo} si="Entregar aquí" no="Volver" onClose={onClose} onAccept={onAccept}>
+      {phrases.length > 1 && (
         <ul>
-          {dichas.map(({ guia, dicho }) => (
+          {phrases.map(({ guia, text }) => (
             <li key={guia}>
-              Está {dicho} <span class="codigo">({inGroups(guia)})</span>
+              Está {text} <span class="codigo">({inGroups(guia)})</span>
             </li>
           ))}
         </ul>
       )}
       <p>Si entrega aquí, la prueba dirá a qué distancia, y que se le avisó.</p>
-    </Pregunta>
+    </ConfirmDialog>
   )
 }
 
 /** Delivery of one parcel, as it enters the queue. */
 interface Entrega {
   guia: string
-  recibe: Recibe
+  receiver: Receiver
   /** True if the form's receiver also receives this parcel. The document and the signature belong to that person. */
-  elMismo: boolean
+  isSamePerson: boolean
   /** Evidence that the merchant needs; undefined if the phone does not know. */
   politica: PoliticaDeEvidencia | undefined
   /** Distance that the courier was warned of, in metres; null without a warning. */
-  avisada: number | null
+  warnedDistance: number | null
 }
 
 /**
  * Stores a delivery for each parcel. Each has its own copies of the images, so that a refused delivery does not hold
  * back others.
  */
-async function guardar(
+async function storeEntregas(
   sesion: Sesion,
-  borrador: Borrador,
+  draft: EntregaDraft,
   entregas: readonly Entrega[],
-  { punto }: GeoPosition,
+  { point }: GeoPosition,
   ahora: number,
 ) {
-  const { fotos, trazos, sin_firma, documento, descripcion, ocurrido_en, lugar } = borrador
+  const { fotos, trazos, sin_firma, documento, descripcion, ocurrido_en, lugar } = draft
   const png = trazos ? await firmaComoPng(trazos) : undefined
-  const tomadas = await Promise.all(entregas.length > 1 ? fotos.map(leerImagen) : [])
-  const imagenes: ImagenGuardada[] = []
-  const copiar = (de: string, blob: Blob, capturado_en: string | null) => {
+  const storedFotos = await Promise.all(entregas.length > 1 ? fotos.map(readImage) : [])
+  const images: StoredImage[] = []
+  const copyImage = (de: string, blob: Blob, capturado_en: string | null) => {
     const id = crypto.randomUUID()
-    imagenes.push({ id, guia: de, blob, capturado_en })
+    images.push({ id, guia: de, blob, capturado_en })
     return { imagen: id }
   }
   const opcional = <C extends string>(campo: C, valor: string) =>
     (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
-  const una = ({ guia, recibe: { nombre, relacion }, elMismo, politica, avisada }: Entrega) => {
-    const lleva = loQueLleva({ politica, elMismo })
+  const parcel = ({ guia, receiver: { nombre, relacion }, isSamePerson, politica, warnedDistance }: Entrega) => {
+    const lleva = evidenceParts({ politica, isSamePerson })
     return {
       repartidor: sesion.repartidor,
       nombre: sesion.nombre,
@@ -457,40 +459,40 @@ async function guardar(
         recibido_por: {
           nombre: nombre.trim(),
           ...(lleva.documento ? opcional('documento', documento) : {}),
-          ...(relacion ? { relacion: relacion as Relacion } : {}),
+          ...(relacion ? { relacion: relacion as Relation } : {}),
         },
         // A corrected delivery keeps its position, because the courier may be elsewhere by now.
-        ...((ocurrido_en ? lugar : punto) ?? {}),
-        ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
+        ...((ocurrido_en ? lugar : point) ?? {}),
+        ...(warnedDistance === null ? {} : { distancia_avisada_m: warnedDistance }),
         ...opcional('descripcion', descripcion),
-        ...(lleva.porque && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
+        ...(lleva.reason && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
         // If the phone does not know what the merchant needs, leaves out `evidencia`.
         ...(politica ? { evidencia: politica } : {}),
       },
       fotos:
-        guia === borrador.guia
+        guia === draft.guia
           ? fotos.map((imagen) => ({ imagen }))
-          : tomadas.flatMap((foto) => (foto ? [copiar(guia, foto.blob, foto.capturado_en)] : [])),
-      firma: png && lleva.firma ? copiar(guia, png, null) : null,
+          : storedFotos.flatMap((foto) => (foto ? [copyImage(guia, foto.blob, foto.capturado_en)] : [])),
+      firma: png && lleva.firma ? copyImage(guia, png, null) : null,
       trazos: png && lleva.firma ? trazos : null,
     }
   }
-  await encolar(entregas.map(una), ahora, ocurrido_en, imagenes)
+  await enqueue(entregas.map(parcel), ahora, ocurrido_en, images)
 }
 
-function Lugar({ posicion: { estado, punto }, lejos }: { posicion: GeoPosition; lejos: number | null }) {
-  const textos = {
+function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPosition; far: number | null }) {
+  const texts = {
     buscando: 'Buscando dónde está…',
     denegada: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
     sin: 'El teléfono no encuentra dónde está: la entrega vale igual, sin el lugar.',
-    lista: punto
-      ? `Lugar anotado, con precisión de unos ${Math.round(punto.precision_m)} m.${punto.precision_m > IMPRECISA_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
+    lista: point
+      ? `Lugar anotado, con precisión de unos ${Math.round(point.precision_m)} m.${point.precision_m > POOR_PRECISION_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
       : '',
   }
   return (
-    <p class={lejos !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
-      {lejos !== null && <strong>Está a {metros(lejos)} del lugar confirmado. </strong>}
-      {textos[estado]}
+    <p class={far !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
+      {far !== null && <strong>Está a {metros(far)} del lugar confirmado. </strong>}
+      {texts[estado]}
     </p>
   )
 }

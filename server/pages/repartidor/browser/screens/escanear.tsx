@@ -1,126 +1,134 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { abrirLector, type CodeScan, codigoDe } from '../codigos.ts'
-import { NOMBRES } from '../dominio.ts'
-import { ir, useDatos } from '../hooks.ts'
-import { filasDeReparto } from '../lista.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
+import { type CodeScan, openReader, parseGuiaCode } from '../codigos.ts'
+import { ESTADO_NAMES } from '../dominio.ts'
+import { ir, useStoredData } from '../hooks.ts'
+import { dispatchRows } from '../lista.ts'
+import { readActions } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
-import { guardarSinDatos, guiasDe } from '../store/guias.ts'
-import { actualizar } from './guia.tsx'
+import { readGuiasOf, storeWithoutData } from '../store/guias.ts'
+import { updateGuia } from './guia.tsx'
 import { Lote } from './lote.tsx'
-import { SIN_ESPACIO } from './paso.tsx'
-import { Titulo, Volver } from './piezas.tsx'
+import { NO_SPACE } from './paso.tsx'
+import { BackLink, ScreenTitle } from './piezas.tsx'
 
-const CADA_MS = 150
-const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
+const SCAN_INTERVAL_MS = 150
+const FOREIGN_CODE = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
 const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
 
 /**
  * Hook that opens the camera and reads codes until the screen closes.
- * @param leida takes a text that was read, and returns true to stop
+ * @param handleText takes a text that was read, and returns true to stop
  */
-function useCamara(lector: Promise<CodeScan>, leida: (texto: string) => boolean, avisar: (aviso: string) => void) {
+function useCamera(
+  lector: Promise<CodeScan>,
+  handleText: (texto: string) => boolean,
+  setNotice: (aviso: string) => void,
+) {
   const video = useRef<HTMLVideoElement>(null)
-  const [sinCamara, faltar] = useState(false)
-  const [luz, poderLuz] = useState<((encendida: boolean) => void) | null>(null)
+  const [hasNoCamera, setHasNoCamera] = useState(false)
+  const [luz, setSwitchLight] = useState<((isLit: boolean) => void) | null>(null)
   useEffect(() => {
     let vivo = true
-    let camara: MediaStream | undefined
-    const mirar = async () => {
+    let camera: MediaStream | undefined
+    const watchVideo = async () => {
       const leer = await lector
       const visor = video.current!
-      avisar('Apunte a las barras o al cuadro de la etiqueta.')
+      setNotice('Apunte a las barras o al cuadro de la etiqueta.')
       while (vivo) {
-        const textos = visor.readyState >= 2 ? await leer(visor).catch(() => []) : []
-        if (!vivo || textos.some(leida)) return
-        await new Promise((resolve) => setTimeout(resolve, CADA_MS))
+        const texts = visor.readyState >= 2 ? await leer(visor).catch(() => []) : []
+        if (!vivo || texts.some(handleText)) return
+        await new Promise((resolve) => setTimeout(resolve, SCAN_INTERVAL_MS))
       }
     }
-    const abrir = async () => {
+    const openCamera = async () => {
       try {
         if (!navigator.mediaDevices) throw new DOMException('', 'NotFoundError')
-        camara = await navigator.mediaDevices.getUserMedia({
+        camera = await navigator.mediaDevices.getUserMedia({
           audio: false,
           video: { facingMode: 'environment', width: { ideal: 1_280 }, height: { ideal: 720 } },
         })
-        if (!vivo) return cerrar()
-        video.current!.srcObject = camara
-        prepararLuz(camara, poderLuz)
+        if (!vivo) return closeCamera()
+        video.current!.srcObject = camera
+        prepareLight(camera, setSwitchLight)
         await video.current!.play()
       } catch (error) {
         if (!vivo) return
-        faltar(true)
-        const negada = error instanceof DOMException && error.name === 'NotAllowedError'
-        return avisar(
-          negada
+        setHasNoCamera(true)
+        const isDenied = error instanceof DOMException && error.name === 'NotAllowedError'
+        return setNotice(
+          isDenied
             ? 'Sin permiso para usar la cámara. Tome una foto de la etiqueta, o escriba la guía en el inicio.'
             : 'No se pudo abrir la cámara. Tome una foto de la etiqueta, o escriba la guía en el inicio.',
         )
       }
-      await mirar().catch(() => vivo && avisar(SIN_LECTOR))
+      await watchVideo().catch(() => vivo && setNotice(SIN_LECTOR))
     }
-    const cerrar = () => {
-      for (const pista of camara?.getTracks() ?? []) pista.stop()
+    const closeCamera = () => {
+      for (const track of camera?.getTracks() ?? []) track.stop()
     }
-    abrir()
+    openCamera()
     return () => {
       vivo = false
-      cerrar()
+      closeCamera()
     }
   }, [])
-  return { video, sinCamara, luz }
+  return { video, hasNoCamera, luz }
 }
 
-/** Screen of the camera. It opens one guide, or (`varias`) collects the guides of a day for one step. */
-export function Escanear({ sesion }: { sesion: Sesion }) {
-  const [aviso, avisar] = useState('Abriendo la cámara…')
-  const [varias, alternar] = useState(false)
-  const [leidas, sumar] = useState<string[]>([])
-  const actual = useRef(varias)
-  actual.current = varias
+/** Screen of the camera. It opens one guide, or (`isCollecting`) collects the guides of a day for one step. */
+export function Scan({ sesion }: { sesion: Sesion }) {
+  const [aviso, setNotice] = useState('Abriendo la cámara…')
+  const [isCollecting, setIsCollecting] = useState(false)
+  const [scannedGuias, setScannedGuias] = useState<string[]>([])
+  const actual = useRef(isCollecting)
+  actual.current = isCollecting
   const lector = useRef<Promise<CodeScan>>(null)
-  lector.current ??= abrirLector()
+  lector.current ??= openReader()
 
-  const leida = (texto: string): boolean => {
-    const guia = codigoDe(texto)
+  const handleText = (texto: string): boolean => {
+    const guia = parseGuiaCode(texto)
     if (!guia) {
-      avisar(AJENO)
+      setNotice(FOREIGN_CODE)
       return false
     }
     if (!actual.current) {
       navigator.vibrate?.(80)
-      guardarSinDatos(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
+      storeWithoutData(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
       return true
     }
-    sumar((antes) => {
+    setScannedGuias((antes) => {
       if (antes.includes(guia)) return antes
       navigator.vibrate?.(80)
-      cargar(sesion.repartidor, guia).then(avisar, () => {
-        sumar((leidas) => leidas.filter((otra) => otra !== guia))
-        avisar(SIN_ESPACIO)
+      addToList(sesion.repartidor, guia).then(setNotice, () => {
+        setScannedGuias((scannedGuias) => scannedGuias.filter((scannedGuia) => scannedGuia !== guia))
+        setNotice(NO_SPACE)
       })
       return [guia, ...antes]
     })
     return false
   }
-  const { video, sinCamara, luz } = useCamara(lector.current, leida, avisar)
+  const { video, hasNoCamera, luz } = useCamera(lector.current, handleText, setNotice)
   return (
     <>
-      <Volver a="">Inicio</Volver>
-      <Titulo>Escanear</Titulo>
-      {!sinCamara && <video ref={video} class="visor" playsInline muted />}
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>Escanear</ScreenTitle>
+      {!hasNoCamera && <video ref={video} class="visor" playsInline muted />}
       <p class="dicho" role="status">
         {aviso}
       </p>
-      {luz && <Luz encender={luz} />}
+      {luz && <Luz switchLight={luz} />}
       <label class="opcion">
-        <input type="checkbox" checked={varias} onChange={({ currentTarget }) => alternar(currentTarget.checked)} />{' '}
+        <input
+          type="checkbox"
+          checked={isCollecting}
+          onChange={({ currentTarget }) => setIsCollecting(currentTarget.checked)}
+        />{' '}
         Cargar varias a la lista
       </label>
-      <LeerDeFoto lector={lector.current} leida={leida} avisar={avisar} />
-      {varias && leidas.length > 0 && <Leidas sesion={sesion} guias={leidas} />}
+      <LeerDeFoto lector={lector.current} handleText={handleText} setNotice={setNotice} />
+      {isCollecting && scannedGuias.length > 0 && <ScannedGuias sesion={sesion} guias={scannedGuias} />}
     </>
   )
 }
@@ -128,22 +136,22 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
 /** Button that reads the codes of a photo, for phones whose camera the page cannot open. */
 function LeerDeFoto(props: {
   lector: Promise<CodeScan>
-  leida: (texto: string) => boolean
-  avisar: (aviso: string) => void
+  handleText: (texto: string) => boolean
+  setNotice: (aviso: string) => void
 }) {
-  const { lector, leida, avisar } = props
-  const leerFoto = async (entrada: HTMLInputElement) => {
-    const [foto] = entrada.files ?? []
-    entrada.value = ''
+  const { lector, handleText, setNotice } = props
+  const leerFoto = async (input: HTMLInputElement) => {
+    const [foto] = input.files ?? []
+    input.value = ''
     if (!foto) return
-    avisar('Leyendo la foto…')
+    setNotice('Leyendo la foto…')
     try {
       const leer = await lector
-      const textos = await leer(await createImageBitmap(foto))
-      if (textos.length === 0) return avisar('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
-      textos.some(leida)
+      const texts = await leer(await createImageBitmap(foto))
+      if (texts.length === 0) return setNotice('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
+      texts.some(handleText)
     } catch {
-      avisar(SIN_LECTOR)
+      setNotice(SIN_LECTOR)
     }
   }
   return (
@@ -164,60 +172,60 @@ function LeerDeFoto(props: {
  * Adds a parcel to the list. The code is on the phone before the server is asked for the guide.
  * @returns the message for the courier
  */
-async function cargar(repartidor: string, guia: string): Promise<string> {
-  await guardarSinDatos(repartidor, guia, false)
+async function addToList(repartidor: string, guia: string): Promise<string> {
+  await storeWithoutData(repartidor, guia, false)
   // Without coverage, `refrescar.ts` fetches the guide as soon as coverage returns.
-  void actualizar(repartidor, guia)
+  void updateGuia(repartidor, guia)
   return `${inGroups(guia)} en la lista.`
 }
 
 /** Guides that were scanned so far, the last first, and the steps for all of them. */
-function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
-  const filas = useDatos(async () => {
-    const [guardadas, acciones] = await Promise.all([guiasDe(sesion.repartidor), leerAcciones()])
-    const porGuia = new Map(filasDeReparto(guardadas, acciones).map((fila) => [fila.guia, fila]))
-    return guias.flatMap((guia) => porGuia.get(guia) ?? [])
+function ScannedGuias({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
+  const rows = useStoredData(async () => {
+    const [storedGuias, actions] = await Promise.all([readGuiasOf(sesion.repartidor), readActions()])
+    const rowsByGuia = new Map(dispatchRows(storedGuias, actions).map((fila) => [fila.guia, fila]))
+    return guias.flatMap((guia) => rowsByGuia.get(guia) ?? [])
   }, guias.join())
   return (
     <>
       <ul class="lista">
-        {filas?.map(({ guia, titulo, estado }) => (
+        {rows?.map(({ guia, titulo, estado }) => (
           <li key={guia}>
             <a href={`#/guia/${guia}`}>
               <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
-              {estado && <small>{NOMBRES[estado]}</small>}
+              {estado && <small>{ESTADO_NAMES[estado]}</small>}
             </a>
           </li>
         ))}
       </ul>
-      <Lote sesion={sesion} filas={filas ?? []} dice={guias.length === 1 ? '1 guía' : `${guias.length} guías`} />
+      <Lote sesion={sesion} rows={rows ?? []} dice={guias.length === 1 ? '1 guía' : `${guias.length} guías`} />
     </>
   )
 }
 
 type ConLuz = MediaTrackConstraintSet & { torch?: boolean }
 
-function prepararLuz(camara: MediaStream, poder: (encender: () => (encendida: boolean) => void) => void) {
-  const [pista] = camara.getVideoTracks()
-  const { torch } = (pista?.getCapabilities?.() ?? {}) as { torch?: boolean }
-  if (!pista || !torch) return
-  poder(() => (encendida) => {
-    pista.applyConstraints({ advanced: [{ torch: encendida } as ConLuz] }).catch(() => {})
+function prepareLight(camera: MediaStream, setSwitch: (switchLight: () => (isLit: boolean) => void) => void) {
+  const [track] = camera.getVideoTracks()
+  const { torch } = (track?.getCapabilities?.() ?? {}) as { torch?: boolean }
+  if (!track || !torch) return
+  setSwitch(() => (isLit) => {
+    track.applyConstraints({ advanced: [{ torch: isLit } as ConLuz] }).catch(() => {})
   })
 }
 
-function Luz({ encender }: { encender: (encendida: boolean) => void }) {
-  const [encendida, poner] = useState(false)
+function Luz({ switchLight }: { switchLight: (isLit: boolean) => void }) {
+  const [isLit, setIsLit] = useState(false)
   return (
     <button
       type="button"
-      aria-pressed={encendida}
+      aria-pressed={isLit}
       onClick={() => {
-        poner(!encendida)
-        encender(!encendida)
+        setIsLit(!isLit)
+        switchLight(!isLit)
       }}
     >
-      {encendida ? 'Apagar la luz' : 'Encender la luz'}
+      {isLit ? 'Apagar la luz' : 'Encender la luz'}
     </button>
   )
 }

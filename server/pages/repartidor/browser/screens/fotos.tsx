@@ -1,63 +1,63 @@
 import { useEffect, useState } from 'preact/hooks'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
-import { achicarFoto, FotoIlegible } from '../fotos.ts'
-import { horaDeFoto } from '../hora.ts'
-import type { ImagenGuardada } from '../store/base.ts'
+import { shrinkFoto, UnreadableFoto } from '../fotos.ts'
+import { fotoTime } from '../hora.ts'
+import type { StoredImage } from '../store/base.ts'
 
-const MAXIMO = 10
+const MAX_FOTOS = 10
 
 /** Photo on the screen; `leer` returns its image. */
-export interface FotoTomada {
+export interface TakenFoto {
   id: string
   leer: () => Promise<Blob | undefined>
 }
 
-interface Tomar {
+interface TakeFotosOptions {
   guia: string
   /** Returns the current number of photos. */
-  cuantas: () => number
+  countFotos: () => number
   /** Stores a photo. */
-  agregar: (foto: ImagenGuardada) => Promise<void> | void
+  addFoto: (foto: StoredImage) => Promise<void> | void
   /** Shows why there is no photo; undefined clears the message. */
-  fallar: (causa: unknown) => void
+  fail: (causa: unknown) => void
 }
 
 /**
- * Takes photos and reduces their size, one after another. `preparando` is the number of photos that are not ready yet.
+ * Takes photos and reduces their size, one after another. `preparing` is the number of photos that are not ready yet.
  */
-export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
-  const [preparando, preparar] = useState(0)
-  const tomar = async (entrada: HTMLInputElement) => {
-    const archivos = [...(entrada.files ?? [])]
-    entrada.value = ''
-    fallar(undefined)
-    preparar((n) => n + archivos.length)
+export function useFotos({ guia, countFotos, addFoto, fail }: TakeFotosOptions) {
+  const [preparing, setPreparing] = useState(0)
+  const takeFotos = async (input: HTMLInputElement) => {
+    const archivos = [...(input.files ?? [])]
+    input.value = ''
+    fail(undefined)
+    setPreparing((n) => n + archivos.length)
     for (const archivo of archivos) {
       try {
-        const [blob, capturado_en] = [await achicarFoto(archivo), await horaDeFoto(archivo)]
-        if (cuantas() < MAXIMO) await agregar({ id: crypto.randomUUID(), guia, blob, capturado_en })
+        const [blob, capturado_en] = [await shrinkFoto(archivo), await fotoTime(archivo)]
+        if (countFotos() < MAX_FOTOS) await addFoto({ id: crypto.randomUUID(), guia, blob, capturado_en })
       } catch (causa) {
-        fallar(causa)
+        fail(causa)
       }
-      preparar((n) => n - 1)
+      setPreparing((n) => n - 1)
     }
   }
-  return { preparando, tomar }
+  return { preparing, takeFotos }
 }
 
 /** Returns the message for the courier about a photo that cannot be used; undefined for any other error. */
-export const explicarFoto = (causa: unknown) => (causa instanceof FotoIlegible ? causa.message : undefined)
+export const explainFoto = (causa: unknown) => (causa instanceof UnreadableFoto ? causa.message : undefined)
 
 /** Field for up to 10 photos. */
 export function Fotos(props: {
   de: string
-  fotos: readonly FotoTomada[]
-  preparando: number
-  tomar: (entrada: HTMLInputElement) => void
-  quitar: (id: string) => void
+  fotos: readonly TakenFoto[]
+  preparing: number
+  takeFotos: (input: HTMLInputElement) => void
+  removeFoto: (id: string) => void
   falla?: string | undefined
 }) {
-  const { de, fotos, preparando, tomar, quitar, falla } = props
+  const { de, fotos, preparing, takeFotos, removeFoto, falla } = props
   return (
     <fieldset>
       <legend>
@@ -65,10 +65,10 @@ export function Fotos(props: {
       </legend>
       <ul class="fotos">
         {fotos.map(({ id, leer }, i) => (
-          <Foto key={id} leer={leer} numero={i + 1} alQuitar={() => quitar(id)} />
+          <Foto key={id} leer={leer} numero={i + 1} onRemove={() => removeFoto(id)} />
         ))}
       </ul>
-      {fotos.length < MAXIMO && (
+      {fotos.length < MAX_FOTOS && (
         <label class="boton">
           <input
             class="oculto"
@@ -76,28 +76,28 @@ export function Fotos(props: {
             accept="image/*"
             capture="environment"
             {...conFalla('fotos', falla)}
-            onChange={({ currentTarget }) => tomar(currentTarget)}
+            onChange={({ currentTarget }) => takeFotos(currentTarget)}
           />
           {fotos.length === 0 ? 'Tomar foto' : 'Otra foto'}
         </label>
       )}
       <AvisoDeFalla de="fotos">{falla}</AvisoDeFalla>
       <p class="suave" role="status">
-        {preparando > 0 && 'Preparando la foto…'}
+        {preparing > 0 && 'Preparando la foto…'}
       </p>
     </fieldset>
   )
 }
 
-function Foto({ leer, numero, alQuitar }: { leer: FotoTomada['leer']; numero: number; alQuitar: () => void }) {
-  const [direccion, poner] = useState<string>()
+function Foto({ leer, numero, onRemove }: { leer: TakenFoto['leer']; numero: number; onRemove: () => void }) {
+  const [direccion, setImageUrl] = useState<string>()
   useEffect(() => {
     let url: string | undefined
     let vivo = true
     leer().then((blob) => {
       if (!blob || !vivo) return
       url = URL.createObjectURL(blob)
-      poner(url)
+      setImageUrl(url)
     })
     return () => {
       vivo = false
@@ -107,7 +107,7 @@ function Foto({ leer, numero, alQuitar }: { leer: FotoTomada['leer']; numero: nu
   return (
     <li>
       {direccion && <img src={direccion} alt={`Foto ${numero}`} />}
-      <button type="button" onClick={alQuitar} aria-label={`Quitar la foto ${numero}`}>
+      <button type="button" onClick={onRemove} aria-label={`Quitar la foto ${numero}`}>
         Quitar
       </button>
     </li>

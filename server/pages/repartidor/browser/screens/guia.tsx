@@ -2,119 +2,123 @@ import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { leerGuia } from '../api.ts'
 import {
+  decisionWords,
+  ESTADO_NAMES,
   type Estado,
   type EstadoSiguiente,
-  esEstadoFinal,
-  NOMBRES,
-  PASOS,
-  posiblesDe,
-  queSeDecidio,
-  repartirPasos,
-  rutaDe,
+  isFinalEstado,
+  possibleSteps,
+  STEP_LABELS,
+  splitSteps,
+  stepPath,
 } from '../dominio.ts'
-import { ir, useDatos } from '../hooks.ts'
-import { type Prevision, previsto } from '../previsto.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import type { Accion, Sesion } from '../store/base.ts'
-import { guardarGuias, guardarSinAsignar, guardarSinDatos, guiaDe, soltarGuia } from '../store/guias.ts'
-import { AvisarALaCentral, hace, Titulo, Volver } from './piezas.tsx'
+import { ir, useStoredData } from '../hooks.ts'
+import { type Prevision, predict } from '../previsto.ts'
+import { readActions } from '../store/acciones.ts'
+import type { CourierAction, Sesion } from '../store/base.ts'
+import { readGuiaOf, releaseGuia, storeGuias, storeUnassigned, storeWithoutData } from '../store/guias.ts'
+import { BackLink, CallCentral, ScreenTitle, timeAgo } from './piezas.tsx'
 import { Vista } from './view.tsx'
 
 /** Screen of a guide. */
 export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const yo = sesion.repartidor
-  const [sinRespuesta, decir] = useState(false)
-  const leido = useDatos(async () => {
-    const [guardada, acciones] = await Promise.all([guiaDe(yo, guia), leerAcciones()])
-    const deEsta = acciones.filter((una) => una.guia === guia)
-    return { guardada, prevision: previsto(guardada ?? { guia, datos: null }, deEsta), deEsta }
+  const [hasNoResponse, setHasNoResponse] = useState(false)
+  const leido = useStoredData(async () => {
+    const [storedGuia, actions] = await Promise.all([readGuiaOf(yo, guia), readActions()])
+    const guiaActions = actions.filter((action) => action.guia === guia)
+    return { storedGuia, prevision: predict(storedGuia ?? { guia, datos: null }, guiaActions), guiaActions }
   }, guia)
   // Sent actions may have changed which data the courier may see, so the guide is fetched again.
-  const enviadas = leido?.deEsta.filter(({ situacion }) => situacion === 'enviada').length ?? 0
+  const sentCount = leido?.guiaActions.filter(({ situacion }) => situacion === 'enviada').length ?? 0
   useEffect(() => {
     let vivo = true
-    actualizar(yo, guia).then((bien) => vivo && decir(!bien))
+    updateGuia(yo, guia).then((bien) => vivo && setHasNoResponse(!bien))
     return () => {
       vivo = false
     }
-  }, [yo, guia, enviadas])
+  }, [yo, guia, sentCount])
   if (!leido) return null
-  const { guardada, prevision, deEsta } = leido
-  const datos = guardada?.datos ?? null
-  const detenida = deEsta.find(({ situacion }) => situacion === 'atencion')
-  const terminada = datos ? null : finDe(deEsta)
+  const { storedGuia, prevision, guiaActions } = leido
+  const datos = storedGuia?.datos ?? null
+  const stoppedAction = guiaActions.find(({ situacion }) => situacion === 'atencion')
+  const terminada = datos ? null : finDe(guiaActions)
   const estado = terminada ?? prevision.estado
-  const desconocida = !datos && !terminada && guardada?.desconocida
-  const sinAsignar = !datos && !terminada && guardada?.sinAsignar
+  const isUnknown = !datos && !terminada && storedGuia?.desconocida
+  const isUnassigned = !datos && !terminada && storedGuia?.sinAsignar
   return (
     <>
-      <Volver a="">Inicio</Volver>
-      <Titulo>
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>
         <span class="codigo">{inGroups(guia)}</span>
-      </Titulo>
+      </ScreenTitle>
       <p class="estado">
         {estado
-          ? NOMBRES[estado]
-          : desconocida
+          ? ESTADO_NAMES[estado]
+          : isUnknown
             ? 'No existe'
-            : sinAsignar
+            : isUnassigned
               ? 'No la tiene asignada'
               : 'Sin datos todavía'}
-        {prevision.porEnviar && ' (por enviar)'}
+        {prevision.isUnsent && ' (por enviar)'}
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
       {datos?.etiqueta_desactualizada && <p class="nota">La etiqueta puede ser vieja: valen los datos de aquí.</p>}
-      {datos?.decision && <p class="nota">{queSeDecidio(datos.decision)}</p>}
-      {detenida && (
+      {datos?.decision && <p class="nota">{decisionWords(datos.decision)}</p>}
+      {stoppedAction && (
         <p class="nota mal">
-          El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.orden}`}>Vea por qué</a>
         </p>
       )}
-      {datos && !esEstadoFinal(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
-      {desconocida && (
+      {datos && !isFinalEstado(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
+      {isUnknown && (
         <>
           <p>El servicio no conoce esta guía. Revise la etiqueta y escanéela otra vez.</p>
-          <button type="button" onClick={() => soltarGuia(guia).then(() => ir('', true))}>
+          <button type="button" onClick={() => releaseGuia(guia).then(() => ir('', true))}>
             Quitar de la lista
           </button>
         </>
       )}
-      {sinAsignar && (
+      {isUnassigned && (
         <p class="nota">
-          Se abre cuando la central se la asigne. <AvisarALaCentral />
+          Se abre cuando la central se la asigne. <CallCentral />
         </p>
       )}
-      {!datos && !terminada && !desconocida && !sinAsignar && (
+      {!datos && !terminada && !isUnknown && !isUnassigned && (
         <p class="nota">
-          {sinRespuesta
+          {hasNoResponse
             ? 'Sin cobertura no se ve el destino. Puede anotar lo que hizo: se enviará con su hora. Si no la llevaba ya, registre antes que la recoge o que sale a ruta.'
             : 'Buscando los datos…'}
         </p>
       )}
-      {datos && guardada && sinRespuesta && <p class="suave">Datos de {hace(guardada.leida)}, sin cobertura ahora.</p>}
-      {!terminada && !desconocida && !sinAsignar && (datos || sinRespuesta) && (
-        <Pasos guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
+      {datos && storedGuia && hasNoResponse && (
+        <p class="suave">Datos de {timeAgo(storedGuia.leida)}, sin cobertura ahora.</p>
+      )}
+      {!terminada && !isUnknown && !isUnassigned && (datos || hasNoResponse) && (
+        <Steps guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
       )}
     </>
   )
 }
 
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
-export function finDe(acciones: readonly Accion[]): Estado | null {
-  const hecha = acciones.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
-  return hecha && esEstadoFinal(hecha) && acciones.every(({ situacion }) => situacion === 'enviada') ? hecha : null
+export function finDe(actions: readonly CourierAction[]): Estado | null {
+  const lastApplied = actions.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
+  return lastApplied && isFinalEstado(lastApplied) && actions.every(({ situacion }) => situacion === 'enviada')
+    ? lastApplied
+    : null
 }
 
 /**
  * Fetches a guide from the server.
  * @returns false if the server gave no usable response
  */
-export async function actualizar(repartidor: string, guia: string): Promise<boolean> {
+export async function updateGuia(repartidor: string, guia: string): Promise<boolean> {
   try {
-    const { status, cuerpo, servidor } = await leerGuia(guia)
-    if (status === 200) await guardarGuias(repartidor, [cuerpo], servidor)
-    if (status === 404) await guardarSinDatos(repartidor, guia, true)
-    if (status === 403) await guardarSinAsignar(repartidor, guia)
+    const { status, cuerpo, serverTime } = await leerGuia(guia)
+    if (status === 200) await storeGuias(repartidor, [cuerpo], serverTime)
+    if (status === 404) await storeWithoutData(repartidor, guia, true)
+    if (status === 403) await storeUnassigned(repartidor, guia)
     return status === 200 || status === 404 || status === 403
   } catch {
     return false
@@ -125,42 +129,42 @@ export async function actualizar(repartidor: string, guia: string): Promise<bool
  * Steps that the guide allows. The frequent steps are in a bar at the bottom, within reach of the thumb. Steps that end
  * the parcel's way to its recipient are apart.
  */
-function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
-  const { pasos, final, suya } = prevision
+function Steps({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
+  const { steps, final, isOwn } = prevision
   if (final) return <p class="suave">Esta guía ya terminó.</p>
-  const posibles = posiblesDe(pasos, confirmada)
-  const { aMano, otros, peligrosos } = repartirPasos(posibles)
-  const enlace = (paso: EstadoSiguiente, clase: string) => (
-    <a key={paso.estado} class={clase} href={`#/${rutaDe(guia, paso)}`}>
-      {PASOS[paso.estado]}
+  const possible = possibleSteps(steps, confirmada)
+  const { handySteps, otherSteps, dangerousSteps } = splitSteps(possible)
+  const enlace = (paso: EstadoSiguiente, className: string) => (
+    <a key={paso.estado} class={className} href={`#/${stepPath(guia, paso)}`}>
+      {STEP_LABELS[paso.estado]}
     </a>
   )
   return (
     <>
-      {posibles.length < pasos.length && (
+      {possible.length < steps.length && (
         <p class="nota">
-          No puede salir a ruta: falta confirmar el lugar. <AvisarALaCentral />
+          No puede salir a ruta: falta confirmar el lugar. <CallCentral />
         </p>
       )}
-      {(otros.length > 0 || suya) && (
+      {(otherSteps.length > 0 || isOwn) && (
         <nav class="pasos" aria-label="Otras cosas que hizo">
-          {otros.map((paso) => enlace(paso, 'boton'))}
-          {suya && (
+          {otherSteps.map((paso) => enlace(paso, 'boton'))}
+          {isOwn && (
             <a class="discreto" href={`#/guia/${guia}/nota`}>
               Anotar algo
             </a>
           )}
         </nav>
       )}
-      {peligrosos.length > 0 && (
+      {dangerousSteps.length > 0 && (
         <nav class="pasos apartados" aria-label="Si ya no se entrega">
           <h2>Si ya no se entrega</h2>
-          {peligrosos.map((paso) => enlace(paso, 'boton peligro'))}
+          {dangerousSteps.map((paso) => enlace(paso, 'boton peligro'))}
         </nav>
       )}
-      {aMano.length > 0 && (
+      {handySteps.length > 0 && (
         <nav class="barra pegada" aria-label="Qué hizo">
-          {aMano.map((paso, i) => enlace(paso, i === 0 ? 'boton principal' : 'boton'))}
+          {handySteps.map((paso, i) => enlace(paso, i === 0 ? 'boton principal' : 'boton'))}
         </nav>
       )}
     </>

@@ -1,56 +1,56 @@
 import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { type Estado, HECHOS, NOMBRES } from '../dominio.ts'
-import { useDatos } from '../hooks.ts'
-import { aparteHoy, esSuya } from '../lista.ts'
+import { DONE_LABELS, ESTADO_NAMES, type Estado } from '../dominio.ts'
+import { useStoredData } from '../hooks.ts'
+import { isCarried, partToday } from '../lista.ts'
 import type { Sesion } from '../store/base.ts'
-import { guiaDe } from '../store/guias.ts'
-import { leerFilas } from './fila.tsx'
-import { Titulo } from './piezas.tsx'
+import { readGuiaOf } from '../store/guias.ts'
+import { readRows } from './fila.tsx'
+import { ScreenTitle } from './piezas.tsx'
 
 /** Screen after a step: confirms that the step is stored, shows whether it was sent, and leads to the next guide. */
-export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
-  const { sesion, guia, estado, cuantas } = props
+export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado; entregaCount: number }) {
+  const { sesion, guia, estado, entregaCount } = props
   const yo = sesion.repartidor
-  const leido = useDatos(async () => {
-    const { acciones, filas } = await leerFilas(yo)
-    const siguiente = filas.find(
+  const leido = useStoredData(async () => {
+    const { actions, rows } = await readRows(yo)
+    const nextRow = rows.find(
       (fila) =>
         fila.guia !== guia &&
-        esSuya(fila) &&
-        aparteHoy(fila) === null &&
-        fila.pasos.some((paso) => paso.estado === tras(estado)),
+        isCarried(fila) &&
+        partToday(fila) === null &&
+        fila.steps.some((paso) => paso.estado === stepAfter(estado)),
     )
-    const deEsta = acciones.filter((una) => una.guia === guia)
-    const ultima = deEsta.findLast((una) => una.estado === estado)
-    return { siguiente, ultima, detenida: deEsta.find(({ situacion }) => situacion === 'atencion') }
+    const guiaActions = actions.filter((action) => action.guia === guia)
+    const ultima = guiaActions.findLast((action) => action.estado === estado)
+    return { nextRow, ultima, stoppedAction: guiaActions.find(({ situacion }) => situacion === 'atencion') }
   }, guia)
-  const nombre = useNombre(yo, guia)
+  const nombre = useDestinatarioName(yo, guia)
   if (!leido) return null
-  const { siguiente, ultima, detenida } = leido
+  const { nextRow, ultima, stoppedAction } = leido
   return (
     <>
       <p class="palomita" aria-hidden="true">
         ✓
       </p>
-      <Titulo>
-        {HECHOS[estado]}
-        {cuantas > 1 && `: ${cuantas} guías`}
-      </Titulo>
+      <ScreenTitle>
+        {DONE_LABELS[estado]}
+        {entregaCount > 1 && `: ${entregaCount} guías`}
+      </ScreenTitle>
       {nombre && <p class="destinatario">{nombre}</p>}
       <p>
-        {cuantas > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
+        {entregaCount > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
         <a class="codigo" href={`#/guia/${guia}`}>
           {inGroups(guia)}
         </a>
       </p>
       <p class="estado" role="status">
-        {NOMBRES[estado]}
+        {ESTADO_NAMES[estado]}
         {ultima?.situacion === 'pendiente' && ' (por enviar)'}
       </p>
-      {detenida ? (
+      {stoppedAction ? (
         <p class="nota mal">
-          El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.orden}`}>Vea por qué</a>
         </p>
       ) : (
         <p class="suave">
@@ -60,12 +60,12 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
         </p>
       )}
       <nav class="barra pegada" aria-label="Seguir">
-        {siguiente && (
-          <a class="boton principal" href={`#/guia/${siguiente.guia}`}>
-            Siguiente: {siguiente.titulo}
+        {nextRow && (
+          <a class="boton principal" href={`#/guia/${nextRow.guia}`}>
+            Siguiente: {nextRow.titulo}
           </a>
         )}
-        <a class={siguiente ? 'boton' : 'boton principal'} href="#/">
+        <a class={nextRow ? 'boton' : 'boton principal'} href="#/">
           Ver la lista
         </a>
       </nav>
@@ -77,17 +77,19 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
  * Returns the step that the next guide should allow: the same step after `recolectado`, `en_ruta` and `devuelto`,
  * otherwise `entregado`.
  */
-const tras = (estado: Estado): Estado =>
+const stepAfter = (estado: Estado): Estado =>
   estado === 'recolectado' || estado === 'en_ruta' || estado === 'devuelto' ? estado : 'entregado'
 
 /**
  * Returns the recipient's name as it was before the step, because a finished guide is deleted from the phone once its
  * step is sent.
  */
-function useNombre(repartidor: string, guia: string) {
-  const [nombre, poner] = useState<string | null>(null)
+function useDestinatarioName(repartidor: string, guia: string) {
+  const [nombre, setName] = useState<string | null>(null)
   useEffect(() => {
-    guiaDe(repartidor, guia).then((guardada) => poner((antes) => antes ?? guardada?.datos?.destinatario ?? null))
+    readGuiaOf(repartidor, guia).then((storedGuia) =>
+      setName((antes) => antes ?? storedGuia?.datos?.destinatario ?? null),
+    )
   }, [])
   return nombre
 }

@@ -1,59 +1,59 @@
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { enviarAhora } from '../cola.ts'
-import { useDatos } from '../hooks.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import type { Accion } from '../store/base.ts'
-import type { Contexto } from './inicio.tsx'
-import { horaDe, nombreDeGuia, situacionDe, Titulo, Volver } from './piezas.tsx'
+import { sendNow } from '../cola.ts'
+import { useStoredData } from '../hooks.ts'
+import { readActions } from '../store/acciones.ts'
+import type { CourierAction } from '../store/base.ts'
+import type { ScreenContext } from './inicio.tsx'
+import { BackLink, horaDe, nameOfAction, ScreenTitle, statusOfAction } from './piezas.tsx'
 
-const POR_ENVIAR = 8
+const MAX_UNSENT_SHOWN = 8
 
 /** Screen with the courier's actions of the day: those still to be sent, and those that the service has. */
-export function Hoy({ sesion, enLinea, enviando }: Contexto) {
+export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
   const yo = sesion.repartidor
-  const acciones = useDatos(leerAcciones, yo)
-  if (!acciones) return null
-  const sinEnviar = acciones.filter(({ situacion }) => situacion !== 'enviada')
-  const detenidas = sinEnviar.filter(({ situacion }) => situacion === 'atencion')
+  const actions = useStoredData(readActions, yo)
+  if (!actions) return null
+  const unsent = actions.filter(({ situacion }) => situacion !== 'enviada')
+  const stoppedActions = unsent.filter(({ situacion }) => situacion === 'atencion')
   // Actions that need the courier's attention come first. A list of all unsent actions of the day is not useful to the
   // courier.
-  const primeras = [...sinEnviar]
-    .sort((una, otra) => Number(otra.situacion === 'atencion') - Number(una.situacion === 'atencion'))
-    .slice(0, Math.max(POR_ENVIAR, detenidas.length))
-  const enviadas = acciones.filter((una) => una.situacion === 'enviada' && una.repartidor === yo).reverse()
-  const fila = (accion: Accion) => (
+  const sortedUnsent = [...unsent]
+    .sort((action, other) => Number(other.situacion === 'atencion') - Number(action.situacion === 'atencion'))
+    .slice(0, Math.max(MAX_UNSENT_SHOWN, stoppedActions.length))
+  const sentActions = actions.filter((action) => action.situacion === 'enviada' && action.repartidor === yo).reverse()
+  const fila = (accion: CourierAction) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
-        <strong>{nombreDeGuia(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
+        <strong>{nameOfAction(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
         <small>
-          {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
+          {horaDe(accion.ocurrido_en, accion.zona)} · {statusOfAction(accion, sending, yo, isOnline, sesion.vigente)}
         </small>
       </a>
     </li>
   )
   return (
     <>
-      <Volver a="">Inicio</Volver>
-      <Titulo>Lo que hizo</Titulo>
-      {sinEnviar.length + enviadas.length === 0 && <p class="suave">Todavía no ha anotado nada hoy.</p>}
-      {sinEnviar.length > 0 && (
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>Lo que hizo</ScreenTitle>
+      {unsent.length + sentActions.length === 0 && <p class="suave">Todavía no ha anotado nada hoy.</p>}
+      {unsent.length > 0 && (
         <section aria-labelledby="por-enviar">
-          <h2 id="por-enviar">Por enviar ({sinEnviar.length})</h2>
-          <ul class="lista">{primeras.map(fila)}</ul>
-          {primeras.length < sinEnviar.length && (
-            <p class="suave">Y {sinEnviar.length - primeras.length} más, en su orden.</p>
+          <h2 id="por-enviar">Por enviar ({unsent.length})</h2>
+          <ul class="lista">{sortedUnsent.map(fila)}</ul>
+          {sortedUnsent.length < unsent.length && (
+            <p class="suave">Y {unsent.length - sortedUnsent.length} más, en su orden.</p>
           )}
           {sesion.vigente && (
-            <button type="button" onClick={enviarAhora}>
+            <button type="button" onClick={sendNow}>
               Enviar ahora
             </button>
           )}
         </section>
       )}
-      {enviadas.length > 0 && (
+      {sentActions.length > 0 && (
         <section aria-labelledby="enviado">
-          <h2 id="enviado">Enviado hoy ({enviadas.length})</h2>
-          <ul class="lista">{enviadas.map(fila)}</ul>
+          <h2 id="enviado">Enviado hoy ({sentActions.length})</h2>
+          <ul class="lista">{sentActions.map(fila)}</ul>
         </section>
       )}
     </>

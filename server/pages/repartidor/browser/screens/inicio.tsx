@@ -1,83 +1,83 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { EllipsisVertical, History, PackageOpen, ScanBarcode, Search } from '../../../../generado/contrato/iconos.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { useAqui, useDatos } from '../hooks.ts'
+import { useHere, useStoredData } from '../hooks.ts'
 import {
-  aparteHoy,
-  type DelMunicipio,
-  esSuya,
-  type FilaDeReparto,
-  filasDeReparto,
-  porMunicipio,
-  siguienteParada,
+  type DispatchRow,
+  dispatchRows,
+  findNextStop,
+  groupByMunicipio,
+  isCarried,
+  type MunicipioGroup,
+  partToday,
   terminadas,
 } from '../lista.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import { leerAjuste, ponerAjuste, type Sesion } from '../store/base.ts'
-import { borradores as leerBorradores } from '../store/borradores.ts'
-import { guiasDe } from '../store/guias.ts'
-import { esVisible, FilaBreve, recordar, useVolverA } from './fila.tsx'
-import { Instalar } from './instalar.tsx'
-import { Parada } from './parada.tsx'
-import { Icono, Titulo } from './piezas.tsx'
+import { readActions } from '../store/acciones.ts'
+import { readSetting, type Sesion, setSetting } from '../store/base.ts'
+import { readDrafts } from '../store/borradores.ts'
+import { readGuiasOf } from '../store/guias.ts'
+import { esVisible, FilaBreve, rememberGuia, useReturnFocus } from './fila.tsx'
+import { Install } from './instalar.tsx'
+import { NextStop } from './parada.tsx'
+import { Icon, ScreenTitle } from './piezas.tsx'
 
 /** State of the page that several screens use. */
-export interface Contexto {
+export interface ScreenContext {
   sesion: Sesion
-  enLinea: boolean
-  enviando: readonly number[]
+  isOnline: boolean
+  sending: readonly number[]
 }
 
 /** Hook that reads the courier's parcels, actions and drafts from the phone, and orders the parcels by the place. */
 function useReparto(yo: string) {
-  const aqui = useAqui()
-  const datos = useDatos(async () => {
-    const [acciones, borradores, guias, hoy, asignadas, desfase = 0, desde = null] = await Promise.all([
-      leerAcciones(),
-      leerBorradores(yo),
-      guiasDe(yo),
-      leerAjuste('hoy'),
-      leerAjuste('asignadas'),
-      leerAjuste('desfase'),
-      leerAjuste('desde'),
+  const here = useHere()
+  const datos = useStoredData(async () => {
+    const [actions, drafts, guias, hoy, asignadas, clockOffset = 0, desde = null] = await Promise.all([
+      readActions(),
+      readDrafts(yo),
+      readGuiasOf(yo),
+      readSetting('hoy'),
+      readSetting('asignadas'),
+      readSetting('desfase'),
+      readSetting('desde'),
     ])
     return {
-      acciones,
-      borradores,
+      actions,
+      drafts,
       guias: guias.filter(esVisible),
       desde,
-      asignadas: porMunicipio(asignadas, acciones),
-      hechas: terminadas(acciones, yo, hoy, Date.now() + desfase),
+      asignadas: groupByMunicipio(asignadas, actions),
+      doneCount: terminadas(actions, yo, hoy, Date.now() + clockOffset),
     }
   }, yo)
-  const filas = useMemo(
-    () => (datos ? filasDeReparto(datos.guias, datos.acciones, datos.desde, aqui ?? datos.desde) : []),
-    [datos, aqui],
+  const rows = useMemo(
+    () => (datos ? dispatchRows(datos.guias, datos.actions, datos.desde, here ?? datos.desde) : []),
+    [datos, here],
   )
-  const sinComienzo = datos?.desde === null
+  const lacksStart = datos?.desde === null
   useEffect(() => {
-    if (sinComienzo && aqui) ponerAjuste('desde', aqui)
-  }, [sinComienzo, aqui])
-  return { datos, filas, situado: aqui !== null }
+    if (lacksStart && here) setSetting('desde', here)
+  }, [lacksStart, here])
+  return { datos, rows, isLocated: here !== null }
 }
 
-function Pestanas({ sinEnviar }: { sinEnviar: number }) {
+function Tabs({ unsent }: { unsent: number }) {
   return (
     <nav class="pestanas" aria-label="Reparto">
       <a href="#/buscar">
-        <Icono dibujo={Search} />
+        <Icon drawing={Search} />
         Buscar
       </a>
       <a class="escanear" href="#/escanear">
-        <Icono dibujo={ScanBarcode} />
+        <Icon drawing={ScanBarcode} />
         Escanear
       </a>
       <a href="#/hoy">
-        <Icono dibujo={History} />
+        <Icon drawing={History} />
         Hecho
-        {sinEnviar > 0 && (
+        {unsent > 0 && (
           <span class="cuenta">
-            {sinEnviar}
+            {unsent}
             <span class="oculto"> por enviar</span>
           </span>
         )}
@@ -87,83 +87,83 @@ function Pestanas({ sinEnviar }: { sinEnviar: number }) {
 }
 
 /** First screen: the next stop, the stops after it, and notices that need the courier's attention. */
-export function Inicio({ sesion }: Contexto) {
-  const { datos, filas, situado } = useReparto(sesion.repartidor)
-  useVolverA(datos !== undefined)
+export function Home({ sesion }: ScreenContext) {
+  const { datos, rows, isLocated } = useReparto(sesion.repartidor)
+  useReturnFocus(datos !== undefined)
   if (!datos) return null
-  const parada = siguienteParada(filas)
-  const suyas = filas.filter(esSuya)
-  const deLaParte = (parte: ReturnType<typeof aparteHoy>) =>
-    suyas.filter((fila) => fila !== parada && aparteHoy(fila) === parte)
-  const [deAhora, queVuelven, deOtroDia] = [deLaParte(null), deLaParte('vuelve'), deLaParte('otro_dia')]
-  const otras = filas.filter((fila) => fila !== parada && !esSuya(fila))
-  const ahora = suyas.filter((fila) => aparteHoy(fila) === null)
-  const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
-  const detenidas = sinEnviar.filter(({ situacion }) => situacion === 'atencion').length
+  const nextStop = findNextStop(rows)
+  const carriedRows = rows.filter(isCarried)
+  const deLaParte = (parte: ReturnType<typeof partToday>) =>
+    carriedRows.filter((fila) => fila !== nextStop && partToday(fila) === parte)
+  const [currentRows, returningRows, laterRows] = [deLaParte(null), deLaParte('vuelve'), deLaParte('otro_dia')]
+  const otherRows = rows.filter((fila) => fila !== nextStop && !isCarried(fila))
+  const ahora = carriedRows.filter((fila) => partToday(fila) === null)
+  const unsent = datos.actions.filter(({ situacion }) => situacion !== 'enviada')
+  const stoppedCount = unsent.filter(({ situacion }) => situacion === 'atencion').length
   return (
     <>
       <header class="encabezado">
-        <Titulo>{tituloDe(ahora, datos.hechas, sesion)}</Titulo>
+        <ScreenTitle>{titleOf(ahora, datos.doneCount, sesion)}</ScreenTitle>
         <a class="boton solo-icono callado" href="#/mas" aria-label="Más" title="Más">
-          <Icono dibujo={EllipsisVertical} />
+          <Icon drawing={EllipsisVertical} />
         </a>
       </header>
-      <Pestanas sinEnviar={sinEnviar.length} />
-      <Avance hechas={datos.hechas} lleva={suyas.length} />
-      {detenidas > 0 && (
+      <Tabs unsent={unsent.length} />
+      <Progress doneCount={datos.doneCount} lleva={carriedRows.length} />
+      {stoppedCount > 0 && (
         <p class="nota mal">
           <a href="#/hoy">
-            {detenidas === 1
+            {stoppedCount === 1
               ? 'Algo que hizo necesita su atención'
-              : `${detenidas} cosas que hizo necesitan su atención`}
+              : `${stoppedCount} cosas que hizo necesitan su atención`}
           </a>
         </p>
       )}
-      {datos.borradores.map(({ guia }) => (
+      {datos.drafts.map(({ guia }) => (
         <p key={guia} class="nota">
           <a href={`#/guia/${guia}/entregar`}>
             Terminar la entrega de <span class="codigo">{inGroups(guia)}</span>
           </a>
         </p>
       ))}
-      {parada && <Parada fila={parada} suyas={suyas} quien={sesion.nombre} situado={situado} />}
-      {filas.length === 0 && datos.asignadas.length === 0 && (
+      {nextStop && <NextStop fila={nextStop} ownItems={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
+      {rows.length === 0 && datos.asignadas.length === 0 && (
         <div class="vacio">
-          <Icono dibujo={PackageOpen} />
+          <Icon drawing={PackageOpen} />
           <p>Escanee los paquetes antes de salir: así tendrá sus direcciones también sin cobertura.</p>
         </div>
       )}
-      {!parada && <Instalar />}
-      <Lista titulo="Después" filas={deAhora} />
-      <Asignados grupos={datos.asignadas} />
-      <Lista titulo="Vuelven a bodega" filas={queVuelven} />
-      <Lista titulo="Para otro día" filas={deOtroDia} />
-      <Lista titulo="Otras a mano" filas={otras} />
+      {!nextStop && <Install />}
+      <RowList titulo="Después" rows={currentRows} />
+      <AssignedGuias groups={datos.asignadas} />
+      <RowList titulo="Vuelven a bodega" rows={returningRows} />
+      <RowList titulo="Para otro día" rows={laterRows} />
+      <RowList titulo="Otras a mano" rows={otherRows} />
     </>
   )
 }
 
 /** Returns the heading of the screen: the work that is left. */
-function tituloDe(ahora: readonly FilaDeReparto[], hechas: number, { nombre }: Sesion): string {
+function titleOf(ahora: readonly DispatchRow[], doneCount: number, { nombre }: Sesion): string {
   const devolver = ahora.filter(({ estado }) => estado === 'en_devolucion').length
-  const entregar = ahora.length - devolver
-  const dichos = [entregar > 0 && `${entregar} por entregar`, devolver > 0 && `${devolver} por devolver`].filter(
+  const toDeliver = ahora.length - devolver
+  const phrases = [toDeliver > 0 && `${toDeliver} por entregar`, devolver > 0 && `${devolver} por devolver`].filter(
     Boolean,
   )
-  if (dichos.length > 0) return dichos.join(', ')
-  return `${hechas > 0 ? 'Terminó' : 'Hola'}, ${nombre.split(' ')[0]}`
+  if (phrases.length > 0) return phrases.join(', ')
+  return `${doneCount > 0 ? 'Terminó' : 'Hola'}, ${nombre.split(' ')[0]}`
 }
 
 /** Progress of the day: «12 de 40 entregadas». */
-function Avance({ hechas, lleva }: { hechas: number; lleva: number }) {
-  const todas = hechas + lleva
+function Progress({ doneCount, lleva }: { doneCount: number; lleva: number }) {
+  const todas = doneCount + lleva
   if (todas === 0) return null
   return (
     <p class="avance">
       <label for="avance">
-        {hechas} de {todas} entregadas
+        {doneCount} de {todas} entregadas
       </label>
-      <progress id="avance" max={todas} value={hechas} />
+      <progress id="avance" max={todas} value={doneCount} />
     </p>
   )
 }
@@ -172,14 +172,14 @@ function Avance({ hechas, lleva }: { hechas: number; lleva: number }) {
  * Guides that are assigned to the courier, grouped by municipality. The destination of each becomes visible when the
  * courier takes the parcel.
  */
-function Asignados({ grupos }: { grupos: readonly DelMunicipio[] }) {
-  if (grupos.length === 0) return null
-  const todas = grupos.reduce((suma, { guias }) => suma + guias.length, 0)
+function AssignedGuias({ groups }: { groups: readonly MunicipioGroup[] }) {
+  if (groups.length === 0) return null
+  const todas = groups.reduce((sum, { guias }) => sum + guias.length, 0)
   return (
     <section aria-labelledby="asignados">
       <h2 id="asignados">Asignados ({todas})</h2>
       <p class="suave">Escanéelos al recogerlos: entonces verá a quién van.</p>
-      {grupos.map(({ municipio, guias }) => (
+      {groups.map(({ municipio, guias }) => (
         <details key={municipio} class="municipio">
           <summary>
             {municipio} ({guias.length})
@@ -187,7 +187,7 @@ function Asignados({ grupos }: { grupos: readonly DelMunicipio[] }) {
           <ul class="lista">
             {guias.map((guia) => (
               <li key={guia}>
-                <a id={`g-${guia}`} href={`#/guia/${guia}`} onClick={() => recordar(guia)}>
+                <a id={`g-${guia}`} href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
                   <span class="codigo">{inGroups(guia)}</span>
                 </a>
               </li>
@@ -199,15 +199,15 @@ function Asignados({ grupos }: { grupos: readonly DelMunicipio[] }) {
   )
 }
 
-function Lista({ titulo, filas }: { titulo: string; filas: readonly FilaDeReparto[] }) {
-  if (filas.length === 0) return null
+function RowList({ titulo, rows }: { titulo: string; rows: readonly DispatchRow[] }) {
+  if (rows.length === 0) return null
   return (
     <section aria-label={titulo}>
       <h2>
-        {titulo} ({filas.length})
+        {titulo} ({rows.length})
       </h2>
       <ul class="lista">
-        {filas.map((fila) => (
+        {rows.map((fila) => (
           <FilaBreve key={fila.guia} fila={fila} />
         ))}
       </ul>

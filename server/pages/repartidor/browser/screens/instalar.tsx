@@ -1,9 +1,9 @@
-import { instalar, useInstalable } from '../instalar.ts'
-import { ponerAjuste } from '../store/base.ts'
+import { install, useInstallable } from '../instalar.ts'
+import { setSetting } from '../store/base.ts'
 
 /** Offers to install the page as an app, until the page is installed or the courier refuses. */
-export function Instalar() {
-  const como = useInstalable()
+export function Install() {
+  const como = useInstallable()
   if (!como) return null
   return (
     <section class="nota" aria-label="Instalar">
@@ -14,11 +14,11 @@ export function Instalar() {
       </p>
       <div class="par">
         {como === 'toque' && (
-          <button type="button" onClick={instalar}>
+          <button type="button" onClick={install}>
             Instalar
           </button>
         )}
-        <button type="button" onClick={() => ponerAjuste('sinInstalar', true)}>
+        <button type="button" onClick={() => setSetting('sinInstalar', true)}>
           No, gracias
         </button>
       </div>

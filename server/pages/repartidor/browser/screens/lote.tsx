@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { HECHOS } from '../dominio.ts'
+import { DONE_LABELS } from '../dominio.ts'
 import { AvisoDeFalla } from '../fallas.tsx'
 import { ir } from '../hooks.ts'
-import type { FilaDeReparto } from '../lista.ts'
-import { DE_LOTE, hacerLote, type PasoDeLote, puede, ultimoLote } from '../lote.ts'
-import { type Sesion, sinEspacio } from '../store/base.ts'
-import { SIN_ESPACIO } from './paso.tsx'
-import { Titulo } from './piezas.tsx'
+import type { DispatchRow } from '../lista.ts'
+import { canEnter, LOTE_ESTADOS, type LoteStep, reportLote, ultimoLote } from '../lote.ts'
+import { isOutOfSpace, type Sesion } from '../store/base.ts'
+import { NO_SPACE } from './paso.tsx'
+import { ScreenTitle } from './piezas.tsx'
 
-const DICHOS: Record<PasoDeLote, (n: number) => string> = {
+const LOTE_LABELS: Record<LoteStep, (n: number) => string> = {
   recolectado: (n) => `Recoger ${n}`,
   en_ruta: (n) => `Salir a ruta con ${n}`,
   en_bodega: (n) => `Dejar ${n} en bodega`,
@@ -19,40 +19,40 @@ const DICHOS: Record<PasoDeLote, (n: number) => string> = {
  * Bar with the steps for the guides that were selected or scanned. It offers the two steps that most of the guides can
  * take.
  */
-export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly FilaDeReparto[]; dice: string }) {
-  const [ocupado, ocupar] = useState(false)
-  const [falla, fallar] = useState('')
-  const ofertas = DE_LOTE.map((estado) => ({ estado, n: filas.filter((fila) => puede(fila, estado)).length }))
+export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly DispatchRow[]; dice: string }) {
+  const [isBusy, setIsBusy] = useState(false)
+  const [falla, setFailure] = useState('')
+  const offers = LOTE_ESTADOS.map((estado) => ({ estado, n: rows.filter((fila) => canEnter(fila, estado)).length }))
     .filter(({ n }) => n > 0)
-    .sort((una, otra) => otra.n - una.n)
-  const hacer = async (estado: PasoDeLote) => {
-    if (ocupado) return
-    ocupar(true)
+    .sort((offer, otherOffer) => otherOffer.n - offer.n)
+  const perform = async (estado: LoteStep) => {
+    if (isBusy) return
+    setIsBusy(true)
     try {
-      await hacerLote(
+      await reportLote(
         sesion,
-        filas.map(({ guia }) => guia),
+        rows.map(({ guia }) => guia),
         estado,
       )
       ir('hecho')
     } catch (error) {
-      ocupar(false)
-      fallar(sinEspacio(error) ? SIN_ESPACIO : 'No se pudo guardar en el teléfono. Pruebe otra vez.')
+      setIsBusy(false)
+      setFailure(isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.')
     }
   }
   return (
     <div class="barra pegada">
       <p role="status">{dice}</p>
       <AvisoDeFalla de="lote">{falla}</AvisoDeFalla>
-      {ofertas.slice(0, 2).map(({ estado, n }, i) => (
+      {offers.slice(0, 2).map(({ estado, n }, i) => (
         <button
           key={estado}
           type="button"
           class={i === 0 ? 'principal' : ''}
-          aria-disabled={ocupado || undefined}
-          onClick={() => hacer(estado)}
+          aria-disabled={isBusy || undefined}
+          onClick={() => perform(estado)}
         >
-          {DICHOS[estado](n)}
+          {LOTE_LABELS[estado](n)}
         </button>
       ))}
     </div>
@@ -60,26 +60,26 @@ export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly 
 }
 
 /** Screen after a step for many guides. After a reload of the page it returns to the home screen. */
-export function LoteHecho() {
+export function LoteDone() {
   if (!ultimoLote) {
     ir('', true)
     return null
   }
-  const { estado, hechas, quedan } = ultimoLote
+  const { estado, doneCount, remaining } = ultimoLote
   return (
     <>
       <p class="palomita" aria-hidden="true">
         ✓
       </p>
-      <Titulo>
-        {HECHOS[estado]}: {hechas === 1 ? '1 guía' : `${hechas} guías`}
-      </Titulo>
+      <ScreenTitle>
+        {DONE_LABELS[estado]}: {doneCount === 1 ? '1 guía' : `${doneCount} guías`}
+      </ScreenTitle>
       <p class="suave">Están guardadas en el teléfono, cada una con su hora, y se envían solas.</p>
-      {quedan.length > 0 && (
+      {remaining.length > 0 && (
         <section aria-labelledby="quedan">
-          <h2 id="quedan">No se pudo con {quedan.length}</h2>
+          <h2 id="quedan">No se pudo con {remaining.length}</h2>
           <ul class="lista">
-            {quedan.map((guia) => (
+            {remaining.map((guia) => (
               <li key={guia} class="atencion">
                 <a href={`#/guia/${guia}`}>
                   <span class="codigo">{inGroups(guia)}</span> <small>Ábrala para ver por qué</small>

@@ -1,49 +1,56 @@
 import { useState } from 'preact/hooks'
 import type { Estado } from '../dominio.ts'
-import { puede } from '../lote.ts'
+import { canEnter } from '../lote.ts'
 import type { Sesion } from '../store/base.ts'
-import { DichoDeFila, useFilas } from './fila.tsx'
+import { RowText, useRows } from './fila.tsx'
 import { Lote } from './lote.tsx'
-import { Titulo, Volver } from './piezas.tsx'
+import { BackLink, ScreenTitle } from './piezas.tsx'
 
 /**
  * Screen that takes one step with several guides.
  * @param estado step whose guides are ticked from the start; undefined to tick none
  */
-export function Marcar({ sesion, estado }: { sesion: Sesion; estado: Estado | undefined }) {
-  const filas = useFilas(sesion)
-  const [elegidas, elegir] = useState<ReadonlySet<string> | null>(null)
-  if (!filas) return null
-  const marcables = filas.filter(({ final, desconocida }) => !final && !desconocida)
-  const deEntrada = () => marcables.filter((fila) => estado && puede(fila, estado)).map(({ guia }) => guia)
-  const marcadas = elegidas ?? new Set(deEntrada())
-  const alternar = (guia: string) => {
-    const nuevas = new Set(marcadas)
-    if (!nuevas.delete(guia)) nuevas.add(guia)
-    elegir(nuevas)
+export function Mark({ sesion, estado }: { sesion: Sesion; estado: Estado | undefined }) {
+  const rows = useRows(sesion)
+  const [chosenGuias, setChosenGuias] = useState<ReadonlySet<string> | null>(null)
+  if (!rows) return null
+  const markableRows = rows.filter(({ final, desconocida }) => !final && !desconocida)
+  const initialGuias = () => markableRows.filter((fila) => estado && canEnter(fila, estado)).map(({ guia }) => guia)
+  const markedGuias = chosenGuias ?? new Set(initialGuias())
+  const toggle = (guia: string) => {
+    const newMarked = new Set(markedGuias)
+    if (!newMarked.delete(guia)) newMarked.add(guia)
+    setChosenGuias(newMarked)
   }
-  const todas = marcadas.size === marcables.length
+  const todas = markedGuias.size === markableRows.length
   return (
     <>
-      <Volver a="">Inicio</Volver>
-      <Titulo>Marcar varias</Titulo>
-      {marcables.length > 0 && (
-        <button type="button" onClick={() => elegir(new Set(todas ? [] : marcables.map(({ guia }) => guia)))}>
-          {todas ? 'No marcar ninguna' : marcables.length === 1 ? 'Marcar la única' : `Marcar las ${marcables.length}`}
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>Marcar varias</ScreenTitle>
+      {markableRows.length > 0 && (
+        <button
+          type="button"
+          onClick={() => setChosenGuias(new Set(todas ? [] : markableRows.map(({ guia }) => guia)))}
+        >
+          {todas
+            ? 'No marcar ninguna'
+            : markableRows.length === 1
+              ? 'Marcar la única'
+              : `Marcar las ${markableRows.length}`}
         </button>
       )}
       <ul class="lista">
-        {filas.map((fila) => (
+        {rows.map((fila) => (
           <li key={fila.guia}>
             <label class="marcable">
               <input
                 type="checkbox"
-                checked={marcadas.has(fila.guia)}
+                checked={markedGuias.has(fila.guia)}
                 disabled={fila.final || fila.desconocida}
-                onChange={() => alternar(fila.guia)}
+                onChange={() => toggle(fila.guia)}
               />
               <span>
-                <DichoDeFila fila={fila} />
+                <RowText fila={fila} />
               </span>
             </label>
           </li>
@@ -51,8 +58,8 @@ export function Marcar({ sesion, estado }: { sesion: Sesion; estado: Estado | un
       </ul>
       <Lote
         sesion={sesion}
-        filas={filas.filter(({ guia }) => marcadas.has(guia))}
-        dice={marcadas.size === 1 ? '1 marcada' : `${marcadas.size} marcadas`}
+        rows={rows.filter(({ guia }) => markedGuias.has(guia))}
+        dice={markedGuias.size === 1 ? '1 marcada' : `${markedGuias.size} marcadas`}
       />
     </>
   )

@@ -1,28 +1,28 @@
 import { useState } from 'preact/hooks'
-import { nadieDentro, pedirSalida } from '../api.ts'
-import { aSolas } from '../cola.ts'
-import { ir, pedirPosicion, useDatos } from '../hooks.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import { leerAjuste, ponerAjuste, type Sesion } from '../store/base.ts'
-import { borradores as leerBorradores } from '../store/borradores.ts'
-import { olvidarSesion } from '../store/limpieza.ts'
-import { Instalar } from './instalar.tsx'
-import { Pregunta, Titulo, Volver } from './piezas.tsx'
+import { isSignedOut, requestSignOut } from '../api.ts'
+import { runExclusively } from '../cola.ts'
+import { ir, requestPosition, useStoredData } from '../hooks.ts'
+import { readActions } from '../store/acciones.ts'
+import { readSetting, type Sesion, setSetting } from '../store/base.ts'
+import { readDrafts } from '../store/borradores.ts'
+import { forgetSesion } from '../store/limpieza.ts'
+import { Install } from './instalar.tsx'
+import { BackLink, ConfirmDialog, ScreenTitle } from './piezas.tsx'
 
 /** Screen with rarely used functions: order of the stops, colours, installation, and signing out. */
 export function Mas({ sesion }: { sesion: Sesion }) {
   return (
     <>
-      <Volver a="">Inicio</Volver>
-      <Titulo>Más</Titulo>
+      <BackLink a="">Inicio</BackLink>
+      <ScreenTitle>Más</ScreenTitle>
       <p class="suave">{sesion.nombre}</p>
       <a class="boton" href="#/marcar">
         Marcar varias
       </a>
-      <Cercanas />
-      <Tema />
-      <Instalar />
-      <Salir yo={sesion.repartidor} />
+      <NearestFirst />
+      <ThemeChoice />
+      <Install />
+      <SignOut yo={sesion.repartidor} />
     </>
   )
 }
@@ -31,48 +31,48 @@ export function Mas({ sesion }: { sesion: Sesion }) {
  * Button that lets the order of the stops begin at the courier's position. Each tap asks the phone once for its
  * position.
  */
-function Cercanas() {
-  const [dicho, decir] = useState('')
-  const pedir = () => {
-    decir('Buscando…')
-    pedirPosicion()
-      .then((aqui) => ponerAjuste('desde', aqui))
+function NearestFirst() {
+  const [statusText, setStatusText] = useState('')
+  const request = () => {
+    setStatusText('Buscando…')
+    requestPosition()
+      .then((here) => setSetting('desde', here))
       .then(
         () => ir('', true),
-        () => decir('No se sabe dónde está'),
+        () => setStatusText('No se sabe dónde está'),
       )
   }
   return (
-    <button type="button" onClick={pedir}>
-      <span aria-live="polite">{dicho || 'Ordenar desde aquí'}</span>
+    <button type="button" onClick={request}>
+      <span aria-live="polite">{statusText || 'Ordenar desde aquí'}</span>
     </button>
   )
 }
 
-const TEMAS = [
+const THEMES = [
   [undefined, 'Del teléfono'],
   ['claro', 'Claro'],
   ['oscuro', 'Oscuro'],
 ] as const
 
 /** Choice between light and dark colours, because the phone's own setting may be hard to read in the sun. */
-function Tema() {
-  const tema = useDatos(async () => ({ es: await leerAjuste('tema') }), '')
-  if (!tema) return null
+function ThemeChoice() {
+  const storedTheme = useStoredData(async () => ({ es: await readSetting('tema') }), '')
+  if (!storedTheme) return null
   return (
     <>
       <h2 id="tema">Colores</h2>
       <fieldset class="segmento" aria-labelledby="tema">
-        {TEMAS.map(([valor, dicho]) => (
-          <label key={dicho}>
+        {THEMES.map(([valor, statusText]) => (
+          <label key={statusText}>
             <input
               class="oculto"
               type="radio"
               name="tema"
-              checked={tema.es === valor}
-              onChange={() => ponerAjuste('tema', valor)}
+              checked={storedTheme.es === valor}
+              onChange={() => setSetting('tema', valor)}
             />
-            {dicho}
+            {statusText}
           </label>
         ))}
       </fieldset>
@@ -80,41 +80,41 @@ function Tema() {
   )
 }
 
-function Salir({ yo }: { yo: string }) {
-  const [preguntando, preguntar] = useState<{ sinEnviar: number; aMedias: number } | null>(null)
-  const salir = () =>
-    aSolas(async () => {
-      const dicho = await pedirSalida().then(nadieDentro, () => false)
-      await olvidarSesion(!dicho)
+function SignOut({ yo }: { yo: string }) {
+  const [pendingWork, setPendingWork] = useState<{ unsentCount: number; aMedias: number } | null>(null)
+  const signOut = () =>
+    runExclusively(async () => {
+      const statusText = await requestSignOut().then(isSignedOut, () => false)
+      await forgetSesion(!statusText)
       ir('', true)
     })
-  const pedir = async () => {
-    const [acciones, borradores] = await Promise.all([leerAcciones(), leerBorradores(yo)])
-    const sinEnviar = acciones.filter(({ situacion }) => situacion !== 'enviada').length
-    if (sinEnviar + borradores.length > 0) preguntar({ sinEnviar, aMedias: borradores.length })
-    else await salir()
+  const request = async () => {
+    const [actions, drafts] = await Promise.all([readActions(), readDrafts(yo)])
+    const unsentCount = actions.filter(({ situacion }) => situacion !== 'enviada').length
+    if (unsentCount + drafts.length > 0) setPendingWork({ unsentCount, aMedias: drafts.length })
+    else await signOut()
   }
   return (
     <>
-      <button type="button" class="discreto" onClick={pedir}>
+      <button type="button" class="discreto" onClick={request}>
         Salir
       </button>
-      {preguntando && (
-        <Pregunta
+      {pendingWork && (
+        <ConfirmDialog
           titulo="¿Salir sin haberlo enviado todo?"
           si="Salir de todos modos"
           no="Quedarme"
-          cerrar={() => preguntar(null)}
-          alAceptar={salir}
+          onClose={() => setPendingWork(null)}
+          onAccept={signOut}
         >
-          {preguntando.sinEnviar > 0 && (
+          {pendingWork.unsentCount > 0 && (
             <p>
-              {preguntando.sinEnviar === 1 ? 'Hay una acción' : `Hay ${preguntando.sinEnviar} acciones`} sin enviar.
+              {pendingWork.unsentCount === 1 ? 'Hay una acción' : `Hay ${pendingWork.unsentCount} acciones`} sin enviar.
               Quedan guardadas en este teléfono, y se envían cuando vuelva a entrar quien las hizo.
             </p>
           )}
-          {preguntando.aMedias > 0 && <p>Lo que no terminó de llenar se borra, con sus fotos.</p>}
-        </Pregunta>
+          {pendingWork.aMedias > 0 && <p>Lo que no terminó de llenar se borra, con sus fotos.</p>}
+        </ConfirmDialog>
       )}
     </>
   )

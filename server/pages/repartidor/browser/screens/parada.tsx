@@ -1,17 +1,17 @@
 import { DoorOpen, MessageCircle, Navigation, Phone } from '../../../../generado/contrato/iconos.ts'
-import { type Estado, PASOS, posiblesDe, queSeDecidio, repartirPasos, rutaDe } from '../dominio.ts'
-import { type FilaDeReparto, metros } from '../lista.ts'
-import { FUERA, llegarA } from '../llegar.ts'
-import { puede } from '../lote.ts'
-import { compararPuertas, puertaDe } from '../puerta.ts'
-import type { Rumbo } from '../rumbo.ts'
-import { recordar } from './fila.tsx'
-import { Icono } from './piezas.tsx'
+import { decisionWords, type Estado, possibleSteps, STEP_LABELS, splitSteps, stepPath } from '../dominio.ts'
+import { type DispatchRow, metros } from '../lista.ts'
+import { EXTERNAL_LINK, linksTo } from '../llegar.ts'
+import { canEnter } from '../lote.ts'
+import { compareDoors, doorOf } from '../puerta.ts'
+import type { Heading } from '../rumbo.ts'
+import { rememberGuia } from './fila.tsx'
+import { Icon } from './piezas.tsx'
 
 /** Distance from the phone to the place, in metres, at which the courier has arrived. */
-const EN_LA_PUERTA_M = 60
+const AT_DOOR_M = 60
 
-const QUE_HACER: Readonly<Record<Rumbo['hacia'], string>> = {
+const TASKS: Readonly<Record<Heading['target'], string>> = {
   recogida: 'recoger',
   destinatario: 'entregar',
   comercio: 'devolver',
@@ -20,73 +20,73 @@ const QUE_HACER: Readonly<Record<Rumbo['hacia'], string>> = {
 /**
  * Next stop: its address, the person there, and the task. The filled button is the likely next action: before leaving,
  * one step for all guides; on the road, navigation; at the door, the guide's own step.
- * @param suyas guides that the courier carries
- * @param situado true if the phone knows where it is
+ * @param ownItems guides that the courier carries
+ * @param isLocated true if the phone knows where it is
  */
-export function Parada(props: {
-  fila: FilaDeReparto
-  suyas: readonly FilaDeReparto[]
+export function NextStop(props: {
+  fila: DispatchRow
+  ownItems: readonly DispatchRow[]
   quien: string
-  situado: boolean
+  isLocated: boolean
 }) {
-  const { fila, suyas, quien, situado } = props
-  const { guia, distancia, rumbo } = fila
+  const { fila, ownItems, quien, isLocated } = props
+  const { guia, distance, heading } = fila
   const datos = fila.datos!
-  const { hacia, calle, zona, senas, nombre } = rumbo!
-  const llegado = situado && distancia !== null && distancia <= EN_LA_PUERTA_M
-  const { llamar, escribir, google } = llegarA(datos, rumbo!, quien)
-  const chips = chipsDe(fila, suyas)
+  const { target, street, zona, directions, nombre } = heading!
+  const hasArrived = isLocated && distance !== null && distance <= AT_DOOR_M
+  const { callUrl, messageUrl, google } = linksTo(datos, heading!, quien)
+  const chips = chipsDe(fila, ownItems)
   return (
     <article class="parada" aria-labelledby="parada">
       <p class="cinta">
-        <span>{llegado ? 'Ya está aquí' : `Siguiente: ${QUE_HACER[hacia]}`}</span>
-        {distancia !== null && !llegado && <span>a {metros(distancia)}</span>}
+        <span>{hasArrived ? 'Ya está aquí' : `Siguiente: ${TASKS[target]}`}</span>
+        {distance !== null && !hasArrived && <span>a {metros(distance)}</span>}
       </p>
       <h2 id="parada">
-        <a id={`g-${guia}`} class="donde" href={`#/guia/${guia}`} onClick={() => recordar(guia)}>
-          {calle || zona}
+        <a id={`g-${guia}`} class="donde" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
+          {street || zona}
         </a>
       </h2>
-      {calle && zona && <p class="suave">{zona}</p>}
-      {senas.length > 0 && (
+      {street && zona && <p class="suave">{zona}</p>}
+      {directions.length > 0 && (
         <p class="senas">
-          <Icono dibujo={DoorOpen} />
-          <span>{senas.join(' · ')}</span>
+          <Icon drawing={DoorOpen} />
+          <span>{directions.join(' · ')}</span>
         </p>
       )}
       <div class="quien">
         <strong>{nombre ?? 'Sin nombre de quien recibe'}</strong>
-        {llamar && (
-          <a class="boton solo-icono" href={llamar} aria-label="Llamar" title="Llamar">
-            <Icono dibujo={Phone} />
+        {callUrl && (
+          <a class="boton solo-icono" href={callUrl} aria-label="Llamar" title="Llamar">
+            <Icon drawing={Phone} />
           </a>
         )}
-        {escribir && (
-          <a class="boton solo-icono" {...FUERA} href={escribir} aria-label="WhatsApp" title="WhatsApp">
-            <Icono dibujo={MessageCircle} />
+        {messageUrl && (
+          <a class="boton solo-icono" {...EXTERNAL_LINK} href={messageUrl} aria-label="WhatsApp" title="WhatsApp">
+            <Icon drawing={MessageCircle} />
           </a>
         )}
       </div>
       {chips.length > 0 && (
         <ul class="chips">
-          {chips.map((dicho) => (
-            <li key={dicho}>{dicho}</li>
+          {chips.map((text) => (
+            <li key={text}>{text}</li>
           ))}
         </ul>
       )}
       <div class="par">
-        {botonesDe(fila, suyas, llegado).map((que, i) => {
-          const clase = i === 0 ? 'boton principal' : 'boton'
+        {buttonsOf(fila, ownItems, hasArrived).map((que, i) => {
+          const className = i === 0 ? 'boton principal' : 'boton'
           if (que === 'ir')
             return (
-              <a key={que} class={clase} {...FUERA} href={google}>
-                <Icono dibujo={Navigation} />
+              <a key={que} class={className} {...EXTERNAL_LINK} href={google}>
+                <Icon drawing={Navigation} />
                 Ir
               </a>
             )
           return (
-            <a key={que.ruta} class={clase} href={`#/${que.ruta}`}>
-              {que.dicho}
+            <a key={que.path} class={className} href={`#/${que.path}`}>
+              {que.text}
             </a>
           )
         })}
@@ -96,41 +96,45 @@ export function Parada(props: {
 }
 
 /** Facts about a stop that affect what the courier does there. */
-function chipsDe(fila: FilaDeReparto, suyas: readonly FilaDeReparto[]): string[] {
-  const { datos, porEnviar, pasos } = fila
+function chipsDe(fila: DispatchRow, ownItems: readonly DispatchRow[]): string[] {
+  const { datos, isUnsent, steps } = fila
   const { intentos, decision, ubicacion } = datos!
-  const puerta = puertaDe(fila)
-  const aqui = suyas.filter((otra) => {
-    const suPuerta = puertaDe(otra)
-    return puerta && suPuerta && compararPuertas(puerta, suPuerta) === 'misma'
+  const door = doorOf(fila)
+  const parcelsHere = ownItems.filter((otherRow) => {
+    const otherDoor = doorOf(otherRow)
+    return door && otherDoor && compareDoors(door, otherDoor) === 'misma'
   }).length
-  const sinConfirmar = ubicacion.estado !== 'confirmada' && pasos.some(({ con_ubicacion }) => con_ubicacion)
+  const isUnconfirmed = ubicacion.estado !== 'confirmada' && steps.some(({ con_ubicacion }) => con_ubicacion)
   return [
-    aqui > 1 && `${aqui} paquetes en esta puerta`,
-    sinConfirmar && 'Falta confirmar el lugar',
-    decision && queSeDecidio(decision),
+    parcelsHere > 1 && `${parcelsHere} paquetes en esta puerta`,
+    isUnconfirmed && 'Falta confirmar el lugar',
+    decision && decisionWords(decision),
     intentos && (intentos === 1 ? 'Ya hubo un intento' : `Ya hubo ${intentos} intentos`),
-    porEnviar && 'Por enviar',
-  ].filter((dicho) => typeof dicho === 'string')
+    isUnsent && 'Por enviar',
+  ].filter((text) => typeof text === 'string')
 }
 
-type Boton = 'ir' | { ruta: string; dicho: string }
+type StopButton = 'ir' | { path: string; text: string }
 
 /** Returns the one or two buttons of a stop, the filled one first. */
-function botonesDe({ guia, pasos, datos }: FilaDeReparto, suyas: readonly FilaDeReparto[], llegado: boolean): Boton[] {
+function buttonsOf(
+  { guia, steps, datos }: DispatchRow,
+  ownItems: readonly DispatchRow[],
+  hasArrived: boolean,
+): StopButton[] {
   const confirmada = datos!.ubicacion.estado === 'confirmada'
-  const [paso, segundo] = repartirPasos(posiblesDe(pasos, confirmada)).aMano.map((uno): Boton & object => ({
-    ruta: rutaDe(guia, uno),
-    dicho: PASOS[uno.estado],
+  const [paso, segundo] = splitSteps(possibleSteps(steps, confirmada)).handySteps.map((step): StopButton & object => ({
+    path: stepPath(guia, step),
+    text: STEP_LABELS[step.estado],
   }))
-  const permite = (estado: Estado) => pasos.some((uno) => uno.estado === estado)
-  if (paso && permite('en_ruta') && !permite('recolectado')) return [salirCon(suyas) ?? paso]
+  const allows = (estado: Estado) => steps.some((step) => step.estado === estado)
+  if (paso && allows('en_ruta') && !allows('recolectado')) return [leaveWith(ownItems) ?? paso]
   if (!paso) return ['ir']
-  return llegado ? [paso, segundo ?? 'ir'] : ['ir', paso]
+  return hasArrived ? [paso, segundo ?? 'ir'] : ['ir', paso]
 }
 
 /** Returns the button to leave with several guides at once; undefined if fewer than two can. */
-function salirCon(suyas: readonly FilaDeReparto[]): (Boton & object) | undefined {
-  const n = suyas.filter((fila) => puede(fila, 'en_ruta')).length
-  return n > 1 ? { ruta: 'marcar/en_ruta', dicho: `${PASOS.en_ruta} con ${n}` } : undefined
+function leaveWith(ownItems: readonly DispatchRow[]): (StopButton & object) | undefined {
+  const n = ownItems.filter((fila) => canEnter(fila, 'en_ruta')).length
+  return n > 1 ? { path: 'marcar/en_ruta', text: `${STEP_LABELS.en_ruta} con ${n}` } : undefined
 }

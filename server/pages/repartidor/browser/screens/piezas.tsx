@@ -3,11 +3,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ChevronLeft } from '../../../../generado/contrato/iconos.ts'
 import { createClock } from '../../../../platform/time/clock.ts'
 import { CENTRAL } from '../central.ts'
-import { NOMBRES } from '../dominio.ts'
-import type { Accion } from '../store/base.ts'
+import { ESTADO_NAMES } from '../dominio.ts'
+import type { CourierAction } from '../store/base.ts'
 
 /** Heading of a screen. It takes the focus, so that a screen reader announces the screen. */
-export function Titulo({ children }: { children: ComponentChildren }) {
+export function ScreenTitle({ children }: { children: ComponentChildren }) {
   const titulo = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     scrollTo(0, 0)
@@ -22,25 +22,25 @@ export function Titulo({ children }: { children: ComponentChildren }) {
 
 /**
  * Icon. Screen readers skip it, because the text beside it or the control's name says the same.
- * @param dibujo constant of `iconos.ts`
+ * @param drawing constant of `iconos.ts`
  */
-export const Icono = ({ dibujo }: { dibujo: string }) => (
-  <svg class="icono" viewBox="0 0 24 24" aria-hidden="true" dangerouslySetInnerHTML={{ __html: dibujo }} />
+export const Icon = ({ drawing }: { drawing: string }) => (
+  <svg class="icono" viewBox="0 0 24 24" aria-hidden="true" dangerouslySetInnerHTML={{ __html: drawing }} />
 )
 
 /**
  * Link back to another screen.
  * @param a address of that screen
  */
-export const Volver = ({ a, children = 'Volver' }: { a: string; children?: ComponentChildren }) => (
+export const BackLink = ({ a, children = 'Volver' }: { a: string; children?: ComponentChildren }) => (
   <a class="volver" href={`#/${a}`}>
-    <Icono dibujo={ChevronLeft} />
+    <Icon drawing={ChevronLeft} />
     {children}
   </a>
 )
 
 /** Advice to call the central office, with its telephone if one is configured. */
-export const AvisarALaCentral = () =>
+export const CallCentral = () =>
   CENTRAL ? (
     <a class="central" href={`tel:${CENTRAL.e164}`}>
       Avise a la central: {CENTRAL.visible}
@@ -50,79 +50,80 @@ export const AvisarALaCentral = () =>
   )
 
 /** Question before a step that cannot be undone. Both answers close it; Escape means «no». */
-export function Pregunta(props: {
+export function ConfirmDialog(props: {
   titulo: string
   children?: ComponentChildren
   si: string
   no?: string
-  cerrar: () => void
-  alAceptar: () => void
+  onClose: () => void
+  onAccept: () => void
 }) {
-  const dialogo = useRef<HTMLDialogElement>(null)
-  const decidir = useRef((_si: boolean) => {})
-  decidir.current = (si) => {
-    props.cerrar()
-    if (si) props.alAceptar()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const answer = useRef((_si: boolean) => {})
+  answer.current = (si) => {
+    props.onClose()
+    if (si) props.onAccept()
   }
   useEffect(() => {
-    dialogo.current!.showModal()
+    dialog.current!.showModal()
   }, [])
   return (
-    <dialog ref={dialogo} aria-labelledby="pregunta" onCancel={() => decidir.current(false)}>
+    <dialog ref={dialog} aria-labelledby="pregunta" onCancel={() => answer.current(false)}>
       <h2 id="pregunta">{props.titulo}</h2>
       {props.children}
-      <button type="button" class="principal" onClick={() => decidir.current(false)}>
+      <button type="button" class="principal" onClick={() => answer.current(false)}>
         {props.no ?? 'No'}
       </button>
-      <button type="button" class="peligro" onClick={() => decidir.current(true)}>
+      <button type="button" class="peligro" onClick={() => answer.current(true)}>
         {props.si}
       </button>
     </dialog>
   )
 }
 
-const delTelefono = createClock(new Intl.DateTimeFormat().resolvedOptions().timeZone)
+const phoneClock = createClock(new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
 /**
  * Returns the time of day of an event by the clock of its destination. The destination's zone is named if the phone's
  * clock shows another time.
  * @param zona IANA time zone of the destination; null to use the phone's
  */
-export function horaDe(instante: string, zona: string | null) {
-  const suya = delTelefono.hora(instante)
-  if (zona === null) return suya
+export function horaDe(instant: string, zona: string | null) {
+  const phoneTime = phoneClock.hora(instant)
+  if (zona === null) return phoneTime
   const { hora, nombre } = createClock(zona)
-  return hora(instante) === suya ? suya : `${hora(instante)} (${nombre})`
+  return hora(instant) === phoneTime ? phoneTime : `${hora(instant)} (${nombre})`
 }
 
 /**
  * Returns the time since an instant: «hace 5 min».
- * @param instante milliseconds since the epoch
+ * @param instant milliseconds since the epoch
  */
-export const hace = (instante: number) => {
-  const minutos = Math.round((Date.now() - instante) / 60_000)
-  if (minutos < 1) return 'hace un momento'
-  return minutos < 60 ? `hace ${minutos} min` : `hace ${Math.round(minutos / 60)} h`
+export const timeAgo = (instant: number) => {
+  const minutes = Math.round((Date.now() - instant) / 60_000)
+  if (minutes < 1) return 'hace un momento'
+  return minutes < 60 ? `hace ${minutes} min` : `hace ${Math.round(minutes / 60)} h`
 }
 
 /** Returns the name of an action, such as «Entregado». */
-export const nombreDeGuia = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
+export const nameOfAction = ({ estado }: Pick<CourierAction, 'estado'>) =>
+  estado === null ? 'Nota' : ESTADO_NAMES[estado]
 
 /** Returns the status of an action in words. */
-export function situacionDe(
-  accion: Accion,
-  enviando: readonly number[],
+export function statusOfAction(
+  accion: CourierAction,
+  sending: readonly number[],
   yo: string,
-  enLinea: boolean,
-  vigente: boolean,
+  isOnline: boolean,
+  isSesionActive: boolean,
 ) {
   if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
   if (accion.situacion === 'atencion') return 'Necesita su atención'
   if (accion.repartidor !== yo) return `Espera a ${accion.nombre}`
-  if (enviando.includes(accion.orden)) return 'Enviando…'
-  if (!vigente) return 'Espera a que entre otra vez'
-  if (!enLinea) return 'Espera cobertura'
+  if (sending.includes(accion.orden)) return 'Enviando…'
+  if (!isSesionActive) return 'Espera a que entre otra vez'
+  if (!isOnline) return 'Espera cobertura'
   return accion.noAntesDe > Date.now()
-    ? `Se intentará a las ${delTelefono.hora(new Date(accion.noAntesDe).toISOString())}`
+    ? `Se intentará a las ${phoneClock.hora(new Date(accion.noAntesDe).toISOString())}`
     : 'En espera'
 }

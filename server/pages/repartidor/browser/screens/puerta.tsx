@@ -1,73 +1,73 @@
 import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
-import { type GuiaDeReparto, type PoliticaDeEvidencia, RELACIONES } from '../dominio.ts'
+import { type GuiaDeReparto, type PoliticaDeEvidencia, RELATION_NAMES } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
-import { esSuya, filasDeReparto, metros } from '../lista.ts'
+import { dispatchRows, isCarried, metros } from '../lista.ts'
 import {
-  type Comparacion,
-  compararPuertas,
-  mismoDestinatario,
-  type Otra,
-  puertaDe,
-  puntoConfirmado,
-  type Recibe,
-  recibeElMismo,
-  renombrarEnOtra,
+  type Comparison,
+  compareDoors,
+  confirmedPoint,
+  doorOf,
+  isSameDestinatario,
+  isSameReceiver,
+  type OtherParcel,
+  type Receiver,
+  renameInOther,
 } from '../puerta.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import type { Borrador } from '../store/base.ts'
-import { guiasDe } from '../store/guias.ts'
-import { Pregunta } from './piezas.tsx'
+import { readActions } from '../store/acciones.ts'
+import type { EntregaDraft } from '../store/base.ts'
+import { readGuiasOf } from '../store/guias.ts'
+import { ConfirmDialog } from './piezas.tsx'
 
 /**
  * Distance from the confirmed place, in metres, above which the page asks the courier before a parcel is handed over.
  */
-const LEJOS_M = 300
+const FAR_M = 300
 
 /** Parcel that may be handed over with the parcel of the form. */
-interface Candidata {
+interface Candidate {
   guia: string
   titulo: string
   direccion: string
   datos: GuiaDeReparto
-  comparacion: Exclude<Comparacion, 'otra'>
+  comparison: Exclude<Comparison, 'otra'>
   /** True if the parcel of the form has the same recipient. */
-  paraElMismo: boolean
-  punto: Point | null
+  isForSamePerson: boolean
+  point: Point | null
 }
 
 /** Parcel of the form, and the parcels that may be handed over with it. */
-export interface EnLaPuerta {
+export interface AtDoor {
   destinatario: string | null
-  punto: Point | null
+  point: Point | null
   /** Evidence that the merchant needs; undefined if the phone does not know. */
   politica: PoliticaDeEvidencia | undefined
-  candidatas: Candidata[]
+  candidates: Candidate[]
 }
 
 /** Reads what the phone knows of a parcel's door and of the other parcels that the courier carries. */
-export async function leerPuerta(repartidor: string, guia: string): Promise<EnLaPuerta> {
-  const [guias, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
-  const filas = filasDeReparto(guias, acciones)
-  const esta = filas.find((fila) => fila.guia === guia)
-  const propia = esta && puertaDe(esta)
-  const candidatas = filas.flatMap((fila): Candidata[] => {
-    const puerta = fila.guia !== guia && esSuya(fila) ? puertaDe(fila) : null
-    if (!propia || !puerta) return []
-    const comparacion = compararPuertas(propia, puerta)
-    if (comparacion === 'otra') return []
-    const { titulo, rumbo, datos } = fila
-    const paraElMismo = mismoDestinatario(esta.datos!, datos!)
-    const { direccion } = rumbo!
-    return [{ guia: fila.guia, titulo, direccion, datos: datos!, comparacion, paraElMismo, punto: puerta.punto }]
+export async function readDoor(repartidor: string, guia: string): Promise<AtDoor> {
+  const [guias, actions] = await Promise.all([readGuiasOf(repartidor), readActions()])
+  const rows = dispatchRows(guias, actions)
+  const formRow = rows.find((fila) => fila.guia === guia)
+  const propia = formRow && doorOf(formRow)
+  const candidates = rows.flatMap((fila): Candidate[] => {
+    const door = fila.guia !== guia && isCarried(fila) ? doorOf(fila) : null
+    if (!propia || !door) return []
+    const comparison = compareDoors(propia, door)
+    if (comparison === 'otra') return []
+    const { titulo, heading, datos } = fila
+    const isForSamePerson = isSameDestinatario(formRow.datos!, datos!)
+    const { direccion } = heading!
+    return [{ guia: fila.guia, titulo, direccion, datos: datos!, comparison, isForSamePerson, point: door.point }]
   })
-  const datos = esta?.datos
+  const datos = formRow?.datos
   return {
     destinatario: datos?.destinatario ?? null,
-    punto: datos ? puntoConfirmado(datos) : null,
+    point: datos ? confirmedPoint(datos) : null,
     politica: datos?.evidencia,
-    candidatas,
+    candidates,
   }
 }
 
@@ -75,42 +75,42 @@ export async function leerPuerta(repartidor: string, guia: string): Promise<EnLa
  * Returns the candidates that are handed over with the form's parcel. They are selected and, if a confirmed place is
  * missing, confirmed by the courier.
  */
-export const lasQueVan = ({ otras }: Borrador, { candidatas }: EnLaPuerta) =>
-  candidatas.flatMap((candidata) => {
-    const otra = otras.find(({ guia }) => guia === candidata.guia)
-    return otra && (candidata.comparacion === 'misma' || otra.preguntada) ? [{ otra, candidata }] : []
+export const lasQueVan = ({ otras }: EntregaDraft, { candidates }: AtDoor) =>
+  candidates.flatMap((candidate) => {
+    const other = otras.find(({ guia }) => guia === candidate.guia)
+    return other && (candidate.comparison === 'misma' || other.preguntada) ? [{ other, candidate }] : []
   })
 
 /** Returns the metres to a parcel's confirmed place if the courier is far from it; null if near or unknown. */
-export function lejosDe(aqui: Point | undefined, lugar: Point | null): number | null {
-  const distancia = aqui && lugar ? distanceBetween(aqui, lugar) : null
-  return distancia !== null && distancia > LEJOS_M ? distancia : null
+export function farDistance(here: Point | undefined, lugar: Point | null): number | null {
+  const distance = here && lugar ? distanceBetween(here, lugar) : null
+  return distance !== null && distance > FAR_M ? distance : null
 }
 
 /** Fields of a receiver: name and relation to the recipient. */
-export function QuienRecibe(props: {
+export function ReceiverFields(props: {
   /** Suffix of the ids of these fields, which makes them unique on the page. */
-  sufijo: string
-  valor: Recibe
+  suffix: string
+  valor: Receiver
   destinatario: string | null
   /** Text of the button that fills in the recipient. */
-  oferta: (destinatario: string) => string
-  rotulos: { nombre: string; relacion: string; sinRelacion: string }
+  offer: (destinatario: string) => string
+  labels: { nombre: string; relacion: string; noRelation: string }
   fallas: { nombre: string | undefined; relacion?: string | undefined }
-  alRenombrar: (nombre: string) => void
-  alRelacionar: (relacion: string) => void
-  alSerDestinatario: (nombre: string) => void
+  onRename: (nombre: string) => void
+  onRelation: (relacion: string) => void
+  onDestinatario: (nombre: string) => void
 }) {
-  const { sufijo, valor, destinatario, oferta, rotulos, fallas, alRenombrar, alRelacionar, alSerDestinatario } = props
-  const [nombre, relacion] = [`nombre${sufijo}`, `relacion${sufijo}`]
+  const { suffix, valor, destinatario, offer, labels, fallas, onRename, onRelation, onDestinatario } = props
+  const [nombre, relacion] = [`nombre${suffix}`, `relacion${suffix}`]
   return (
     <>
       {destinatario && valor.nombre !== destinatario && (
-        <button type="button" onClick={() => alSerDestinatario(destinatario)}>
-          {oferta(destinatario)}
+        <button type="button" onClick={() => onDestinatario(destinatario)}>
+          {offer(destinatario)}
         </button>
       )}
-      <label for={nombre}>{rotulos.nombre}</label>
+      <label for={nombre}>{labels.nombre}</label>
       <input
         id={nombre}
         type="text"
@@ -119,20 +119,20 @@ export function QuienRecibe(props: {
         maxLength={120}
         {...conFalla(nombre, fallas.nombre)}
         value={valor.nombre}
-        onInput={({ currentTarget }) => alRenombrar(currentTarget.value)}
+        onInput={({ currentTarget }) => onRename(currentTarget.value)}
       />
       <AvisoDeFalla de={nombre}>{fallas.nombre}</AvisoDeFalla>
-      <label for={relacion}>{rotulos.relacion}</label>
+      <label for={relacion}>{labels.relacion}</label>
       <select
         id={relacion}
         {...conFalla(relacion, fallas.relacion)}
         value={valor.relacion}
-        onChange={({ currentTarget }) => alRelacionar(currentTarget.value)}
+        onChange={({ currentTarget }) => onRelation(currentTarget.value)}
       >
-        <option value="">{rotulos.sinRelacion}</option>
-        {Object.entries(RELACIONES).map(([una, dicha]) => (
-          <option key={una} value={una}>
-            {dicha}
+        <option value="">{labels.noRelation}</option>
+        {Object.entries(RELATION_NAMES).map(([item, label]) => (
+          <option key={item} value={item}>
+            {label}
           </option>
         ))}
       </select>
@@ -141,67 +141,71 @@ export function QuienRecibe(props: {
   )
 }
 
-type FallasDeOtras = Readonly<Partial<Record<string, string>>>
+type OtherFaults = Readonly<Partial<Record<string, string>>>
 
 /**
  * Other parcels of the door. The page offers the parcels with the same door, and asks the courier if a confirmed place
  * is missing.
  */
-export function Otras(props: {
-  borrador: Borrador
-  puerta: EnLaPuerta
-  aqui: Point | undefined
-  fallas: FallasDeOtras
-  alCambiar: (cambio: (otras: readonly Otra[]) => Otra[]) => void
+export function OtherParcels(props: {
+  draft: EntregaDraft
+  door: AtDoor
+  here: Point | undefined
+  fallas: OtherFaults
+  onChange: (change: (parcels: readonly OtherParcel[]) => OtherParcel[]) => void
 }) {
-  const { borrador, puerta, aqui, fallas, alCambiar } = props
-  const van = lasQueVan(borrador, puerta)
-  const dudosas = puerta.candidatas.filter(
-    ({ guia, comparacion }) => comparacion === 'dudosa' && !van.some(({ otra }) => otra.guia === guia),
+  const { draft, door, here, fallas, onChange } = props
+  const included = lasQueVan(draft, door)
+  const doubtful = door.candidates.filter(
+    ({ guia, comparison }) => comparison === 'dudosa' && !included.some(({ other }) => other.guia === guia),
   )
-  const ofrecidas = puerta.candidatas.filter((una) => !dudosas.includes(una))
-  const perdidas = borrador.otras.filter(({ guia }) => !puerta.candidatas.some((una) => una.guia === guia))
-  const quitar = (guia: string) => alCambiar((otras) => otras.filter((una) => una.guia !== guia))
-  const poner = (guia: string, preguntada: boolean) =>
-    alCambiar((otras) => [
-      ...otras.filter((una) => una.guia !== guia),
-      { guia, nombre: null, relacion: '', preguntada },
+  const offered = door.candidates.filter((item) => !doubtful.includes(item))
+  const lostParcels = draft.otras.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
+  const removeParcel = (guia: string) => onChange((parcels) => parcels.filter((item) => item.guia !== guia))
+  const includeParcel = (guia: string, wasAsked: boolean) =>
+    onChange((parcels) => [
+      ...parcels.filter((item) => item.guia !== guia),
+      { guia, nombre: null, relacion: '', preguntada: wasAsked },
     ])
   return (
     <>
-      {(ofrecidas.length > 0 || perdidas.length > 0) && (
+      {(offered.length > 0 || lostParcels.length > 0) && (
         <fieldset>
           <legend>También en esta puerta</legend>
-          {perdidas.map(({ guia }) => (
+          {lostParcels.map(({ guia }) => (
             <p key={guia} class="nota" role="status">
               La guía {inGroups(guia)} ya no va con esta entrega: cambió mientras tanto.{' '}
               <a href={`#/guia/${guia}`}>Vea cómo está</a>
             </p>
           ))}
-          {ofrecidas.length > 0 && (
+          {offered.length > 0 && (
             <p class="suave">Cada paquete que marque tiene su propia prueba, con estas fotos y esta nota.</p>
           )}
-          {ofrecidas.map((candidata) => {
-            const { guia } = candidata
-            const otra = van.find((una) => una.otra.guia === guia)?.otra
+          {offered.map((candidate) => {
+            const { guia } = candidate
+            const other = included.find((item) => item.other.guia === guia)?.other
             return (
               <div key={guia} class="otra">
                 <label class="marcable">
                   <input
                     type="checkbox"
-                    checked={otra !== undefined}
-                    onChange={({ currentTarget: { checked } }) => (checked ? poner(guia, false) : quitar(guia))}
+                    checked={other !== undefined}
+                    onChange={({ currentTarget: { checked } }) =>
+                      checked ? includeParcel(guia, false) : removeParcel(guia)
+                    }
                   />
-                  <Paquete candidata={candidata} />
+                  <Paquete candidate={candidate} />
                 </label>
-                {otra && (
-                  <RecibeOtra
-                    otra={otra}
-                    candidata={candidata}
-                    borrador={borrador}
-                    lejos={lejosDe(aqui, candidata.punto)}
+                {other && (
+                  <OtherReceiver
+                    other={other}
+                    candidate={candidate}
+                    draft={draft}
+                    far={farDistance(here, candidate.point)}
                     fallas={fallas}
-                    alCambiar={(nueva) => alCambiar((otras) => otras.map((una) => (una.guia === guia ? nueva : una)))}
+                    onChange={(changed) =>
+                      onChange((parcels) => parcels.map((item) => (item.guia === guia ? changed : item)))
+                    }
                   />
                 )}
               </div>
@@ -209,14 +213,20 @@ export function Otras(props: {
           })}
         </fieldset>
       )}
-      {dudosas.length > 0 && <Dudosas candidatas={dudosas} alPoner={(guia) => poner(guia, true)} />}
+      {doubtful.length > 0 && <DoubtfulParcels candidates={doubtful} onInclude={(guia) => includeParcel(guia, true)} />}
     </>
   )
 }
 
 /** Parcels that may have the same door. Only the courier can tell. */
-function Dudosas({ candidatas, alPoner }: { candidatas: readonly Candidata[]; alPoner: (guia: string) => void }) {
-  const [porPreguntar, preguntar] = useState<Candidata | null>(null)
+function DoubtfulParcels({
+  candidates,
+  onInclude,
+}: {
+  candidates: readonly Candidate[]
+  onInclude: (guia: string) => void
+}) {
+  const [askedCandidate, setAskedCandidate] = useState<Candidate | null>(null)
   return (
     <>
       <fieldset>
@@ -224,79 +234,79 @@ function Dudosas({ candidatas, alPoner }: { candidatas: readonly Candidata[]; al
         <p class="suave">
           Coincide la dirección escrita o el teléfono, pero falta un lugar confirmado. Solo usted puede decirlo.
         </p>
-        {candidatas.map((candidata) => (
-          <div key={candidata.guia} class="otra">
-            <Paquete candidata={candidata} />
+        {candidates.map((candidate) => (
+          <div key={candidate.guia} class="otra">
+            <Paquete candidate={candidate} />
             <button
               type="button"
-              aria-label={`Entregar aquí también el de ${candidata.titulo}, guía ${inGroups(candidata.guia)}`}
-              onClick={() => preguntar(candidata)}
+              aria-label={`Entregar aquí también el de ${candidate.titulo}, guía ${inGroups(candidate.guia)}`}
+              onClick={() => setAskedCandidate(candidate)}
             >
               Entregar aquí también
             </button>
           </div>
         ))}
       </fieldset>
-      {porPreguntar && (
-        <Pregunta
+      {askedCandidate && (
+        <ConfirmDialog
           titulo="¿Este paquete va a esta misma puerta?"
           si="Sí, es esta puerta"
           no="No, es otra puerta"
-          cerrar={() => preguntar(null)}
-          alAceptar={() => alPoner(porPreguntar.guia)}
+          onClose={() => setAskedCandidate(null)}
+          onAccept={() => onInclude(askedCandidate.guia)}
         >
-          <Paquete candidata={porPreguntar} />
+          <Paquete candidate={askedCandidate} />
           <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener la misma dirección.</p>
-        </Pregunta>
+        </ConfirmDialog>
       )}
     </>
   )
 }
 
-const Paquete = ({ candidata: { guia, titulo, direccion, datos } }: { candidata: Candidata }) => (
+const Paquete = ({ candidate: { guia, titulo, direccion, datos } }: { candidate: Candidate }) => (
   <span class="paquete">
     <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
     <small>{[titulo === direccion ? null : direccion, datos.contenido].filter(Boolean).join(' · ')}</small>
   </span>
 )
 
-function RecibeOtra(props: {
-  otra: Otra
-  candidata: Candidata
-  borrador: Borrador
-  lejos: number | null
-  fallas: FallasDeOtras
-  alCambiar: (nueva: Otra) => void
+function OtherReceiver(props: {
+  other: OtherParcel
+  candidate: Candidate
+  draft: EntregaDraft
+  far: number | null
+  fallas: OtherFaults
+  onChange: (changed: OtherParcel) => void
 }) {
-  const { otra, candidata, borrador, lejos, fallas, alCambiar } = props
-  const { guia, datos, paraElMismo } = candidata
+  const { other, candidate, draft, far, fallas, onChange } = props
+  const { guia, datos, isForSamePerson } = candidate
   const { destinatario } = datos
-  const elMismo = recibeElMismo(otra, borrador)
+  const isSamePerson = isSameReceiver(other, draft)
   return (
     <>
-      {lejos !== null && (
+      {far !== null && (
         <p class="lugar lejos" role="status">
-          <strong>Está a {metros(lejos)} del lugar confirmado de este paquete.</strong>
+          <strong>Está a {metros(far)} del lugar confirmado de este paquete.</strong>
         </p>
       )}
-      <QuienRecibe
-        sufijo={`-${guia}`}
-        valor={{ nombre: otra.nombre ?? borrador.nombre, relacion: otra.relacion }}
+      <ReceiverFields
+        suffix={`-${guia}`}
+        valor={{ nombre: other.nombre ?? draft.nombre, relacion: other.relacion }}
         destinatario={destinatario}
-        oferta={(nombre) => `Lo recibe ${nombre}`}
-        rotulos={{
+        offer={(nombre) => `Lo recibe ${nombre}`}
+        labels={{
           nombre: 'Quién lo recibe',
           relacion: `Quién es para ${destinatario ?? 'quien espera este paquete'}`,
-          sinRelacion: paraElMismo && elMismo ? 'Lo mismo que arriba' : 'Elija',
+          noRelation: isForSamePerson && isSamePerson ? 'Lo mismo que arriba' : 'Elija',
         }}
         fallas={{ nombre: fallas[`nombre-${guia}`], relacion: fallas[`relacion-${guia}`] }}
-        alRenombrar={(nuevo) => alCambiar(renombrarEnOtra(otra, nuevo, borrador.nombre))}
-        alRelacionar={(relacion) => alCambiar({ ...otra, relacion })}
-        alSerDestinatario={(nombre) =>
-          alCambiar({ ...renombrarEnOtra(otra, nombre, borrador.nombre), relacion: 'destinatario' })
+        onRename={(nuevo) => onChange(renameInOther(other, nuevo, draft.nombre))}
+        onRelation={(relacion) => onChange({ ...other, relacion })}
+        onDestinatario={(nombre) =>
+          onChange({ ...renameInOther(other, nombre, draft.nombre), relacion: 'destinatario' })
         }
       />
-      {!elMismo && (borrador.trazos || borrador.documento.trim()) && (
+      {!isSamePerson && (draft.trazos || draft.documento.trim()) && (
         <p class="nota">
           La firma y el documento son de otra persona: este paquete va sin ellos. Si los necesita, entréguelo aparte.
         </p>

@@ -1,63 +1,63 @@
 import { MessageCircle, Phone } from '../../../../generado/contrato/iconos.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
 import { metros } from '../lista.ts'
-import { FUERA, type Llegar, llegarA } from '../llegar.ts'
+import { EXTERNAL_LINK, type Links, linksTo } from '../llegar.ts'
 import type { Prevision } from '../previsto.ts'
-import { type Rumbo, rumboDe } from '../rumbo.ts'
-import { AvisarALaCentral, Icono } from './piezas.tsx'
+import { type Heading, headingOf } from '../rumbo.ts'
+import { CallCentral, Icon } from './piezas.tsx'
 
 /** Precision of a place from the recipient's phone, in metres, above which the place may be another house. */
-const IMPRECISO_M = 200
+const APPROXIMATE_ABOVE_M = 200
 
 /** Data of a guide that the courier may see: the next destination, or else how to take the parcel. */
 export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien: string }) {
   const { datos, prevision, quien } = props
-  const rumbo = rumboDe(datos, prevision.estado)
+  const heading = headingOf(datos, prevision.estado)
   return (
     <>
-      {rumbo && <Hacia datos={datos} rumbo={rumbo} quien={quien} />}
-      <Custodia datos={datos} suya={prevision.suya} conRumbo={rumbo !== null} />
+      {heading && <Target datos={datos} heading={heading} quien={quien} />}
+      <Custodia datos={datos} isOwn={prevision.isOwn} hasHeading={heading !== null} />
     </>
   )
 }
 
 /** Reason why the courier cannot see the destination, if there is a reason. */
-function Custodia({ datos, suya, conRumbo }: { datos: GuiaDeReparto; suya: boolean; conRumbo: boolean }) {
+function Custodia({ datos, isOwn, hasHeading }: { datos: GuiaDeReparto; isOwn: boolean; hasHeading: boolean }) {
   const { custodia, nombre_comercio, municipio, contenido, siguientes } = datos
   if (custodia === 'propia') return null
-  if (suya) return <p class="nota">El destino se verá cuando el servicio sepa que la lleva usted.</p>
+  if (isOwn) return <p class="nota">El destino se verá cuando el servicio sepa que la lleva usted.</p>
   if (custodia === 'ninguna') {
     return (
       <>
-        {!conRumbo && <p class="destinatario">{nombre_comercio ?? municipio}</p>}
-        {!conRumbo && contenido && <p class="suave">Lleva: {contenido}</p>}
+        {!hasHeading && <p class="destinatario">{nombre_comercio ?? municipio}</p>}
+        {!hasHeading && contenido && <p class="suave">Lleva: {contenido}</p>}
         <p class="nota">No la lleva nadie. A quién va y adónde se ve al tomarla.</p>
       </>
     )
   }
   return (
     <p class="nota">
-      La lleva otro repartidor: pídale que se la entregue. <AvisarALaCentral />
+      La lleva otro repartidor: pídale que se la entregue. <CallCentral />
       {siguientes.length > 0 && ' Si ya la tiene usted, regístrelo aquí.'}
     </p>
   )
 }
 
-const ROTULOS = { recogida: 'Se recoge en', destinatario: 'Se entrega a', comercio: 'Se devuelve a' } as const
+const TARGET_LABELS = { recogida: 'Se recoge en', destinatario: 'Se entrega a', comercio: 'Se devuelve a' } as const
 
-function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; quien: string }) {
+function Target({ datos, heading, quien }: { datos: GuiaDeReparto; heading: Heading; quien: string }) {
   const { contenido, intentos, nombre_comercio } = datos
-  const aDestino = rumbo.hacia === 'destinatario'
+  const aDestino = heading.target === 'destinatario'
   return (
-    <section class="destino" aria-label={ROTULOS[rumbo.hacia]}>
-      <p class="rotulo">{ROTULOS[rumbo.hacia]}</p>
-      <p class="destinatario">{rumbo.nombre ?? 'Sin nombre de quien recibe'}</p>
-      <p>{rumbo.direccion}</p>
-      {rumbo.senas.length > 0 && <p class="suave">{rumbo.senas.join(' · ')}</p>}
-      {rumbo.precision_m !== null && rumbo.precision_m > IMPRECISO_M && (
-        <p class="nota">El lugar es aproximado, de unos {metros(rumbo.precision_m)}: llame antes de llegar.</p>
+    <section class="destino" aria-label={TARGET_LABELS[heading.target]}>
+      <p class="rotulo">{TARGET_LABELS[heading.target]}</p>
+      <p class="destinatario">{heading.nombre ?? 'Sin nombre de quien recibe'}</p>
+      <p>{heading.direccion}</p>
+      {heading.directions.length > 0 && <p class="suave">{heading.directions.join(' · ')}</p>}
+      {heading.precision_m !== null && heading.precision_m > APPROXIMATE_ABOVE_M && (
+        <p class="nota">El lugar es aproximado, de unos {metros(heading.precision_m)}: llame antes de llegar.</p>
       )}
-      <Ayudas {...llegarA(datos, rumbo, quien)} />
+      <HelpLinks {...linksTo(datos, heading, quien)} />
       {aDestino && nombre_comercio && <p class="suave">De: {nombre_comercio}</p>}
       {contenido && <p class="suave">Lleva: {contenido}</p>}
       {aDestino && intentos !== null && intentos > 0 && (
@@ -68,26 +68,26 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
 }
 
 /** Links to call, to write and to navigate. */
-function Ayudas({ llamar, escribir, google, waze, conLugar }: Llegar) {
+function HelpLinks({ callUrl, messageUrl, google, waze, hasPlace }: Links) {
   return (
     <div class="par">
-      {llamar && (
-        <a class="boton" href={llamar}>
-          <Icono dibujo={Phone} />
+      {callUrl && (
+        <a class="boton" href={callUrl}>
+          <Icon drawing={Phone} />
           Llamar
         </a>
       )}
-      {escribir && (
-        <a class="boton" {...FUERA} href={escribir}>
-          <Icono dibujo={MessageCircle} />
+      {messageUrl && (
+        <a class="boton" {...EXTERNAL_LINK} href={messageUrl}>
+          <Icon drawing={MessageCircle} />
           WhatsApp
         </a>
       )}
-      <a class="boton" {...FUERA} href={google}>
-        {conLugar ? 'Google Maps' : 'Buscar en el mapa'}
+      <a class="boton" {...EXTERNAL_LINK} href={google}>
+        {hasPlace ? 'Google Maps' : 'Buscar en el mapa'}
       </a>
       {waze && (
-        <a class="boton" {...FUERA} href={waze}>
+        <a class="boton" {...EXTERNAL_LINK} href={waze}>
           Waze
         </a>
       )}

@@ -2,20 +2,14 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import type { AvanceDelDia, GuiaAsignada } from '../../../../generado/contrato/tipos/index.ts'
 import type { Point } from '../../../../platform/maps/point.ts'
-import type {
-  DatosDeEntrega,
-  Estado,
-  EventoParaRegistrar,
-  GuiaDeReparto,
-  Sesion as SesionDelServidor,
-} from '../dominio.ts'
-import type { Otra } from '../puerta.ts'
+import type { EntregaData, Estado, EventoParaRegistrar, GuiaDeReparto, Sesion as ServerSesion } from '../dominio.ts'
+import type { OtherParcel } from '../puerta.ts'
 
 /** Time that a guide stays on the phone, in milliseconds: a day's work, because a guide contains a person's address. */
-export const CADUCAN_MS = 24 * 3_600_000
+export const GUIA_MAX_AGE_MS = 24 * 3_600_000
 
 /** Photo or signature on the phone. */
-export interface ImagenGuardada {
+export interface StoredImage {
   id: string
   guia: string
   blob: Blob
@@ -23,12 +17,12 @@ export interface ImagenGuardada {
   capturado_en: string | null
 }
 /** Image of an action; `archivo` is its name on the server, once uploaded. */
-export interface Adjunto {
+export interface Attachment {
   imagen: string
   archivo?: string
 }
 /** Reason for which the server did not accept an action. */
-export interface FallaGuardada {
+export interface StoredFailure {
   titulo: string
   detalle: string
   /** Server's sentences about the invalid fields, at most 5. */
@@ -41,7 +35,7 @@ export interface FallaGuardada {
   toma?: Estado
 }
 /** Action of a courier. It is kept until the server has received it, and usually a day longer. */
-export interface Accion {
+export interface CourierAction {
   /** Number of the action, assigned by the store. Actions are sent in the order of their numbers. */
   orden: number
   /** Idempotency key: the server performs the action once, however often the page sends it. */
@@ -55,25 +49,25 @@ export interface Accion {
   /** Time zone in which the page shows the action's time; null if the phone knew only the guide's code. */
   zona: string | null
   evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'fecha' | 'lat' | 'lng'>
-  entrega?: DatosDeEntrega
-  fotos: Adjunto[]
-  firma: Adjunto | null
+  entrega?: EntregaData
+  fotos: Attachment[]
+  firma: Attachment | null
   /** Signature as strokes. It is kept for a later correction of the delivery, when the signer is no longer there. */
-  trazos: Trazos | null
+  trazos: Strokes | null
   situacion: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
   /** Earliest time of the next attempt, by the phone's clock, in milliseconds since the epoch. */
   noAntesDe: number
   /** True if the images were uploaded again, because the server no longer had them. */
   resubida: boolean
-  falla: FallaGuardada | null
+  falla: StoredFailure | null
   /** True if the action changed the guide; null until the server reports the result. */
   aplicado: boolean | null
   terminada: number | null
 }
-export type LugarDeEntrega = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
+export type EntregaPlace = Pick<EntregaData, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
 /** Strokes of a signature, drawn on a canvas of the width `ancho`, in CSS pixels. */
-export interface Trazos {
+export interface Strokes {
   ancho: number
   grupos: unknown[]
 }
@@ -81,13 +75,13 @@ export interface Trazos {
  * Delivery that a courier is filling in. It is stored, because the camera app may push the page out of memory at any
  * moment.
  */
-export interface Borrador {
+export interface EntregaDraft {
   guia: string
   repartidor: string
   fotos: string[]
   /** Other parcels handed over at the same door. */
-  otras: Otra[]
-  trazos: Trazos | null
+  otras: OtherParcel[]
+  trazos: Strokes | null
   /** Reason for which there is no signature; empty if there is none. */
   sin_firma: string
   nombre: string
@@ -99,10 +93,10 @@ export interface Borrador {
   /** Time zone in which the page shows the delivery's time. */
   zona: string | null
   /** Place of a delivery that came back to be corrected; null for any other draft. */
-  lugar: LugarDeEntrega | null
+  lugar: EntregaPlace | null
 }
 /** Guide as the courier's phone stores it. */
-export interface GuiaGuardada {
+export interface StoredGuia {
   guia: string
   repartidor: string
   /** Guide as the server sent it; null if the phone has only the code, for example after a scan without coverage. */
@@ -120,16 +114,16 @@ export interface GuiaGuardada {
   sinAsignar?: boolean
 }
 /** Guides that are assigned to the courier, but that the courier does not carry yet. */
-export interface Asignadas {
+export interface AssignedGuias {
   guias: GuiaAsignada[]
   /** Time when the phone got them from the server, by the phone's clock, in milliseconds since the epoch. */
   leida: number
 }
 /** Session on this phone; `vigente` until the server says that the session is over. */
-export interface Sesion extends SesionDelServidor {
+export interface Sesion extends ServerSesion {
   vigente: boolean
 }
-interface Ajustes {
+interface Settings {
   sesion: Sesion
   /** Server's clock minus the phone's clock, in milliseconds. */
   desfase: number
@@ -139,7 +133,7 @@ interface Ajustes {
   desde: Point
   /** Guides that the courier finished today by the company's calendar, from the server's last answer. */
   hoy: AvanceDelDia
-  asignadas: Asignadas
+  asignadas: AssignedGuias
   /** Colours that the courier chose; absent if the phone chooses them. */
   tema: 'claro' | 'oscuro'
   /** Set if the courier signed out without coverage and the server does not know yet. */
@@ -147,21 +141,21 @@ interface Ajustes {
   /** Set if the courier does not want to install the page. */
   sinInstalar: true
 }
-interface Esquema extends DBSchema {
-  acciones: { key: number; value: Accion; indexes: { guia: string } }
-  imagenes: { key: string; value: ImagenGuardada; indexes: { guia: string } }
-  borradores: { key: string; value: Borrador }
-  guias: { key: string; value: GuiaGuardada }
-  ajustes: { key: keyof Ajustes; value: Ajustes[keyof Ajustes] }
+interface StoreSchema extends DBSchema {
+  acciones: { key: number; value: CourierAction; indexes: { guia: string } }
+  imagenes: { key: string; value: StoredImage; indexes: { guia: string } }
+  borradores: { key: string; value: EntregaDraft }
+  guias: { key: string; value: StoredGuia }
+  ajustes: { key: keyof Settings; value: Settings[keyof Settings] }
 }
 
-let abierta: Promise<IDBPDatabase<Esquema>> | undefined
+let abierta: Promise<IDBPDatabase<StoreSchema>> | undefined
 /** Returns the connection to the database, which is opened at the first call. */
-export function abrir() {
-  abierta ??= openDB<Esquema>('repartidor', 1, {
+export function openPhoneDatabase() {
+  abierta ??= openDB<StoreSchema>('repartidor', 1, {
     upgrade(db) {
-      const acciones = db.createObjectStore('acciones', { keyPath: 'orden', autoIncrement: true })
-      acciones.createIndex('guia', 'guia')
+      const actionStore = db.createObjectStore('acciones', { keyPath: 'orden', autoIncrement: true })
+      actionStore.createIndex('guia', 'guia')
       db.createObjectStore('imagenes', { keyPath: 'id' }).createIndex('guia', 'guia')
       db.createObjectStore('borradores', { keyPath: 'guia' })
       db.createObjectStore('guias', { keyPath: 'guia' })
@@ -182,31 +176,31 @@ export function abrir() {
   return abierta
 }
 
-type Oyente = () => void
-const oyentes = new Set<Oyente>()
+type StoreListener = () => void
+const listeners = new Set<StoreListener>()
 const canal = new BroadcastChannel('repartidor')
 canal.addEventListener('message', ({ data }) => {
-  if (data === 'cambio') for (const oyente of oyentes) oyente()
+  if (data === 'cambio') for (const listener of listeners) listener()
 })
 /**
- * Calls `oyente` after every change on the phone, in this tab or another.
+ * Calls `listener` after every change on the phone, in this tab or another.
  * @returns a function that removes the listener
  */
-export function alCambiar(oyente: Oyente) {
-  oyentes.add(oyente)
-  return () => void oyentes.delete(oyente)
+export function onStoreChange(listener: StoreListener) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
-function avisar() {
-  for (const oyente of oyentes) oyente()
+function notifyChange() {
+  for (const listener of listeners) listener()
   canal.postMessage('cambio')
 }
 
-type Almacenes = 'acciones' | 'imagenes' | 'borradores' | 'guias' | 'ajustes'
+type StoreName = 'acciones' | 'imagenes' | 'borradores' | 'guias' | 'ajustes'
 /** Read-write transaction over all stores. */
-export type Transaccion = Awaited<ReturnType<typeof transaccion>>
-const transaccion = async () =>
-  (await abrir()).transaction(
-    ['acciones', 'imagenes', 'borradores', 'guias', 'ajustes'] satisfies Almacenes[],
+export type StoreTransaction = Awaited<ReturnType<typeof openTransaction>>
+const openTransaction = async () =>
+  (await openPhoneDatabase()).transaction(
+    ['acciones', 'imagenes', 'borradores', 'guias', 'ajustes'] satisfies StoreName[],
     'readwrite',
     {
       durability: 'strict',
@@ -214,16 +208,16 @@ const transaccion = async () =>
   )
 
 /**
- * Runs `hacer` in one transaction over all stores: all its writes are kept, or none.
- * @returns the result of `hacer`
- * @throws the error of `hacer` or of the transaction
+ * Runs `run` in one transaction over all stores: all its writes are kept, or none.
+ * @returns the result of `run`
+ * @throws the error of `run` or of the transaction
  */
-export async function escribirAlmacen<T>(hacer: (tx: Transaccion) => Promise<T>): Promise<T> {
-  const tx = await transaccion()
+export async function writeStore<T>(run: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  const tx = await openTransaction()
   try {
-    const valor = await hacer(tx)
+    const valor = await run(tx)
     await tx.done
-    avisar()
+    notifyChange()
     return valor
   } catch (error) {
     try {
@@ -237,20 +231,20 @@ export async function escribirAlmacen<T>(hacer: (tx: Transaccion) => Promise<T>)
 }
 
 /** Tells whether an error means that the phone has no free storage. */
-export const sinEspacio = (error: unknown) => error instanceof DOMException && error.name === 'QuotaExceededError'
+export const isOutOfSpace = (error: unknown) => error instanceof DOMException && error.name === 'QuotaExceededError'
 
 /** Returns a setting; undefined if it is not set. */
-export const leerAjuste = async <C extends keyof Ajustes>(clave: C) =>
-  (await (await abrir()).get('ajustes', clave)) as Ajustes[C] | undefined
+export const readSetting = async <C extends keyof Settings>(clave: C) =>
+  (await (await openPhoneDatabase()).get('ajustes', clave)) as Settings[C] | undefined
 
 /** Stores a setting, or deletes it if the value is undefined. */
-export const ponerAjuste = <C extends keyof Ajustes>(clave: C, valor: Ajustes[C] | undefined) =>
-  escribirAlmacen(async (tx) => {
-    const ajustes = tx.objectStore('ajustes')
-    if (valor === undefined) await ajustes.delete(clave)
-    else await ajustes.put(valor, clave)
+export const setSetting = <C extends keyof Settings>(clave: C, valor: Settings[C] | undefined) =>
+  writeStore(async (tx) => {
+    const settingStore = tx.objectStore('ajustes')
+    if (valor === undefined) await settingStore.delete(clave)
+    else await settingStore.put(valor, clave)
   })
 
 /** Deletes images within a transaction. */
-export const borrarImagenes = (tx: Transaccion, ids: readonly string[]) =>
+export const deleteImages = (tx: StoreTransaction, ids: readonly string[]) =>
   Promise.all(ids.map((id) => tx.objectStore('imagenes').delete(id)))

@@ -1,29 +1,29 @@
 // Deliveries that couriers are filling in.
-import { abrir, type Borrador, borrarImagenes, escribirAlmacen, type ImagenGuardada } from './base.ts'
+import { deleteImages, type EntregaDraft, openPhoneDatabase, type StoredImage, writeStore } from './base.ts'
 
 /** Returns the drafts of a courier. */
-export const borradores = async (repartidor: string) =>
-  (await (await abrir()).getAll('borradores')).filter((borrador) => borrador.repartidor === repartidor)
+export const readDrafts = async (repartidor: string) =>
+  (await (await openPhoneDatabase()).getAll('borradores')).filter((draft) => draft.repartidor === repartidor)
 
 /** Returns the draft of a guide, of any courier; undefined if there is none. */
-export const borradorDe = async (guia: string) => (await abrir()).get('borradores', guia)
+export const readDraft = async (guia: string) => (await openPhoneDatabase()).get('borradores', guia)
 
 /**
  * Stores a draft. In the same transaction, it may store a new photo or delete a photo.
- * @param quitada id of the photo to delete
+ * @param removedImage id of the photo to delete
  */
-export const guardarBorrador = (borrador: Borrador, nueva?: ImagenGuardada, quitada?: string) =>
-  escribirAlmacen(async (tx) => {
-    if (nueva) await tx.objectStore('imagenes').put(nueva)
-    if (quitada) await tx.objectStore('imagenes').delete(quitada)
-    await tx.objectStore('borradores').put(borrador)
+export const storeDraft = (draft: EntregaDraft, newImage?: StoredImage, removedImage?: string) =>
+  writeStore(async (tx) => {
+    if (newImage) await tx.objectStore('imagenes').put(newImage)
+    if (removedImage) await tx.objectStore('imagenes').delete(removedImage)
+    await tx.objectStore('borradores').put(draft)
   })
 
 /** Deletes the draft of a guide, with its photos. */
-export const tirarBorrador = (guia: string) =>
-  escribirAlmacen(async (tx) => {
-    const borrador = await tx.objectStore('borradores').get(guia)
-    if (!borrador) return
-    await borrarImagenes(tx, borrador.fotos)
+export const discardDraft = (guia: string) =>
+  writeStore(async (tx) => {
+    const draft = await tx.objectStore('borradores').get(guia)
+    if (!draft) return
+    await deleteImages(tx, draft.fotos)
     await tx.objectStore('borradores').delete(guia)
   })

@@ -1,49 +1,56 @@
 // Guides that a courier has on the phone.
-import type { Suyas } from '../api.ts'
+import type { OwnGuias } from '../api.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
-import { abrir, CADUCAN_MS, escribirAlmacen, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
+import {
+  GUIA_MAX_AGE_MS,
+  openPhoneDatabase,
+  type Sesion,
+  type StoredGuia,
+  type StoreTransaction,
+  writeStore,
+} from './base.ts'
 
 /** Returns a courier's guides that the phone read within the last 24 hours. */
-export async function guiasDe(repartidor: string): Promise<GuiaGuardada[]> {
-  const desde = Date.now() - CADUCAN_MS
-  const guias = await (await abrir()).getAll('guias')
+export async function readGuiasOf(repartidor: string): Promise<StoredGuia[]> {
+  const desde = Date.now() - GUIA_MAX_AGE_MS
+  const guias = await (await openPhoneDatabase()).getAll('guias')
   return guias.filter((guia) => guia.repartidor === repartidor && guia.leida > desde)
 }
 
 /** Returns a courier's guide, if the phone read it within the last 24 hours. */
-export async function guiaDe(repartidor: string, guia: string) {
-  return (await guiasDe(repartidor)).find((una) => una.guia === guia)
+export async function readGuiaOf(repartidor: string, guia: string) {
+  return (await readGuiasOf(repartidor)).find((storedGuia) => storedGuia.guia === guia)
 }
 
 /** Tells whether the courier is still signed in on this phone, because a response may arrive after signing out. */
-const estaDentro = async (tx: Transaccion, repartidor: string) =>
+const isSignedIn = async (tx: StoreTransaction, repartidor: string) =>
   ((await tx.objectStore('ajustes').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
 
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
- * @param servidor server's clock at the response, in milliseconds since the epoch
+ * @param serverTime server's clock at the response, in milliseconds since the epoch
  * @param delDia guides that the courier finished today, and guides assigned to the courier, if the answer contains them
  */
-export const guardarGuias = (
+export const storeGuias = (
   repartidor: string,
-  leidas: readonly GuiaDeReparto[],
-  servidor: number,
-  { hoy, asignadas }: Partial<Pick<Suyas, 'hoy' | 'asignadas'>> = {},
+  readGuias: readonly GuiaDeReparto[],
+  serverTime: number,
+  { hoy, asignadas }: Partial<Pick<OwnGuias, 'hoy' | 'asignadas'>> = {},
 ) =>
-  escribirAlmacen(async (tx) => {
-    if (!(await estaDentro(tx, repartidor))) return
+  writeStore(async (tx) => {
+    if (!(await isSignedIn(tx, repartidor))) return
     if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
     if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, leida: Date.now() }, 'asignadas')
     const guias = tx.objectStore('guias')
-    for (const datos of leidas) {
-      const previa = await guias.get(datos.guia)
-      if (previa?.repartidor === repartidor && (previa.datos?.secuencia ?? 0) > datos.secuencia) continue
+    for (const datos of readGuias) {
+      const previousGuia = await guias.get(datos.guia)
+      if (previousGuia?.repartidor === repartidor && (previousGuia.datos?.secuencia ?? 0) > datos.secuencia) continue
       await guias.put({
         guia: datos.guia,
         repartidor,
         datos,
         leida: Date.now(),
-        vista: servidor,
+        vista: serverTime,
         desconocida: false,
       })
     }
@@ -52,27 +59,27 @@ export const guardarGuias = (
 /**
  * Stores a code that was scanned without coverage, or that the server does not know. A guide with data keeps the data,
  * unless the server does not know the code.
- * @param desconocida true if the server does not know the code
+ * @param isUnknown true if the server does not know the code
  */
-export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
-  escribirAlmacen(async (tx) => {
-    if (!(await estaDentro(tx, repartidor))) return
+export const storeWithoutData = (repartidor: string, guia: string, isUnknown: boolean) =>
+  writeStore(async (tx) => {
+    if (!(await isSignedIn(tx, repartidor))) return
     const guias = tx.objectStore('guias')
-    const previa = await guias.get(guia)
-    if (previa?.repartidor === repartidor && previa.datos && !desconocida) return
-    await guias.put({ guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida })
+    const previousGuia = await guias.get(guia)
+    if (previousGuia?.repartidor === repartidor && previousGuia.datos && !isUnknown) return
+    await guias.put({ guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: isUnknown })
   })
 
 /**
  * Stores that the courier may not see a guide, and deletes the guide's data. The code stays, because the guide may be
  * assigned to the courier again.
  */
-export const guardarSinAsignar = (repartidor: string, guia: string) =>
-  escribirAlmacen(async (tx) => {
-    if (!(await estaDentro(tx, repartidor))) return
-    const sinDatos = { guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: false }
-    await tx.objectStore('guias').put({ ...sinDatos, sinAsignar: true })
+export const storeUnassigned = (repartidor: string, guia: string) =>
+  writeStore(async (tx) => {
+    if (!(await isSignedIn(tx, repartidor))) return
+    const emptyGuia = { guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: false }
+    await tx.objectStore('guias').put({ ...emptyGuia, sinAsignar: true })
   })
 
 /** Removes a guide from the phone. */
-export const soltarGuia = (guia: string) => escribirAlmacen((tx) => tx.objectStore('guias').delete(guia))
+export const releaseGuia = (guia: string) => writeStore((tx) => tx.objectStore('guias').delete(guia))
