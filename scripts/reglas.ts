@@ -61,11 +61,16 @@ const isFixed = (nodo: ts.Expression): boolean =>
         ts.isPropertyAssignment(property) && property.name.getText() === 'text' && isFixed(property.initializer),
     ))
 
-/** Reports whether a call of `query` gets its SQL as text. Other calls of that name get a `Statement`, which is constant. */
-const takesSqlText = (callee: ts.Expression, sql: ts.Expression) =>
-  ts.isTemplateExpression(sql) ||
-  ts.isBinaryExpression(sql) ||
-  (ts.isPropertyAccessExpression(callee) && /(?:client|pool|machine|connection)$/i.test(callee.expression.getText()))
+/** Expression whose `query` takes a `Statement`, which is constant: `Query` itself, a `Db`, or a part of one. */
+const isStatementRunner = (callee: ts.Expression): boolean =>
+  ts.isIdentifier(callee) ||
+  (ts.isPropertyAccessExpression(callee) &&
+    /(?:^|[.#])(?:db|primary|partOfChain\(.*\))$/s.test(callee.expression.getText()))
+
+/** Reports whether a call of `query` may get SQL text that is not constant. */
+const takesVariableSql = (callee: ts.Expression, sql: ts.Expression): boolean =>
+  !isFixed(sql) &&
+  (ts.isTemplateExpression(sql) || ts.isBinaryExpression(sql) || ts.isAsExpression(sql) || !isStatementRunner(callee))
 
 /** Returns the house rule that a node breaks; undefined if it breaks none. */
 function findViolation(path: string, nodo: ts.Node): string | undefined {
@@ -88,7 +93,7 @@ function findViolation(path: string, nodo: ts.Node): string | undefined {
   if (nombre === 'dynamicStatement' && !LIST_FILES.test(path)) return 'the text of a statement depends on the request'
   const isOfPages = path.startsWith('server/pages/')
   const [sql] = dados
-  if (nombre === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesSqlText(callee, sql) && !isFixed(sql))
+  if (nombre === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesVariableSql(callee, sql))
     return 'SQL text that is not constant'
   return undefined
 }
