@@ -48,7 +48,7 @@ export async function measureCase<S extends Side>(side: S, one: Case<S>, seconds
   const before = cpuOf(side)
   const { total, perSecond } = await runLoad({
     url: side.service.url,
-    connections: connections,
+    connections,
     segundos: seconds,
     delay: status,
     next: (connection) => one.next(side, connection),

@@ -35,7 +35,7 @@ export function mergeContracts(bundles: readonly JsonObject[]): JsonObject {
       }
     }
   }
-  return { ...union, components: components } as unknown as JsonObject
+  return { ...union, components } as unknown as JsonObject
 }
 
 /** Removes examples and samples, which the server does not need. Keeps the `examples` of schemas, which are arrays. */

@@ -27,7 +27,7 @@ export function parseArguments(nombre: string, command: CliCommand, args: readon
       'La llave no se pasa como argumento, que otros usuarios de la máquina pueden ver: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.',
     )
   }
-  return { values: values as OptionValues, positionals: positionals }
+  return { values: values as OptionValues, positionals }
 }
 
 function parseWithOptions(nombre: string, opciones: Options, args: readonly string[]) {
@@ -43,7 +43,7 @@ function parseWithOptions(nombre: string, opciones: Options, args: readonly stri
   const options = Object.fromEntries(
     Object.entries(opciones).map(([candidate, { valor, multiple = false }]) => [
       candidate,
-      { type: valor ? 'string' : 'boolean', multiple: multiple } as const,
+      { type: valor ? 'string' : 'boolean', multiple } as const,
     ]),
   )
   try {

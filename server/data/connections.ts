@@ -123,7 +123,7 @@ export class Connections extends pg.Pool {
   constructor(url: string, max: number, application_name: string, opciones: MachineOptions = {}) {
     const { role, pooler, shards, enParte } = opciones
     const settings = { ...SESSION_SETTINGS, ...shards?.settings, ...opciones.settings }
-    const startSettings = Object.entries(role ? { ...settings, role: role } : settings)
+    const startSettings = Object.entries(role ? { ...settings, role } : settings)
     const supportsNames = pooler?.supportsNames !== false
     const transactionSettings = pooler ? settings : {}
     const scopeStatements = PLANS.map((plan) => scopeStatement(transactionSettings, { enParte, plan }))

@@ -34,7 +34,7 @@ export const codeForm = ({
 }: CodeFormOptions): Html => html`<form class="buscador" method="get" action="${root}${pagina}">
 ${field({
   id: 'guia',
-  label: label,
+  label,
   hint: html`12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>.`,
   fault: typedCode === undefined ? undefined : (faultOfCode(typedCode) ?? CHANGED_CHARACTER),
   control: (attributes) =>

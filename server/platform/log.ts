@@ -27,7 +27,7 @@ function showError(error: unknown, level = 0): ErrorVisible {
     tipo: error.name ?? 'object',
     mensaje: error.message,
     ...(code === undefined ? {} : { codigo: code }),
-    ...(constraint === undefined ? {} : { constraint: constraint }),
+    ...(constraint === undefined ? {} : { constraint }),
     stack: error.stack,
     ...(error.cause === undefined || level > 3 ? {} : { causa: showError(error.cause, level + 1) }),
   }
@@ -51,7 +51,7 @@ export const createLog = (
 ): Log =>
   pino(
     {
-      level: level,
+      level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (e) => showError(e) },

@@ -120,7 +120,7 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
       newId,
       newCode,
       notifyJobs: notifyWork,
-      dispatch: dispatch,
+      dispatch,
       canalDe,
     }),
     notifyJobs: notifyWork,

@@ -42,7 +42,7 @@ export async function openWorkers(
   ])
   const noWaitDb = openNoWaitDb(via, vida, teardown)
   const { pool } = noWaitDb
-  const boss = await openQueue(deps, { databaseUrl, pool, backend: via.engine, createQueues: createQueues })
+  const boss = await openQueue(deps, { databaseUrl, pool, backend: via.engine, createQueues })
   const { resolver } = deps.destinations
   const { mensajeria } = deps.settings
   const whatsappClient = mensajeria.tipo === 'whatsapp' ? createWhatsappClient(mensajeria) : undefined

@@ -27,7 +27,7 @@ export const startWorkerProcess = (
     await openTracing(config, teardown)
     const vida = new Lifetime(log, true)
     const { onLoss } = vida
-    const platform = await openResources(config, log, teardown, { exclusive: false, onLoss: onLoss })
+    const platform = await openResources(config, log, teardown, { exclusive: false, onLoss })
     vida.probe = platform.probe
     for (const nota of platform.notas) consola(nota)
     const metrics = createMetrics(config.traces !== undefined)

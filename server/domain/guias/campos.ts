@@ -155,7 +155,7 @@ export function derive(campos: Campos) {
   const fotoColumns = columnsWith(campos, { inEvento: 'foto' })
   return {
     /** Columns to which the insertion of a guide gives a value of its own. All others start with the same value. */
-    newColumns: newColumns,
+    newColumns,
     /** SQL of the columns in `newColumns` with their types, for `json_to_recordset`. */
     recordset: newColumns.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
     /** Columns that the request's digest contains. */

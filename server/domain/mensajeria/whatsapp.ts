@@ -198,7 +198,7 @@ function createTransport(config: ConfigDeWhatsapp, opciones: ClientOptions): Tra
   // The client has its own deadline, so undici's timeouts are off. Idle connections are closed early, because a
   // connection that Meta closes just as it is used makes a message doubtful.
   const pool = new Pool(base.origin, {
-    connections: connections,
+    connections,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,
@@ -206,7 +206,7 @@ function createTransport(config: ConfigDeWhatsapp, opciones: ClientOptions): Tra
     keepAliveTimeout: 4000,
     keepAliveMaxTimeout: 10_000,
     maxHeaderSize: 16_384,
-    connect: { timeout: timeout, ...(ca && { ca }) },
+    connect: { timeout, ...(ca && { ca }) },
   })
   const inProgress = new Set<Finish>()
   let closed = false

@@ -114,7 +114,7 @@ function drawVerification({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, 
 /** Draws a small label and its value below. Returns the vertical position of what follows. */
 function campo(canvas: Canvas, label: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
   const bottom = canvas.paragraph(label, x, y, LABEL_STYLE, { ancho })
-  return canvas.paragraph(valor?.trim() || SIN_DATO, x, bottom + 1, TEXT_STYLE, { ancho, max: max })
+  return canvas.paragraph(valor?.trim() || SIN_DATO, x, bottom + 1, TEXT_STYLE, { ancho, max })
 }
 
 /** Draws the sender and the intended recipient, side by side. Returns the vertical position of the next part. */

@@ -144,7 +144,7 @@ function campo(eleccion: RecipientChoice, draft: Draft, { nombre, etiqueta, hint
   return field({
     id: `${nombre}-${eleccion}`,
     label: etiqueta,
-    hint: hint,
+    hint,
     fault: isChosen ? draft.fallas.find((answerFault) => answerFault.campo === nombre)?.mensaje : undefined,
     control: (attributes) =>
       control(html`${attributes} name="${nombre}" autocomplete="off"`, (isChosen && draft.values[nombre]) || ''),

@@ -100,7 +100,7 @@ async function drawLogo(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg')
   // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
   const scale = tipo === 'svg' ? Math.min(LOGO_BOX.width / width, LOGO_BOX.height / height) : 1
   const density = Math.min(2_400, Math.max(1, 72 * scale))
-  const { data, info } = await sharp(bytes, { ...sharpOptions, ...(tipo === 'svg' ? { density: density } : {}) })
+  const { data, info } = await sharp(bytes, { ...sharpOptions, ...(tipo === 'svg' ? { density } : {}) })
     .trim({ threshold: 0 })
     .resize({ ...LOGO_BOX, fit: 'inside', withoutEnlargement: tipo === 'png' })
     .png({ palette: true, quality: 90, effort: 10 })

@@ -33,7 +33,7 @@ export async function prepareImage(
       .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .toColourspace('srgb')
-      .jpeg({ quality: quality, chromaSubsampling: quality > 85 ? '4:4:4' : '4:2:0' })
+      .jpeg({ quality, chromaSubsampling: quality > 85 ? '4:4:4' : '4:2:0' })
       .toBuffer({ resolveWithObject: true })
     return { bytes: data, ancho: info.width, alto: info.height }
   } catch {

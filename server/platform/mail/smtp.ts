@@ -69,8 +69,8 @@ export function createMailClient(
       try {
         await transport.sendMail({
           from: { name: de, address: desde },
-          to: to,
-          subject: subject,
+          to,
+          subject,
           text: texto,
           html,
           messageId: `<${id}@${dominio}>`,

@@ -80,7 +80,7 @@ async function ir<T>(method: 'GET' | 'POST' | 'DELETE', path: string, cuerpo?: o
   let texto: string
   try {
     respuesta = await fetch(new URL(path, V1), {
-      method: method,
+      method,
       cache: 'no-store',
       headers: cuerpo ? { 'Content-Type': isUpload ? cuerpo.type : 'application/json' } : {},
       body: cuerpo ? (isUpload ? cuerpo : JSON.stringify(cuerpo)) : null,
