@@ -69,11 +69,11 @@ export const renderHelp = (): string =>
 export function parseLine(args: string[]) {
   const { values, positionals } = splitArguments(args)
   const [group = '', verb = '', ...objects] = positionals
-  if (values.help || values.renderHelp || group === '') return undefined
+  if (values.help || values.ayuda || group === '') return undefined
   const operadorCommand = values.operador === undefined ? undefined : COMMANDS[`${group} ${verb} --operador`]
   const command = operadorCommand ?? COMMANDS[`${group} ${verb}`.trim()]
   if (!command) throw new CommandLineError(`No existe el comando «${`${group} ${verb}`.trim()}».`)
-  const { json, renderHelp: _1, help: _2, si, ...dadas } = values
+  const { json, ayuda: _1, help: _2, si, ...dadas } = values
   const opciones: ConsoleOptions = { ...dadas, ...(si && { si: 'sí' }) }
   if (command.object && objects.length === 1 && opciones[command.object] === undefined)
     opciones[command.object] = objects.pop()!
@@ -94,7 +94,7 @@ function splitArguments(args: string[]) {
   >
   try {
     const flag = { type: 'boolean' } as const
-    const flags = { json: flag, renderHelp: flag, help: flag, si: flag }
+    const flags = { json: flag, ayuda: flag, help: flag, si: flag }
     return parseArgs({ args, allowPositionals: true, options: { ...textOptions, ...flags } })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }

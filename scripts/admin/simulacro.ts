@@ -38,7 +38,7 @@ export interface Prueba extends RowCounts {
   archivos: number
   eslabones: number
   /** Path of the backup that was tested. */
-  backup: string
+  respaldo: string
   /** Age of the backup in seconds, compared with the installation. */
   atraso_s: number
   /** Seconds of work before the disaster that were lost (RPO). */
@@ -98,7 +98,7 @@ export async function drillBackup(
         ...(await countRows(deps)),
         archivos: archivoFindings.archivos,
         eslabones,
-        backup: continuo ?? 'uno hecho ahora',
+        respaldo: continuo ?? 'uno hecho ahora',
         atraso_s,
         perdida_s: segundos(await ultimaEn(deps, ultima), falla),
         restauracion_s: segundos(falla, listo),

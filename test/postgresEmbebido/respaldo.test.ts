@@ -34,6 +34,7 @@ beforeAll(async () => {
   for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
     await api.simulador.avanzar(entregada, { estado })
   await pruebaDe(api)
+  for (let i = 0; i < 2; i++) await api.guias.crear(buildGuia())
 })
 
 describe('a backup of a service that writes meanwhile', () => {
@@ -80,7 +81,7 @@ describe('a backup of a service that writes meanwhile', () => {
     const bien = await admin('probar', '--clave', clave, '--json')
     expect([bien.codigo, bien.errores]).toEqual([0, ''])
     const prueba = JSON.parse(bien.output)
-    expect(prueba).toMatchObject({ archivos: expect.any(Number), backup: 'uno hecho ahora', faltas: [] })
+    expect(prueba).toMatchObject({ archivos: expect.any(Number), respaldo: 'uno hecho ahora', faltas: [] })
     expect(prueba.guias).toBeGreaterThan(2)
     expect(prueba.archivos).toBeGreaterThan(0)
     for (const cual of ['atraso_s', 'restauracion_s', 'perdida_s']) expect(prueba[cual]).toBeGreaterThanOrEqual(0)

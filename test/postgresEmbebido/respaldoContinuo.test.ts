@@ -151,7 +151,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     await alDia()
     const { codigo, output: salida, errores } = await admin(['respaldo', 'probar', '--clave', clave], RESPALDO)
     expect([codigo, errores]).toEqual([0, ''])
-    expect(JSON.parse(salida)).toMatchObject({ backup: respaldo, faltas: [] })
+    expect(JSON.parse(salida)).toMatchObject({ respaldo, faltas: [] })
     expect(JSON.parse(salida).perdida_s).toBeLessThan(5)
   })
 

@@ -449,8 +449,8 @@ describe('bad usage', () => {
     expect(existsSync(otra)).toBe(false)
   })
 
-  it('shows the help when asked', async () => {
-    const { codigo, output: salida, errores } = await enSuProceso(['--help'])
+  it.each(['--help', '--ayuda'])('shows the help when asked with %s', async (option) => {
+    const { codigo, output: salida, errores } = await enSuProceso([option])
     expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
       expect(salida).toContain(comando)
