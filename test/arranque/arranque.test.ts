@@ -267,7 +267,7 @@ describe('what cannot be', () => {
       const callado = probar(lista.pop()!)
       for (const caso of lista) await probar(caso)
       await callado
-      const esperado = { codigo: 1, clara: true, stack: false, clave: false, queda: 0, folder: false }
+      const esperado = { codigo: 1, clara: true, pila: false, clave: false, queda: 0, carpeta: false }
       expect(vistos).toEqual(Object.fromEntries(Object.keys(casos).map((caso) => [caso, esperado])))
     } finally {
       mudo.close()

@@ -157,7 +157,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
     referencia,
     webhook,
     recuperacion,
-    tested: probada,
+    probada,
     preguntada,
     simulable,
     sinEntregar,

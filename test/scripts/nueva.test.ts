@@ -111,8 +111,8 @@ describe('npm run nueva', () => {
       await writeFile(
         programa,
         `const [contrato, sdk] = await Promise.all(${JSON.stringify(pasos)}.map((uno) => import(uno)))
-await contrato.generarContrato()
-await sdk.generarSdk()`,
+await contrato.generateContract()
+await sdk.generateSdk()`,
       )
       const correr = async (archivo: string, ...args: string[]) => {
         const opciones = { cwd: copia, env: { ...process.env, REDOCLY_TELEMETRY: 'off' }, maxBuffer: 1 << 26 }
