@@ -50,7 +50,7 @@ serveAsChild((req, res) => {
     repetidas = 0
     hung = 0
   }
-  // The answer waits until `count` distinct ids have arrived, or `ms` milliseconds.
+  // The answer waits until `cuantas` distinct ids have arrived, or `ms` milliseconds.
   const count = Number(searchParams.get('cuantas') ?? 0)
   if (arrivals.size >= count) return sendJson(buildSummary())
   const waiter = {

@@ -49,7 +49,7 @@ function parseName(texto: string) {
 }
 
 function buildCountry(tabla: CountryTable) {
-  const ownEntries = (cities as Place[]).filter(({ country }) => country === tabla.pais)
+  const countryPlaces = (cities as Place[]).filter(({ country }) => country === tabla.pais)
   const rows = splitTrimmed(tabla.departamentos.trim(), '\n').map((linea) => splitTrimmed(linea, '|'))
   const codesByAdmin = new Map(rows.map(([admin = '', codigo = '']) => [admin, codigo]))
   ensure(
@@ -58,11 +58,11 @@ function buildCountry(tabla: CountryTable) {
   )
   // The check finds towns with an unknown department code, which would otherwise be missing silently. GeoNames has one
   // town without a department (Norteño, PA.00).
-  for (const { adminCode, name } of ownEntries)
+  for (const { adminCode, name } of countryPlaces)
     ensure(codesByAdmin.has(adminCode) || adminCode === '00', `${name}: unknown department ${adminCode}`)
-  const correcciones = leerCorrecciones(tabla, ownEntries, codesByAdmin)
+  const correcciones = leerCorrecciones(tabla, countryPlaces, codesByAdmin)
   const builtDepartamentos = rows.map(([admin = '', codigo = '', nombre = '', city = '', others = '']) => {
-    const places = ownEntries.filter(({ adminCode }) => adminCode === admin).sort(peso)
+    const places = countryPlaces.filter(({ adminCode }) => adminCode === admin).sort(peso)
     const capital = places.find(({ name }) => name === city.replace('*', ''))
     ensure(capital, `${codigo}: ${city} is not in ${tabla.pais}.${admin}`)
     // GeoNames marks nearly all capitals of departments. If it marks one in this department, it must mark the table's
@@ -71,7 +71,7 @@ function buildCountry(tabla: CountryTable) {
     ensure(!seat || places.some((l) => l === capital && rankOf(l) < 2), `${codigo}: its capital is ${seat?.name}`)
     const municipioList = tabla.municipios?.[codigo]
     const municipios = municipioList
-      ? deLaTabla(tabla.pais, municipioList, places, ownEntries)
+      ? deLaTabla(tabla.pais, municipioList, places, countryPlaces)
       : deGeoNames(codigo, places, correcciones, tabla.desde ?? 0)
     const centre = city.startsWith('*') ? weightedCentre(places) : point(capital!)
     return { codigo, nombre, others: others ? splitTrimmed(others, ',') : [], centre, municipios }
@@ -194,26 +194,26 @@ function checkDepartamento(
   ensure(new Set(names).size === names.length, `${codigo}: two municipalities with one name`)
 }
 
-const translateRedoc = new Intl.Collator('es')
+const spanishOrder = new Intl.Collator('es')
 
 function toStored(
   { codigo, nombre, others, centre, municipios }: ReturnType<typeof buildCountry>[number],
   ineCode: string,
 ) {
   const rows = municipios.map((m) => {
-    const ownEntries = [...new Map(m.others.map((otro) => [clave(otro), otro]))]
+    const otherNames = [...new Map(m.others.map((otro) => [clave(otro), otro]))]
       .filter(([k]) => k !== clave(m.nombre))
       .map(([, otro]) => otro)
     const numero = ineCode ? `${ineCode}${String(m.numero).padStart(2, '0')}` : m.numero
     return [
       numero,
       m.nombre,
-      ownEntries.length > 0 ? ownEntries : 0,
+      otherNames.length > 0 ? otherNames : 0,
       ...(m.point ?? []),
       ...(m.point && m.poblacion ? [m.poblacion] : []),
     ]
   })
-  rows.sort((a, b) => translateRedoc.compare(String(a[1]), String(b[1])) || (String(a[0]) < String(b[0]) ? -1 : 1))
+  rows.sort((a, b) => spanishOrder.compare(String(a[1]), String(b[1])) || (String(a[0]) < String(b[0]) ? -1 : 1))
   return [codigo, nombre, others, ...centre, rows] as unknown as StoredDepartamento
 }
 
@@ -233,7 +233,7 @@ const storedDepartamentos = COUNTRY_TABLES.flatMap((tabla) => {
     .map((builtDepartamento) =>
       toStored(builtDepartamento, tabla.pais === 'GT' ? builtDepartamento.others[0]!.slice(3) : ''),
     )
-    .sort((a, b) => translateRedoc.compare(a[1], b[1]))
+    .sort((a, b) => spanishOrder.compare(a[1], b[1]))
 })
 // One municipality per line, so that the diff of a rebuild shows the changes.
 const texto = storedDepartamentos

@@ -9,7 +9,7 @@ import { VARIABLES } from '../server/platform/config/variables.ts'
 const MANUAL_URL = new URL('../docs/operacion/configuration.md', import.meta.url)
 const [START, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']
 
-function defaultValue({ defaultValue, defaultNote }: ConfigVariable<unknown>): string {
+function describeDefault({ defaultValue, defaultNote }: ConfigVariable<unknown>): string {
   if (defaultNote !== undefined) return defaultNote
   if (defaultValue === undefined) return 'unset'
   return String(typeof defaultValue === 'boolean' ? Number(defaultValue) : defaultValue)
@@ -17,7 +17,7 @@ function defaultValue({ defaultValue, defaultNote }: ConfigVariable<unknown>): s
 
 const renderRows = (tabla: ConfigTable, condition = ''): string[] =>
   Object.values(tabla).flatMap((fila) => [
-    `| \`${fila.nombre}\` | ${defaultValue(fila)} | ${condition}${fila.meaning} |\n`,
+    `| \`${fila.nombre}\` | ${describeDefault(fila)} | ${condition}${fila.meaning} |\n`,
     ...(fila.groups ?? []).flatMap((group) => renderRows(group.tabla, `with \`${group.using}\`: `)),
   ])
 

@@ -49,7 +49,7 @@ export function sentencesOf(text: string): string[] {
 const wordsOf = (sentence: string) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 
 /** Returns the rules that the text of a comment breaks, as reasons. `bound` limits the number of its sentences. */
-export function faultsOf(text: string, bound = Number.POSITIVE_INFINITY): string[] {
+export function proseFaults(text: string, bound = Number.POSITIVE_INFINITY): string[] {
   const reasons: string[] = []
   const first = OPENING.exec(text.trim())
   if (first) reasons.push(`starts with "${first[0]}"`)
@@ -150,12 +150,12 @@ function paragraphsOf(markdown: string): { line: number; text: string }[] {
 export function faultsOfFile(path: string, source: string): Fault[] {
   if (/\.(?:tsx?|mjs)$/.test(path))
     return commentsOf(source, path).flatMap(({ line, text, kind }) =>
-      faultsOf(text, kind === 'inside' ? MAX_SENTENCES : undefined).map((reason) => ({ line, reason })),
+      proseFaults(text, kind === 'inside' ? MAX_SENTENCES : undefined).map((reason) => ({ line, reason })),
     )
   if (/\.(?:ya?ml|prisma)$/.test(path))
     return source.split('\n').flatMap((text, i) => {
       const comment = /^\s*(?:#|\/\/\/?)\s?(.*)$/.exec(text)?.[1]
-      return comment ? faultsOf(comment).map((reason) => ({ line: i + 1, reason })) : []
+      return comment ? proseFaults(comment).map((reason) => ({ line: i + 1, reason })) : []
     })
   return paragraphsOf(source).flatMap(({ line, text }) =>
     sentencesOf(text)

@@ -115,7 +115,7 @@ interface EnMarcha {
   pid: number
   madre: number
   /** Arguments of the command line. */
-  order: string[]
+  args: string[]
   /** Command line and environment. */
   texto: string
 }
@@ -127,7 +127,7 @@ function enMarcha(): EnMarcha[] {
       const [, pid, madre, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
       return !estado || estado.startsWith('Z')
         ? []
-        : [{ pid: Number(pid), madre: Number(madre), order: texto.split(' '), texto }]
+        : [{ pid: Number(pid), madre: Number(madre), args: texto.split(' '), texto }]
     })
   }
   const leer = (pid: string, archivo: string) => {
@@ -147,7 +147,7 @@ function enMarcha(): EnMarcha[] {
         {
           pid: Number(pid),
           madre: Number(madre),
-          order: orden.split('\0'),
+          args: orden.split('\0'),
           texto: `${orden}\0${leer(pid, 'environ')}`,
         },
       ]
@@ -158,9 +158,9 @@ function enMarcha(): EnMarcha[] {
 export function findProcesses(carpeta: string): Map<number, string> {
   const todos = enMarcha().filter(({ pid }) => pid !== process.pid)
   const suyos = new Map<number, string>()
-  const sumar = ({ pid, order: orden }: EnMarcha) => {
+  const sumar = ({ pid, args }: EnMarcha) => {
     if (suyos.has(pid)) return
-    suyos.set(pid, orden.join(' ').trim())
+    suyos.set(pid, args.join(' ').trim())
     for (const hijo of todos) if (hijo.madre === pid) sumar(hijo)
   }
   // With the slash or quote that ends it, datos-1 is not datos-10.

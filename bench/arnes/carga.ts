@@ -21,7 +21,7 @@ export interface LoadParameters {
   segundos: number
   next: (conexion: number) => LoadRequest
   /** Status that every answer must have. Undefined accepts any status. */
-  delay?: number
+  expectedStatus?: number
   /**
    * Requests per second on each connection. Undefined sends each request as soon as the previous one is answered.
    * Latency counts from the scheduled start of a request, so that it includes the wait behind a slow request.
@@ -52,7 +52,7 @@ export async function runLoad({
   connections,
   segundos,
   next,
-  delay,
+  expectedStatus,
   rate,
   check,
 }: LoadParameters): Promise<LoadResult> {
@@ -69,7 +69,7 @@ export async function runLoad({
         const request = next(conexion)
         const { status, cuerpo } = await connection.request(request)
         latencies.push(performance.now() - scheduledAt)
-        if ((delay !== undefined && status !== delay) || check?.(cuerpo()) === false) {
+        if ((expectedStatus !== undefined && status !== expectedStatus) || check?.(cuerpo()) === false) {
           throw new Error(`${request.method} ${request.path}: ${status} ${cuerpo().slice(0, 1000)}`)
         }
       }
@@ -109,10 +109,10 @@ export function openLoadConnection(url: string): LoadConnection {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   let received: Buffer<ArrayBufferLike> = Buffer.alloc(0)
-  let delay: PromiseWithResolvers<LoadResponse> | undefined
+  let pendingResponse: PromiseWithResolvers<LoadResponse> | undefined
   const fail = (error: Error) => {
-    delay?.reject(error)
-    delay = undefined
+    pendingResponse?.reject(error)
+    pendingResponse = undefined
     socket.destroy()
   }
   socket.setTimeout(RESPONSE_DEADLINE_MS, () =>
@@ -124,10 +124,10 @@ export function openLoadConnection(url: string): LoadConnection {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
     try {
       const respuesta = readResponse(received)
-      if (!respuesta || !delay) return
+      if (!respuesta || !pendingResponse) return
       received = Buffer.alloc(0)
-      const { resolve } = delay
-      delay = undefined
+      const { resolve } = pendingResponse
+      pendingResponse = undefined
       resolve(respuesta)
     } catch (error) {
       fail(error as Error)
@@ -136,7 +136,7 @@ export function openLoadConnection(url: string): LoadConnection {
   return {
     request({ method, path, llave, cuerpo, cabeceras = {} }) {
       if (socket.destroyed) return Promise.reject(new Error(`${host} cerró la conexión`))
-      delay = Promise.withResolvers()
+      pendingResponse = Promise.withResolvers()
       const headerLines = Object.entries(cabeceras).map(([nombre, valor]) => `${nombre}: ${valor}\r\n`)
       const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${llave === undefined ? '' : `Authorization: Bearer ${llave}\r\n`}${headerLines.join('')}`
       socket.write(
@@ -144,7 +144,7 @@ export function openLoadConnection(url: string): LoadConnection {
           ? `${head}\r\n`
           : `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\n\r\n${cuerpo}`,
       )
-      return delay.promise
+      return pendingResponse.promise
     },
     close: () => socket.destroy(),
   }
@@ -160,7 +160,7 @@ function readResponse(bytes: Buffer): LoadResponse | undefined {
   const head = bytes.toString('latin1', 0, headEnd)
   const largo = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
   if (largo === undefined) throw new Error(`una respuesta sin Content-Length:\n${head}`)
-  const start = headEnd + 4
-  if (bytes.length < start + Number(largo)) return undefined
-  return { status: Number(head.slice(9, 12)), cuerpo: () => bytes.toString('utf8', start) }
+  const bodyStart = headEnd + 4
+  if (bytes.length < bodyStart + Number(largo)) return undefined
+  return { status: Number(head.slice(9, 12)), cuerpo: () => bytes.toString('utf8', bodyStart) }
 }

@@ -50,7 +50,7 @@ export async function measureCase<S extends Side>(side: S, one: Case<S>, seconds
     url: side.service.url,
     connections,
     segundos: seconds,
-    delay: status,
+    expectedStatus: status,
     next: (connection) => one.next(side, connection),
   })
   await one.settle?.(side, total)

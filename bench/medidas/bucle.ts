@@ -100,7 +100,7 @@ const onTwoConnections =
   (unidad: string, uploadedCount: number, toRequest: (scene: LoopScene) => LoadRequest): SceneLoad =>
   async (scene, segundos) => {
     const next = () => ({ ...toRequest(scene), llave: scene.comercio.llave })
-    const { perSecond } = await runLoad({ url: scene.url, connections: 2, segundos, delay: 200, next })
+    const { perSecond } = await runLoad({ url: scene.url, connections: 2, segundos, expectedStatus: 200, next })
     return `${(perSecond * uploadedCount).toFixed(0)} ${unidad}/s`
   }
 const etiquetas = onTwoConnections('etiquetas', GUIAS, (scene) => ({ method: 'GET', path: scene.etiquetas }))

@@ -18,7 +18,7 @@ export const buildCreateLoad = (
   url,
   connections,
   segundos,
-  delay: 201,
+  expectedStatus: 201,
   next: (conexion) => ({
     method: 'POST',
     path: '/api/v1/guias',
@@ -105,7 +105,7 @@ const fastify: StartReference = async (banco, base, comercios, connections) => {
   return createMeter(banco, par, load)
 }
 
-const creation = (
+const buildCreationMeasurement = (
   clave: string,
   [connections, comercioCount]: readonly [number, number],
   nombre: string,
@@ -141,8 +141,8 @@ const creation = (
 }
 
 export const creationMeasurements: Measurement[] = [
-  creation('crear32', [32, 1], 'pgbench', pgbench, 1.3),
-  creation('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
-  creation('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
-  creation('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
+  buildCreationMeasurement('crear32', [32, 1], 'pgbench', pgbench, 1.3),
+  buildCreationMeasurement('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
+  buildCreationMeasurement('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
+  buildCreationMeasurement('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
 ]

@@ -52,10 +52,10 @@ const lectura = (name: string): Case<GrowthSide> => ({
   connections: 1,
   status: 200,
   next({ paths, comercio }) {
-    const comparedItems = paths[name]!
+    const casePaths = paths[name]!
     return {
       method: 'GET',
-      path: comparedItems[Math.floor(Math.random() * comparedItems.length)]!,
+      path: casePaths[Math.floor(Math.random() * casePaths.length)]!,
       llave: comercio.llave,
     }
   },
@@ -105,17 +105,17 @@ const measure = (banco: Banco) =>
           eventos: EVENTOS,
         })
         seededCount = guias
-        const comparedItems = await compareGrowth(
+        const comparedRows = await compareGrowth(
           banco,
           fixedSide,
           { ...grownSide, paths: await findReadPaths(grande, guias) },
           guias,
         )
-        for (const { measurement, razon } of comparedItems) {
+        for (const { measurement, razon } of comparedRows) {
           const [nombre = ''] = measurement.split(', de ')
           curves.set(nombre, [...(curves.get(nombre) ?? []), { x: guias, y: razon! }])
         }
-        rows.push(...comparedItems)
+        rows.push(...comparedRows)
       }
       const comienzo = { x: SMALL_TABLE_GUIAS, y: summarizeRatios([1], [1]) }
       const chart = {

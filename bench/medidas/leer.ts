@@ -36,8 +36,8 @@ async function buildPagePaths(
   { db }: Base,
   { comercio, depth, estados }: PagePosition,
 ): Promise<string[]> {
-  const start = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
-  if (depth === 0) return [start]
+  const firstPagePath = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
+  if (depth === 0) return [firstPagePath]
   const cursors = createCursors(createSecrets(banco.masterKeys))
   const ambito = {
     operacion: 'listarGuias',
@@ -54,7 +54,7 @@ async function buildPagePaths(
       Array.from({ length: VARIANTS }, (_, i) => depth - i * GUIAS_PER_PAGE).filter((n) => n > 0),
     ],
   )
-  return rows.map(({ id }) => `${start}&cursor=${cursors.encrypt(ambito, [id])}`)
+  return rows.map(({ id }) => `${firstPagePath}&cursor=${cursors.encrypt(ambito, [id])}`)
 }
 
 /** Requests a path and returns the milliseconds until its answer. */

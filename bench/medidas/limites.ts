@@ -60,7 +60,7 @@ const measure =
         CONNECTIONS_PER_NETWORK: '500',
         LOG_LEVEL: 'info',
       })
-      const unquoted = await base.program('desnudo.ts', ['429'])
+      const bareProgram = await base.program('desnudo.ts', ['429'])
       const neighbourLoad = {
         ...buildCreateLoad(service.url, neighbours, NEIGHBOUR_COUNT, segundos),
         rate: NEIGHBOUR_RATE,
@@ -85,7 +85,7 @@ const measure =
       }
       await con(service)()
       sentRates.length = 0
-      const values = await interleave(rounds, { program: con(service), referencia: con(unquoted) })
+      const values = await interleave(rounds, { program: con(service), referencia: con(bareProgram) })
       const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
       return {
         rows: [

@@ -19,7 +19,7 @@ const buildLotesLoad = (
   url,
   connections,
   segundos,
-  delay: 200,
+  expectedStatus: 200,
   next: () => ({ method: 'POST', path: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: buildLoteJson(GUIAS) }),
   check: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })

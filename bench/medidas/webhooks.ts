@@ -318,9 +318,9 @@ const latencia = (separate: boolean) => (banco: Banco) =>
   banco.conBase(async (base): Promise<MeasurementResult> => {
     const { rounds, segundos } = banco.opciones
     const receptor = await startReceiver(base)
-    const [own, foreignComercio] = await base.createComercios(2, 'test')
+    const [ownComercio, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrarEndpoints(banco, base, [own!], () => `${receptor.url}/r`)
+    const [destino] = await registrarEndpoints(banco, base, [ownComercio!], () => `${receptor.url}/r`)
     const referenceDestination: DeliveryDestination = { ...destino!, comercio: foreignComercio! }
     const { url } = await base.service(separate ? { WORKERS: '0' } : {})
     if (separate) await base.worker()
@@ -330,13 +330,13 @@ const latencia = (separate: boolean) => (banco: Banco) =>
       await receptor.reset()
       const commitTimes =
         side === 'program'
-          ? await createAtRate(url, [own!], duration)
+          ? await createAtRate(url, [ownComercio!], duration)
           : await addJobsAtRate(base, [referenceDestination], duration)
       await receptor.esperar(commitTimes.size, ARRIVAL_DEADLINE_MS)
-      const ownItems = summarizeDelays(commitTimes, await receptor.arrivals())
+      const delays = summarizeDelays(commitTimes, await receptor.arrivals())
       await waitUntilEmpty(base, side === 'program' ? UNSENT_ENTREGAS : UNDONE_JOBS)
-      p99[side].push(ownItems.p99)
-      return ownItems.p50
+      p99[side].push(delays.p99)
+      return delays.p50
     }
     for (const side of ['program', 'referencia'] as const) {
       await measure(side, 2 * segundos)
@@ -381,9 +381,9 @@ async function vecino(banco: Banco): Promise<MeasurementResult> {
       const [sickDestination, ...healthyDestinations] = await registrarEndpoints(banco, base, comercios, (i) =>
         i === 0 ? `${silentReceiver.url}/colgado` : `${receptor.url}/r/${i}`,
       )
-      const ownItems = healthyDestinations.map(({ comercio }) => comercio)
+      const healthyComercios = healthyDestinations.map(({ comercio }) => comercio)
       const { url } = await base.service()
-      await receptor.esperar((await createAtRate(url, ownItems, 5)).size, ARRIVAL_DEADLINE_MS)
+      await receptor.esperar((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
       await base.db.pool.query('analyze')
       await receptor.reset()
       if (side === 'con') {
@@ -391,7 +391,7 @@ async function vecino(banco: Banco): Promise<MeasurementResult> {
         for (const limite = performance.now() + 10_000; (await silentReceiver.summary()).hung === 0; await sleep(20))
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
       }
-      const commitTimes = await createAtRate(url, ownItems, segundos)
+      const commitTimes = await createAtRate(url, healthyComercios, segundos)
       await receptor.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
       const arrivals = await receptor.arrivals()
       if (side === 'con')

@@ -66,7 +66,7 @@ export interface Command {
 
 /** Command that opens the database itself, or needs none. */
 export interface SeparateCommand extends Omit<Command, 'run' | 'withFileStore'> {
-  separate: (env: ConsoleEnvironment, opciones: ConsoleOptions) => Promise<unknown>
+  runSeparately: (env: ConsoleEnvironment, opciones: ConsoleOptions) => Promise<unknown>
 }
 
 /**

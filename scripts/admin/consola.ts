@@ -23,8 +23,8 @@ export async function runLine(args: string[], env: ConsoleEnvironment, consola: 
       const { command, opciones, json } = linea
       if (command.question && !opciones.si && !(await confirm(command.question(opciones)))) return 1
       const resultado =
-        'separate' in command
-          ? await command.separate(env, opciones)
+        'runSeparately' in command
+          ? await command.runSeparately(env, opciones)
           : await conDeps(env, command.withFileStore === true, (deps) => command.run(deps, opciones))
       if (command.write && !json) consola.log('%s', command.write(resultado as never))
       else if (command.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))

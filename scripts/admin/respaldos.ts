@@ -101,7 +101,7 @@ function leerOrigen(archivo: string, clave: string | undefined, hasta: string | 
 export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
   'respaldo crear': {
     requires: ['archivo', 'clave'],
-    async separate(env, { archivo = '', clave }) {
+    async runSeparately(env, { archivo = '', clave }) {
       const { dataDir } = readEmbeddedConfig(env)
       if (existsSync(archivo)) throw new CommandLineError(`--archivo: ${archivo} ya existe.`)
       await backUp(dataDir, archivo, leerClave(clave))
@@ -111,7 +111,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
   'respaldo restaurar': {
     requires: ['archivo', 'clave', 'carpeta'],
     allows: ['hasta'],
-    async separate(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
+    async runSeparately(env, { archivo = '', clave, carpeta: folder = '', hasta }) {
       const origen = leerOrigen(archivo, clave, hasta)
       const counts = await restore(env, origen, folder)
       const deAntes = statSync(archivo).isDirectory()
@@ -122,7 +122,7 @@ export const BACKUP_COMMANDS: Record<string, SeparateCommand> = {
   },
   'respaldo probar': {
     requires: ['clave'],
-    separate(env, { clave }) {
+    runSeparately(env, { clave }) {
       const { dataDir, backup } = readEmbeddedConfig(env)
       const passphrase = leerClave(clave)
       return drillBackup(env, {

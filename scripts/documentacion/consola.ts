@@ -18,7 +18,7 @@ const PARAMETER_PLACES: Readonly<Record<string, ConsoleParameter['en']>> = {
   header: 'cabecera',
 }
 
-function parameters(contract: JsonObject, ownParameters: readonly JsonObject[]): ConsoleParameter[] {
+function toConsoleParameters(contract: JsonObject, ownParameters: readonly JsonObject[]): ConsoleParameter[] {
   return ownParameters.flatMap(({ name, in: donde, required, example, description, schema }) => {
     const en = PARAMETER_PLACES[String(donde)]
     if (!en || (en === 'cabecera' && name !== 'Idempotency-Key')) return []
@@ -47,7 +47,7 @@ export const consoleOperacionesOf = (contract: JsonObject): ConsoleOperacion[] =
           resumen: String(definition.summary),
           lugar: `/${toSlug(String(name))}/${id.toLowerCase()}`,
           needsLlave: requiresLlave(contract, definition),
-          parameters: parameters(contract, parametersOf(contract, operacion)),
+          parameters: toConsoleParameters(contract, parametersOf(contract, operacion)),
           examples: examplesOf(contract, definition.requestBody).map(
             ([, { summary, value }]): BodyExample => ({
               nombre: String(summary),

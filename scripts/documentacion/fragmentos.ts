@@ -60,8 +60,8 @@ function renderReasonTable(contract: JsonObject): string {
   const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
   return tabla(
     ['estado', 'motivo', 'significa', '`requiere_accion`'],
-    Object.entries(motivos).flatMap(([estado, ownEntries]) =>
-      Object.entries(ownEntries).map(([motivo, { significa, requiere_accion }]) => [
+    Object.entries(motivos).flatMap(([estado, estadoReasons]) =>
+      Object.entries(estadoReasons).map(([motivo, { significa, requiere_accion }]) => [
         codigo(estado),
         codigo(motivo),
         String(significa),
@@ -73,13 +73,13 @@ function renderReasonTable(contract: JsonObject): string {
 
 function renderEventoTable(contract: JsonObject): string {
   const { TipoDeEvento = {}, Estado = {} } = schemasOf(contract)
-  const ownDescriptions = TipoDeEvento['x-descripciones'] as Texts
+  const eventoDescriptions = TipoDeEvento['x-descripciones'] as Texts
   const estadoDescriptions = Estado['x-descripciones'] as Texts
   return tabla(
     ['tipo', 'qué pasó'],
     (TipoDeEvento.enum as string[]).map((tipo) => [
       codigo(tipo),
-      ownDescriptions[tipo] ?? estadoDescriptions[tipo.replace(/^guia\./, '')] ?? '',
+      eventoDescriptions[tipo] ?? estadoDescriptions[tipo.replace(/^guia\./, '')] ?? '',
     ]),
   )
 }
@@ -107,12 +107,12 @@ function renderErrorTables(contract: JsonObject): string {
   const problemasByStatus = Map.groupBy(merchantProblemas, ([, { status }]) => Number(status))
   return [...problemasByStatus]
     .sort(([a], [b]) => a - b)
-    .map(([status, ownEntries]) =>
+    .map(([status, statusProblemas]) =>
       [
         `## ${status}`,
         tabla(
           ['`codigo`', 'por qué', 'qué hacer'],
-          ownEntries.map(([nombre, { causa, remedio }]) => [
+          statusProblemas.map(([nombre, { causa, remedio }]) => [
             `<a id="error-${nombre}"></a>${codigo(nombre)}`,
             String(causa),
             String(remedio),
@@ -138,9 +138,9 @@ function renderAlcanceTable(contract: JsonObject): string {
   )
   return tabla(
     ['alcance', 'permite'],
-    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, ownEntries]) => [
+    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, alcanceUses]) => [
       codigo(alcance),
-      ownEntries.map(({ summary }) => summary[0]?.toLowerCase() + summary.slice(1)).join(' · '),
+      alcanceUses.map(({ summary }) => summary[0]?.toLowerCase() + summary.slice(1)).join(' · '),
     ]),
   )
 }

@@ -91,4 +91,4 @@ const errorParts = (contract: JsonObject): SearchPart[] =>
 
 /** Returns the search index of a contract. */
 export const searchIndexOf = (contract: JsonObject): SearchPart[] =>
-  [guideParts, operacionParts, schemaParts, errorParts].flatMap((parts) => parts(contract))
+  [guideParts, operacionParts, schemaParts, errorParts].flatMap((buildParts) => buildParts(contract))

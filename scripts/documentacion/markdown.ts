@@ -79,13 +79,13 @@ function tablaDeCampos(contract: JsonObject, schema: Json | undefined): string {
 
 function renderParameters(contract: JsonObject, operacion: ContractOperacion): string | undefined {
   const PLACES: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
-  const rows = parametersOf(contract, operacion).map((candidate) => [
-    `\`${candidate.name}\``,
-    PLACES[String(candidate.in)] ?? '',
-    [schemaTypeOf(contract, candidate.schema), ...(candidate.required ? ['obligatorio'] : [])].join(', '),
+  const rows = parametersOf(contract, operacion).map((parameter) => [
+    `\`${parameter.name}\``,
+    PLACES[String(parameter.in)] ?? '',
+    [schemaTypeOf(contract, parameter.schema), ...(parameter.required ? ['obligatorio'] : [])].join(', '),
     toCell(
-      String(candidate.description ?? resolveRef(contract, candidate.schema).description ?? '') +
-        describeValues(contract, candidate.schema),
+      String(parameter.description ?? resolveRef(contract, parameter.schema).description ?? '') +
+        describeValues(contract, parameter.schema),
     ),
   ])
   return rows.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], rows)}` : undefined
@@ -189,11 +189,9 @@ function indice(contract: JsonObject, guideChapters: readonly GuideChapter[], in
 /** Returns all Markdown files of the documentation. */
 export function enMarkdown(contract: JsonObject): MarkdownFiles {
   const { introduction, guideChapters } = readContractGuide(contract)
-  const guideFiles = guideChapters.map(
-    (candidate) => [`docs/guia/${candidate.nombre}.md`, renderChapter(candidate)] as const,
-  )
+  const guideFiles = guideChapters.map((chapter) => [`docs/guia/${chapter.nombre}.md`, renderChapter(chapter)] as const)
   const operacionFiles = operacionesOf(contract).map(
-    (entry) => [`docs/operaciones/${entry.id}.md`, renderOperacion(contract, entry)] as const,
+    (operacion) => [`docs/operaciones/${operacion.id}.md`, renderOperacion(contract, operacion)] as const,
   )
   const linkList = indice(contract, guideChapters, introduction)
   const files = [

@@ -51,19 +51,19 @@ function conditionsOf(operacion: JsonObject, documentSecurity: Json[]): Readonly
  */
 function completeResponse(respuesta: JsonObject, estado: string, isConditional: boolean): JsonObject {
   if ('$ref' in respuesta) return respuesta
-  const ownEntries = (respuesta.headers ?? {}) as JsonObject
-  const commonEntries = [
+  const ownHeaders = (respuesta.headers ?? {}) as JsonObject
+  const commonHeaders = [
     ...cabeceras(COMMON_HEADERS),
     ...(isConditional && estado === '200' ? cabeceras(CONDITIONAL_HEADERS) : []),
-  ].filter(([header]) => !(header in ownEntries))
-  const headers = 'X-Request-Id' in ownEntries ? ownEntries : { ...Object.fromEntries(commonEntries), ...ownEntries }
+  ].filter(([header]) => !(header in ownHeaders))
+  const headers = 'X-Request-Id' in ownHeaders ? ownHeaders : { ...Object.fromEntries(commonHeaders), ...ownHeaders }
   // Members of the contract keep one order, in which the headers stand before the content.
   const { content, headers: _, ...rest } = respuesta
   const json = ((content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined
   if (Number(estado) < 400 || !json || 'schema' in json) return { ...rest, headers, ...(content && { content }) }
-  const contentWithSchema = Object.entries(ERROR_BODIES).map(([tipo, scheme]) => [
+  const contentWithSchema = Object.entries(ERROR_BODIES).map(([tipo, schemaName]) => [
     tipo,
-    { schema: componentRef('schemas/problemas', scheme), ...(tipo === 'application/json' ? json : {}) },
+    { schema: componentRef('schemas/problemas', schemaName), ...(tipo === 'application/json' ? json : {}) },
   ])
   return { ...rest, headers, content: Object.fromEntries(contentWithSchema) as JsonObject }
 }
@@ -75,24 +75,24 @@ function completeResponse(respuesta: JsonObject, estado: string, isConditional: 
 export function withCommonResponses(operacion: JsonObject, documentSecurity: Json[] = []): JsonObject {
   const { [EXCEPTIONS]: exceptions = [], responses, ...rest } = operacion
   const conditions = conditionsOf(operacion, documentSecurity)
-  const commonEntries = Object.assign(
+  const commonResponses = Object.assign(
     {},
     ...COMMON_RESPONSES.filter(([condition]) => conditions.has(condition)).map(
       ([, conditionResponses]) => conditionResponses,
     ),
   ) as Record<string, string>
-  const ownEntries = (responses ?? {}) as Record<string, JsonObject>
+  const ownResponses = (responses ?? {}) as Record<string, JsonObject>
   for (const estado of exceptions as string[]) {
-    if (!(estado in commonEntries) || estado in ownEntries)
+    if (!(estado in commonResponses) || estado in ownResponses)
       throw new Error(`${operacion.operationId}: ${EXCEPTIONS} names ${estado}, which it would not have`)
-    delete commonEntries[estado]
+    delete commonResponses[estado]
   }
   const todas: Record<string, JsonObject> = {}
-  for (const [estado, path] of Object.entries(commonEntries)) {
+  for (const [estado, path] of Object.entries(commonResponses)) {
     const [archivo = '', nombre = ''] = path.split('/')
     todas[estado] = componentRef(`respuestas/${archivo}`, nombre)
   }
-  for (const [estado, respuesta] of Object.entries(ownEntries))
+  for (const [estado, respuesta] of Object.entries(ownResponses))
     todas[estado] = completeResponse(respuesta, estado, conditions.has('condicional'))
   return { ...rest, responses: todas }
 }

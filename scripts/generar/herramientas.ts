@@ -80,7 +80,7 @@ function bodySchemaOf(contract: JsonObject, definition: JsonObject): JsonObject 
 /** Argument of the tools for `Idempotency-Key`. Assistants get names of one kind. */
 const CLAVE = 'clave_de_idempotencia'
 
-function input(
+function buildInput(
   contract: JsonObject,
   operacion: ReturnType<typeof operacionesOf>[number],
   repeatedArgument: string | undefined,
@@ -127,7 +127,7 @@ export function toolsOf(contract: JsonObject): Tool[] {
     if (!alcances) return []
     const escribe = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
     const repeatedArgument = escribe ? /\{(\w+)\}/.exec(path)?.[1] : undefined
-    const { donde, schema: inputSchema } = input(contract, operacion, repeatedArgument)
+    const { donde, schema: inputSchema } = buildInput(contract, operacion, repeatedArgument)
     return {
       nombre: id as Tool['nombre'],
       titulo: String(definition.summary),

@@ -18,12 +18,12 @@ export function renderSdkTypes(contract: JsonObject, texto: string): { evento: s
   const eventoSchemas = reachedSchemas(contract, { $ref: '#/components/schemas/Evento' })
   const parts = Map.groupBy(closedText.split(DECLARATION_BOUNDARY), (entry) => eventoSchemas.has(declaredName(entry)))
   const joinEntries = (isOfEvento: boolean) => parts.get(isOfEvento)?.join('\n\n') ?? ''
-  const included = [...eventoSchemas].filter((nombre) => nombre !== 'Evento').sort()
+  const eventoTypeNames = [...eventoSchemas].filter((nombre) => nombre !== 'Evento').sort()
   return {
     evento: `${replaceMatch(joinEntries(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${renderEstadoReasons(contract)}`,
     tipos: `import type { Cerrado, Conocido, TipoDesconocido } from '../abierto.js'
 import type { Evento } from '../evento.js'
-import type { ${included.join(', ')} } from './evento.gen.js'
+import type { ${eventoTypeNames.join(', ')} } from './evento.gen.js'
 
 export type * from './evento.gen.js'
 export type { Evento }
@@ -88,8 +88,8 @@ function closeRequests(contract: JsonObject, texto: string): string {
  */
 function isOpenSchema(contract: JsonObject, nombre: string): boolean {
   const schemas = schemasOf(contract)
-  const included = reachedSchemas(contract, { $ref: `#/components/schemas/${nombre}` })
-  if (!extensibleNames(schemas).some((item) => included.has(item))) return false
+  const reachedNames = reachedSchemas(contract, { $ref: `#/components/schemas/${nombre}` })
+  if (!extensibleNames(schemas).some((item) => reachedNames.has(item))) return false
   if (['string', 'array'].includes(String(schemas[nombre]?.type))) return true
   throw new Error(`${nombre} has an x-extensible enum: give requests and responses separate schemas`)
 }
@@ -185,14 +185,14 @@ function memberSetsOf(schema: JsonObject, tipos: ReadonlyMap<string, string>): s
     // `undefined` is allowed for both members of a pair, so that a program can always pass latitude and longitude,
     // known or not.
     pairs.map((pair) => `${objectType(...todos(pair, ' | undefined'))} | ${objectType(...withNone(pair))}`),
-    anyOfSets.length > 0 ? [anyOfSets.map((included) => objectType(...todos(included))).join(' | ')] : [],
+    anyOfSets.length > 0 ? [anyOfSets.map((requiredSet) => objectType(...todos(requiredSet))).join(' | ')] : [],
     oneOfSets.length > 0
       ? [
           oneOfSets
-            .map((included) =>
+            .map((requiredSet) =>
               objectType(
-                ...todos(included),
-                ...withNone(oneOfSets.filter((otherSet) => otherSet !== included).map(([primero = '']) => primero)),
+                ...todos(requiredSet),
+                ...withNone(oneOfSets.filter((otherSet) => otherSet !== requiredSet).map(([primero = '']) => primero)),
               ),
             )
             .join(' | '),
@@ -214,9 +214,11 @@ function withoutEstados(schema: JsonObject, declaration: string): string {
 /** Returns the source of `MotivosDeEstado`: the reasons of each state that has reasons, with their meanings. */
 function renderEstadoReasons(contract: JsonObject): string {
   const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
-  const members = Object.entries(motivos).map(([estado, included]) => {
-    const lineas = Object.entries(included).map(([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`)
-    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(included)
+  const members = Object.entries(motivos).map(([estado, estadoReasons]) => {
+    const lineas = Object.entries(estadoReasons).map(
+      ([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`,
+    )
+    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(estadoReasons)
       .map((motivo) => `'${motivo}'`)
       .join(' | ')};`
   })

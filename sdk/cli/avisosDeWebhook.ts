@@ -122,12 +122,12 @@ const POLL_INTERVAL_MS = 500
 async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, anterior: string | undefined, context: Context) {
   const { webhook, aviso } = sentAviso
   for (let poll = 0; poll < MAX_POLLS; poll++) {
-    const readAviso = await api.webhooks.obtenerAviso(webhook, aviso, { signal: context.signal })
-    const [ultimo] = readAviso.historial
+    const currentAviso = await api.webhooks.obtenerAviso(webhook, aviso, { signal: context.signal })
+    const [ultimo] = currentAviso.historial
     if (ultimo && ultimo.iniciado_en !== anterior) {
       const bien = ultimo.estado_http !== null && ultimo.estado_http >= 200 && ultimo.estado_http < 300
       const intentoText = paint(bien ? 'verde' : 'rojo', formatIntento(ultimo))
-      printLine(context.json ? JSON.stringify(readAviso) : `${paint('strong', sanitize(aviso))}  ${intentoText}`)
+      printLine(context.json ? JSON.stringify(currentAviso) : `${paint('strong', sanitize(aviso))}  ${intentoText}`)
       return bien ? EXIT_CODE.bien : EXIT_CODE.rechazo
     }
     await sleepUntilAborted(POLL_INTERVAL_MS, context.signal)

@@ -51,14 +51,14 @@ cuáles son.`,
     'listar --estado aceptado --todas --json | guias etiquetas --archivo -',
   ],
   async run(context) {
-    const role = readPaperOptions(context)
+    const paperOptions = readPaperOptions(context)
     const batches = splitIntoBatches(await readCodes(context))
-    const tipo = role.ppp ? 'zpl' : 'pdf'
+    const tipo = paperOptions.ppp ? 'zpl' : 'pdf'
     const paths = nameFiles(context.texto('salida') ?? `etiquetas.${tipo}`, batches.length, tipo)
     if (paths[0] !== '-') requireFreePaths(paths, context.si('forzar'), 'dé otro nombre con --salida')
-    const etiquetasFiles = await requestFiles(context.api(), batches, paths, role, context)
+    const etiquetasFiles = await requestFiles(context.api(), batches, paths, paperOptions, context)
     if (!etiquetasFiles) return EXIT_CODE.rechazo
-    await downloadFiles(etiquetasFiles, role, context)
+    await downloadFiles(etiquetasFiles, paperOptions, context)
     return EXIT_CODE.bien
   },
 }
@@ -76,12 +76,12 @@ interface PaperOptions {
  */
 function readPaperOptions({ texto }: Context): PaperOptions {
   const [formato, ppp] = [texto('formato'), texto('ppp')]
-  const code = FORMATS.find((knownFormat) => knownFormat === formato)
-  if (formato !== undefined && !code)
+  const paperFormat = FORMATS.find((knownFormat) => knownFormat === formato)
+  if (formato !== undefined && !paperFormat)
     throw new ErrorDeUso(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(formato)}».`)
-  if (code !== 'zpl') {
+  if (paperFormat !== 'zpl') {
     if (ppp !== undefined) throw new ErrorDeUso('--ppp es de las etiquetas en ZPL: va con --formato zpl.')
-    return { formato: code }
+    return { formato: paperFormat }
   }
   const density = DENSITIES.find((knownDensity) => knownDensity === (ppp ?? DENSITIES[0]))
   if (!density) throw new ErrorDeUso(`--ppp debe ser ${DENSITIES.join(' o ')}, y llegó «${sanitize(ppp!)}».`)

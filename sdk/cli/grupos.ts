@@ -1,5 +1,5 @@
 /**
- * `MAX_ROWS`: maximum row numbers shown per group. `MAX_TEXTS`: maximum different texts per class of message. `MAX_LINES`:
+ * `MAX_ROWS`: maximum row numbers shown per group. `MAX_TEXTS`: maximum different texts per category of message. `MAX_LINES`:
  * maximum lines printed.
  */
 const MAX_ROWS = 3

@@ -98,7 +98,7 @@ como canal=web; tienda=12).`,
     })
     const resultados = new ResultsFile(archivo, origen, context)
     const stopReason = await recordAll(creation, resultados).finally(() => {
-      progress.remove()
+      progress.clear()
       resultados.close()
     })
     const resumeHint = `Lo que se sabe está en ${resultados.path}; ejecútelo otra vez para seguir: nada se duplica.`
@@ -226,17 +226,19 @@ class ResultsFile {
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
-      const ended = advertencias.find(isOfEndedGuide)
+      const endedAdvertencia = advertencias.find(isOfEndedGuide)
       const messages = advertencias
-        .filter((advertencia) => advertencia !== ended)
+        .filter((advertencia) => advertencia !== endedAdvertencia)
         .map((advertencia) => ({
           kind: `${advertencia.codigo} ${advertencia.campo}`,
           texto: formatAdvertencia(advertencia),
         }))
       for (const { kind, texto } of messages) this.#advertencias.record(kind, texto, fila)
       const todas = messages.map(({ texto }) => texto).join('; ')
-      const [ok, codigo, detalle] = ended ? ['no', ended.codigo, ended.mensaje] : ['sí', '', '']
-      if (ended) {
+      const [ok, codigo, detalle] = endedAdvertencia
+        ? ['no', endedAdvertencia.codigo, endedAdvertencia.mensaje]
+        : ['sí', '', '']
+      if (endedAdvertencia) {
         this.terminadas++
         this.#failures.record(codigo, detalle, fila)
       }
@@ -251,8 +253,8 @@ class ResultsFile {
         detalle,
         todas,
       ])
-      const endReason = ended ? { error: codigo, detalle } : {}
-      this.#printJson({ fila, external_ref, ok: !ended, guia, estado, repetida, ...endReason, advertencias })
+      const endReason = endedAdvertencia ? { error: codigo, detalle } : {}
+      this.#printJson({ fila, external_ref, ok: !endedAdvertencia, guia, estado, repetida, ...endReason, advertencias })
       return
     }
     const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#context)

@@ -105,7 +105,7 @@ export function createProgress(quiet: boolean) {
         notify(`${Math.floor(parte * 100)} %: ${texto}`)
       }
     },
-    remove() {
+    clear() {
       if (stream.isTTY) stream.write('\r\x1b[K')
     },
   }

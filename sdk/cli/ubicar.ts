@@ -37,19 +37,19 @@ no tiene ninguno.`,
       ? new Map((await readCodes(context)).map((codigo) => [codigo, undefined]))
       : await readPlaces(context)
     const { guias } = context.api()
-    let withoutSuggestion = 0
+    let withoutSuggestionCount = 0
     const fallidas = await forEachCode([...places.keys()], context, async (codigo) => {
       const lugar = places.get(codigo) ?? (await findSuggestedPlace(guias, codigo, context.signal))
       if (lugar) printUbicacion(await guias.confirmarUbicacion(codigo, lugar, { signal: context.signal }), context)
       else {
-        withoutSuggestion++
+        withoutSuggestionCount++
         const mensaje = 'no tiene ninguna sugerencia de lugar: queda como está'
         notify(context.json ? JSON.stringify({ guia: codigo, mensaje }) : `${sanitize(codigo)}  ${mensaje}`)
       }
     })
     if (places.size > 1 && !context.json)
       notify(
-        `${places.size - fallidas - withoutSuggestion} ubicadas${withoutSuggestion > 0 ? `, ${withoutSuggestion} sin sugerencia` : ''}, ${fallidas} no.`,
+        `${places.size - fallidas - withoutSuggestionCount} ubicadas${withoutSuggestionCount > 0 ? `, ${withoutSuggestionCount} sin sugerencia` : ''}, ${fallidas} no.`,
       )
     return fallidas > 0 ? EXIT_CODE.rechazo : EXIT_CODE.bien
   },

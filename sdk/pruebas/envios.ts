@@ -33,7 +33,7 @@ export interface Envio {
 interface PendingDelivery extends Envio {
   registro: Registro
   cuerpo: string
-  due: number
+  dueAt: number
 }
 
 /** Webhooks of the test double and their deliveries, signed as the service signs them. */
@@ -95,7 +95,7 @@ export class Deliveries {
         estados: [],
         entregado: false,
       }
-      this.deliveries.push({ ...delivery, registro, cuerpo: JSON.stringify(aviso), due: this.#now().getTime() })
+      this.deliveries.push({ ...delivery, registro, cuerpo: JSON.stringify(aviso), dueAt: this.#now().getTime() })
     }
   }
 
@@ -105,14 +105,14 @@ export class Deliveries {
   /** Returns the time of the next attempt, in milliseconds; Infinity if none is left. */
   proximo = () =>
     Math.min(
-      ...this.deliveries.map((delivery) => (this.#isFinished(delivery) ? Number.POSITIVE_INFINITY : delivery.due)),
+      ...this.deliveries.map((delivery) => (this.#isFinished(delivery) ? Number.POSITIVE_INFINITY : delivery.dueAt)),
     )
 
   /** Sends the due deliveries, in order. */
   async send() {
     for (const delivery of this.deliveries) {
       const { registro, cuerpo } = delivery
-      if (this.#isFinished(delivery) || delivery.due > this.#now().getTime()) continue
+      if (this.#isFinished(delivery) || delivery.dueAt > this.#now().getTime()) continue
       const timestamp = Math.floor(this.#now().getTime() / 1000)
       const firma = await firmarWebhook(cuerpo, { id: delivery.evento, timestamp, secreto: registro.secreto })
       const headers = { 'content-type': 'application/json', ...firma }
@@ -125,7 +125,7 @@ export class Deliveries {
       delivery.estados.push(status)
       delivery.entregado = status >= 200 && status < 300
       const espera = RETRY_DELAYS_SECONDS[delivery.intentos]
-      delivery.due = espera === undefined ? Number.POSITIVE_INFINITY : this.#now().getTime() + espera * 1000
+      delivery.dueAt = espera === undefined ? Number.POSITIVE_INFINITY : this.#now().getTime() + espera * 1000
     }
   }
 }

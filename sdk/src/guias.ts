@@ -83,10 +83,10 @@ export class Guias {
     const settings = resolveSettings(opciones)
     // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
     this.#options = { ...opciones, ...settings, llave, baseUrl }
-    const notified = new Set<string>()
+    const notifiedAvisos = new Set<string>()
     const notify = (aviso: string) => {
-      if (notified.has(aviso)) return
-      notified.add(aviso)
+      if (notifiedAvisos.has(aviso)) return
+      notifiedAvisos.add(aviso)
       alAvisar(aviso)
     }
     this.#send = createTransport({

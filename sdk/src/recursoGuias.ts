@@ -173,13 +173,13 @@ export class RecursoGuias {
   ): CreacionDeMuchas<E> {
     return crearMuchas(entradas, opciones, async (texto, loteOptions) => {
       // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
-      const preparedRequest = {
+      const loteRequest = {
         ...buildRequest('POST /guias/bulk', {}),
         cuerpo: texto,
         repetible: true,
         clave: undefined,
       }
-      return (await this.#send(() => preparedRequest, isLote, loteOptions)).datos
+      return (await this.#send(() => loteRequest, isLote, loteOptions)).datos
     })
   }
 
@@ -210,9 +210,9 @@ export class RecursoGuias {
     guia: CodigoDeGuia,
     { intervalo, limite, ...opciones }: OpcionesDeSeguimiento = {},
   ): AsyncGenerator<GuiaConEventos, void, undefined> {
-    const preparedRequest = () => buildRequest('GET /guias/{guia}', { path: { guia }, query: { limite } })
+    const prepareRequest = () => buildRequest('GET /guias/{guia}', { path: { guia }, query: { limite } })
     return seguir(
-      (callOptions) => this.#send(preparedRequest, isGuiaOrUnchanged<GuiaConEventos>, callOptions),
+      (callOptions) => this.#send(prepareRequest, isGuiaOrUnchanged<GuiaConEventos>, callOptions),
       intervalo,
       opciones,
     )
@@ -376,13 +376,13 @@ export class RecursoGuias {
     como: object,
     opciones: OpcionesDeSolicitud | undefined,
   ) {
-    const preparedRequest = () => ({
+    const prepareRequest = () => ({
       ...(Array.isArray(guia)
         ? buildRequest('POST /etiquetas', { body: { guias: guia, ...como } })
         : buildRequest('GET /guias/{guia}/etiqueta', { path: { guia }, query: como })),
       accepts,
     })
-    return new Solicitud(this.#send(preparedRequest, isFileContent, opciones))
+    return new Solicitud(this.#send(prepareRequest, isFileContent, opciones))
   }
 
   /**

@@ -99,7 +99,7 @@ export function statementName(text: string): string {
 export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
   readonly named: boolean
-  readonly parts: Placements | undefined
+  readonly shards: Placements | undefined
   /** Connection pools to the machines that hold merchants' rows, by the machine's address. */
   readonly #machines = new Map<string, Connections>()
   readonly #openMachine: (url: string) => Connections
@@ -145,7 +145,7 @@ export class Connections extends pg.Pool {
         : {}),
     })
     this.named = supportsNames
-    this.parts = shards
+    this.shards = shards
     this.#openMachine = (machine) => {
       const connections = new Connections(machine, max, application_name, {
         role,
@@ -248,8 +248,8 @@ export class Connections extends pg.Pool {
     lugar: Place | undefined,
     work: (connections: Connections, parte: Part | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!lugar || !this.parts) return work(this, undefined)
-    return this.parts.follow(lugar, (parte) => work(this.#machine(parte.url), parte))
+    if (!lugar || !this.shards) return work(this, undefined)
+    return this.shards.follow(lugar, (parte) => work(this.#machine(parte.url), parte))
   }
 
   #machine(url: string): Connections {

@@ -107,7 +107,7 @@ export interface Db {
 /**
  * Reports whether merchants' rows lie in several databases (Citus). Some of them may be unreachable while others work.
  */
-export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts !== undefined
+export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.shards !== undefined
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
@@ -266,7 +266,7 @@ const traced = <T>({ name = 'dynamic' }: WrittenStatement, run: () => Promise<T>
 export const queryWith =
   (connections: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
   async (sqlStatement, ...[valuesByName]) => {
-    const donde = connections.parts ? placeOf(sqlStatement, valuesByName, lugar) : undefined
+    const donde = connections.shards ? placeOf(sqlStatement, valuesByName, lugar) : undefined
     const config = configDe(sqlStatement, valuesByName)
     return (await traced(sqlStatement, () => connections.ask({ ambito, lugar: donde }, config, sqlStatement.plan))).rows
   }
@@ -335,7 +335,7 @@ class OpenDb implements Db {
   }
 
   de(comercio_id: string): Db {
-    return this.pool.parts ? this.#at(this.ambito, { merchant: comercio_id }) : this
+    return this.pool.shards ? this.#at(this.ambito, { merchant: comercio_id }) : this
   }
 
   enParte(numero: number): Db {
@@ -347,7 +347,7 @@ class OpenDb implements Db {
   }
 
   shards(): readonly Db[] {
-    return this.pool.parts?.parts().map(({ number }) => this.enParte(number)) ?? [this]
+    return this.pool.shards?.parts().map(({ number }) => this.enParte(number)) ?? [this]
   }
 
   async close(): Promise<void> {

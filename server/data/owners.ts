@@ -35,7 +35,7 @@ const anybody = (db: Db): Db => db.central.como('guias_operacion')
 
 /** Finds the merchants that own keys (codes, links or files); unknown keys are skipped. */
 async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
-  const { parts } = db.pool
+  const { shards: parts } = db.pool
   const all = anybody(db)
   const named = Map.groupBy(
     keys.flatMap((key) => parts!.named(key).map((part) => ({ key, part }))),

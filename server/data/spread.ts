@@ -15,7 +15,7 @@ export async function byPart<T>(
   things: readonly T[],
   merchantOf: (thing: T) => string,
 ): Promise<readonly There<T>[]> {
-  const { parts } = db.pool
+  const { shards: parts } = db.pool
   if (!parts) return things.length > 0 ? [[db, things]] : []
   const merchants = [...new Set(things.map(merchantOf))]
   const numbers = new Map<string, number>()
@@ -81,7 +81,7 @@ export async function inEach<R>(db: Db, act: (db: Db) => Promise<R>): Promise<R[
 
 /** Databases of all parts except the part of `own`. */
 export function otherParts(db: Db, own: Db): readonly Db[] {
-  const { parts } = db.pool
+  const { shards: parts } = db.pool
   const { lugar } = own
   if (!parts || !lugar) return []
   const number = 'part' in lugar ? lugar.part : parts.known(lugar.merchant)
@@ -96,14 +96,14 @@ export function otherParts(db: Db, own: Db): readonly Db[] {
  * is unknown. If one machine has all rows, all merchants share one key.
  */
 export const groupOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string =>
-  pool.parts ? String(pool.parts.known(merchant) ?? merchant) : ''
+  pool.shards ? String(pool.shards.known(merchant) ?? merchant) : ''
 
 /**
  * First character of the codes of guides that are created in the part of `lugar`; undefined if any character may be the
  * first.
  */
 export async function letterOf({ pool, lugar }: Db): Promise<string | undefined> {
-  return pool.parts && lugar ? (await pool.parts.find(lugar)).letter : undefined
+  return pool.shards && lugar ? (await pool.shards.find(lugar)).letter : undefined
 }
 
 export { isDistributed }

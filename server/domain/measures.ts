@@ -116,14 +116,14 @@ const UNCHAINED_MS = 300_000
  */
 const MAX_CHAINS = 50
 
-type Cuenta = Statement<object, { count: number }>
+type Count = Statement<object, { count: number }>
 type CountAt = Statement<{ ahora: Date }, { count: number }>
 type CountSince = Statement<{ antes_de: Date }, { count: number }>
 type Delay = Statement<{ ahora: Date }, { segundos: number }>
 
 const sumCounts = (rows: readonly { count: number }[]) => rows.reduce((sum, fila) => sum + fila.count, 0)
-const cuenta =
-  (measuredStatement: Cuenta): Measure['leer'] =>
+const countOf =
+  (measuredStatement: Count): Measure['leer'] =>
   async ({ db }) =>
     sumCounts(await db.query(measuredStatement))
 const countAt =
@@ -235,7 +235,7 @@ export const MEASURES: readonly Measure[] = [
     titulo: 'Pruebas de entrega que esperan su PDF',
     help: 'Proofs of delivery whose PDF and manifest are still to be made.',
     unidad: 'cuenta',
-    leer: cuenta(SIN_PDF),
+    leer: countOf(SIN_PDF),
   },
   {
     nombre: 'guias_pruebas_atraso_segundos',
@@ -260,7 +260,7 @@ export const MEASURES: readonly Measure[] = [
     titulo: 'Entregas de webhooks pendientes',
     help: 'Deliveries that are not over.',
     unidad: 'cuenta',
-    leer: cuenta(PENDING),
+    leer: countOf(PENDING),
   },
   {
     nombre: 'guias_webhook_avisos_atraso_segundos',

@@ -90,10 +90,10 @@ export class Front {
 
   #renderReadingLogo(logo: Drawing): string {
     const { ancho, alto } = fit(logo, READING_LOGO_BOX)
-    const drawing = `.barra .marca::before{content:"";width:${ancho}px;height:${alto}px;background-image:url(../${this.logoPath});background-position:center;background-repeat:no-repeat;background-size:contain;background-origin:content-box}`
+    const logoRule = `.barra .marca::before{content:"";width:${ancho}px;height:${alto}px;background-image:url(../${this.logoPath});background-position:center;background-repeat:no-repeat;background-size:contain;background-origin:content-box}`
     return needsName(logo)
-      ? drawing
-      : `${drawing}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
+      ? logoRule
+      : `${logoRule}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
   }
 
   /** Returns the brand's part of a page's head: icon, colours and link preview. */

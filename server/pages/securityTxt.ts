@@ -10,11 +10,11 @@ const VALIDITY_MS = 180 * 24 * 3_600_000
  * Serves `security.txt`, the contact for vulnerability reports (RFC 9116), if the operator has configured a contact.
  */
 export function serveSecurityContact(app: Express, { settings, clock }: Pick<Deps, 'settings' | 'clock'>) {
-  const { securityContact: securityContacto, publicUrl } = settings
-  if (securityContacto === undefined) return
+  const { securityContact, publicUrl } = settings
+  if (securityContact === undefined) return
   app.get(SECURITY_TXT_PATH, (req, res) => {
     const lineas = [
-      `Contact: ${securityContacto}`,
+      `Contact: ${securityContact}`,
       `Expires: ${new Date(clock().getTime() + VALIDITY_MS).toISOString()}`,
       'Preferred-Languages: es, en',
       `Canonical: ${publicUrl}${SECURITY_TXT_PATH}`,

@@ -100,7 +100,7 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
   const bucketOptions = { processes, ...(limitsTime ? { clock: limitsTime } : {}) }
   const secretos = createSecrets(masterKeys)
   const newId = createIdGenerator(clock)
-  const { notifyWork, dispatch } = vida
+  const { notifyJobs, dispatch } = vida
   const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
   const deEnlaces = { secretos, clock, publicUrl, minutes: config.linkMinutes }
   return {
@@ -119,11 +119,11 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
       secretos,
       newId,
       newCode,
-      notifyJobs: notifyWork,
+      notifyJobs,
       dispatch,
       canalDe,
     }),
-    notifyJobs: notifyWork,
+    notifyJobs,
     destinations: { resolver, loopback: config.webhooksLoopback },
     canalDe,
     store: measureStore(store, metrics),

@@ -24,7 +24,7 @@ import { deletePruebas } from '../domain/pruebasEntrega/borrar.ts'
 import { bringPruebasForward, makePdfs, readPendingPruebas } from '../domain/pruebasEntrega/hacerPdf.ts'
 import { purgeRepartidorSesiones } from '../domain/repartidores/repartidor.ts'
 import { eraseUbicaciones } from '../domain/ubicacion/olvidar.ts'
-import { bringForwardLinks, pendingLinks, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
+import { bringLinksForward, readPendingLinks, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
 import { bringAvisosForward } from '../domain/webhooks/advance.ts'
 import { advanceRecoveries, readPendingRecoveries } from '../domain/webhooks/avanzarRecuperacion.ts'
 import { LEASE_QUEUE } from '../domain/webhooks/pumps.ts'
@@ -103,8 +103,8 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     cola: 'enlaces',
     opciones: LARGOS,
     concurrency: 8,
-    pendientes: pendingLinks,
-    advance: bringForwardLinks,
+    pendientes: readPendingLinks,
+    advance: bringLinksForward,
     run: resolverEnlaces,
   },
   {
@@ -137,7 +137,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
   {
     cola: RETRY_QUEUE,
     opciones: { ...ROW_JOB_OPTIONS, retentionSeconds: 7 * 86_400 },
-    run: async ({ notifyJobs: notifyWork }, trabajos) => notifyWork(trabajos.map(({ data }) => data as ClaveDeWebhook)),
+    run: async ({ notifyJobs }, trabajos) => notifyJobs(trabajos.map(({ data }) => data as ClaveDeWebhook)),
   },
   {
     cola: 'recuperaciones',
@@ -147,7 +147,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
   },
 ]
 
-/** Periodic work that does not depend on a pending row. `intervalSeconds`: interval in seconds. */
+/** Periodic work that does not depend on a pending row. */
 export const CLEANUPS: readonly Cleanup<JobDeps>[] = [
   { intervalSeconds: 30, perform: cleanWebhooks },
   { intervalSeconds: 30, perform: linkChains },

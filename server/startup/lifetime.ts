@@ -23,7 +23,7 @@ export class Lifetime {
     this.#conWorkers = conWorkers
   }
 
-  readonly notifyWork: NotifyJobs = (webhooks) => {
+  readonly notifyJobs: NotifyJobs = (webhooks) => {
     if (this.workers) this.workers.notify(webhooks)
     else this.sender?.send(webhooks)
   }

@@ -10,7 +10,7 @@ import { type Observed, observeDatabase } from './gauges.ts'
 import type { MetricValues } from './processes/messages.ts'
 
 /** Metrics of a process, as the operator's Prometheus reads them. */
-export interface ExposedState {
+export interface ExposedMetrics {
   /** Returns the metrics as text, in the exposition format. */
   expose(): Promise<string>
   tipo: string
@@ -28,8 +28,8 @@ export interface Metrics
     MailMetrics,
     MessageMetrics,
     FileMetrics,
-    ExposedState {
-  /** Returns the values that {@link ExposedState.expose} writes as text, for another process. */
+    ExposedMetrics {
+  /** Returns the values that {@link ExposedMetrics.expose} writes as text, for another process. */
   values(): Promise<MetricValues>
   /** Counts a courier who reaches the limit of requested codes that name no guide. */
   desconocidas(): void
@@ -182,9 +182,9 @@ function fileMetrics(registers: Registry[]): FileMetrics {
   })
   for (const operacion of ['guardar', 'leer', 'existe', 'borrar'])
     for (const resultado of ['ok', 'fallo']) storeCalls.zero({ operacion, resultado })
-  const sweepFindings = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
-  const sinFila = sweepFindings('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
-  const rowsWithoutFile = sweepFindings(
+  const createSweepGauge = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
+  const sinFila = createSweepGauge('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
+  const rowsWithoutFile = createSweepGauge(
     'guias_filas_sin_archivo',
     'Rows whose file is missing, in the last sweep: 0 at rest.',
   )

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { Salud } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
 import { listen, stopListening } from './listen.ts'
-import type { ExposedState } from './metrics.ts'
+import type { ExposedMetrics } from './metrics.ts'
 import type { Teardown } from './teardown.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Teardown } from './teardown.ts'
 export async function serveMetrics(
   { metricsPort, host }: Config,
   teardown: Teardown,
-  { metrics, health }: { metrics: ExposedState; health: () => Promise<Salud> },
+  { metrics, health }: { metrics: ExposedMetrics; health: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
   metrics.observeProcess(health)

@@ -78,11 +78,11 @@ async function runService(
   const opening = openResources(config, log, teardown, { exclusive: !isOneOfMany, onLoss: vida.onLoss })
   // The contract needs no database, so it loads while the database starts.
   const contract = await loadWarmContract(opening)
-  const platform = await opening
-  vida.probe = platform.probe
-  for (const nota of platform.notas) consola(nota)
+  const resources = await opening
+  vida.probe = resources.probe
+  for (const nota of resources.notas) consola(nota)
 
-  const { databaseUrl, via } = platform
+  const { databaseUrl, via } = resources
   const presence = new Presence(databaseUrl, log)
   teardown.add(() => presence.close())
   // The count of API processes starts early, so that it is known before the first request. Nothing waits for it.
@@ -91,7 +91,7 @@ async function runService(
   const metrics = createMetrics(config.traces !== undefined)
   server.onSaturated = () => metrics.countSaturated()
   const deps = buildDeps(config, {
-    ...platform,
+    ...resources,
     processes,
     ...overrides,
     log,
@@ -100,13 +100,13 @@ async function runService(
     brandImages,
     publicUrl: url,
   })
-  metrics.observeConnections('servicio', platform.db.pool)
-  metrics.observeConnections('creaciones', platform.impatientDb.pool)
+  metrics.observeConnections('servicio', resources.db.pool)
+  metrics.observeConnections('creaciones', resources.impatientDb.pool)
   teardown.add(() => deps.threads.stop())
   teardown.add(() => deps.refusals.close())
   teardown.add(() => deps.usages.write())
   teardown.add(() => deps.bitacora.write())
-  await repeatBeforeServing(deps, platform.isStoreAvailable)
+  await repeatBeforeServing(deps, resources.isStoreAvailable)
   const { correo } = config
   if (config.workers)
     await openWorkers(deps, { databaseUrl, via, vida, metrics, correo, ...(random ? { random } : {}) }, teardown)
@@ -129,7 +129,7 @@ async function runService(
   // All lines are written at once, so that a program that waits for the first line also gets the others.
   consola(lineas.join('\n'))
   void warmContract(contract, (err) => log.error({ err }, 'operation failed to compile'))
-  return { url, notify: vida.notifyWork, stop: once(() => shutDown(vida, server, farewellMs, teardown)) }
+  return { url, notify: vida.notifyJobs, stop: once(() => shutDown(vida, server, farewellMs, teardown)) }
 }
 
 /** Creates the demo merchant in an embedded database, unless demonstration credentials are not valid. */

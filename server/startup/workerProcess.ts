@@ -27,16 +27,16 @@ export const startWorkerProcess = (
     await openTracing(config, teardown)
     const vida = new Lifetime(log, true)
     const { onLoss } = vida
-    const platform = await openResources(config, log, teardown, { exclusive: false, onLoss })
-    vida.probe = platform.probe
-    for (const nota of platform.notas) consola(nota)
+    const resources = await openResources(config, log, teardown, { exclusive: false, onLoss })
+    vida.probe = resources.probe
+    for (const nota of resources.notas) consola(nota)
     const metrics = createMetrics(config.traces !== undefined)
     const publicUrl = publicUrlOf(config)
-    const deps = buildDeps(config, { ...platform, log, vida, metrics, brandImages, publicUrl })
-    metrics.observeConnections('servicio', platform.db.pool)
+    const deps = buildDeps(config, { ...resources, log, vida, metrics, brandImages, publicUrl })
+    metrics.observeConnections('servicio', resources.db.pool)
     teardown.add(() => deps.threads.stop())
-    await repeatBeforeServing(deps, platform.isStoreAvailable)
-    const { databaseUrl, via } = platform
+    await repeatBeforeServing(deps, resources.isStoreAvailable)
+    const { databaseUrl, via } = resources
     await openWorkers(deps, { databaseUrl, via, vida, metrics, correo: config.correo }, teardown)
     vida.phase = 'lista'
     const direccion = await serveMetrics(config, teardown, { metrics, health: deps.health })

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CORRECTABLE_COLUMNS, type FilaGuia } from '../../server/domain/guias/campos.ts'
 import {
-  antesDe,
   type CorrectionChanges,
   decryptChanges,
   encryptChanges,
   type ReadCorreccion,
+  valuesBefore,
 } from '../../server/domain/guias/correcciones.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 
@@ -37,7 +37,7 @@ describe('a guide before its corrections', () => {
         }
         const ahora = momentos.at(-1) as unknown as FilaGuia
         for (const [i, momento] of momentos.entries())
-          expect(enJson(antesDe(secretos, ahora, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
+          expect(enJson(valuesBefore(secretos, ahora, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
       }),
     )
   })

@@ -142,7 +142,7 @@ const pedirA = (operacion: Operation, { cabeceras = {}, ...opciones }: Pedido = 
   })
 const propias = (operacion: Operation, { cookie } = movil): Record<string, string> => ({
   ...(operacion.security?.enCookie ? { Cookie: esDePersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
-  ...(operacion.sameOrigin ? { Origin: entorno.url } : {}),
+  ...(operacion.needsSameOrigin ? { Origin: entorno.url } : {}),
 })
 const tabla = (lista: readonly Operation[]) => lista.map((operacion) => [operacion.id, operacion] as const)
 

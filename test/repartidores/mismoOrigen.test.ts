@@ -20,7 +20,7 @@ describe('what another site’s page makes a browser send', () => {
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
   it('has operations to try, and not one that changes something and takes it from anywhere', () => {
     expect(queCambian.length).toBe(6)
-    expect(operaciones.filter(({ sameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
+    expect(operaciones.filter(({ needsSameOrigin: mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
   })
 
   const malas = (url: string): Record<string, string>[] => [

@@ -159,11 +159,11 @@ describe('a lease of an endpoint', () => {
     const clave = nueva()
     await uno.request(clave)
     await uno.arriendos.beat(performance.now())
-    const [{ jobId }] = uno.tomados as [Lease]
+    const [{ claim: jobId }] = uno.tomados as [Lease]
     await uno.boss.fail(LEASE_QUEUE, [jobId], { message: 'by somebody' })
     await otro.request(clave)
     await otro.arriendos.beat(performance.now())
-    expect(otro.tomados[0]!.jobId).toEqual({ id: jobId.id, retryCount: jobId.retryCount + 1 })
+    expect(otro.tomados[0]!.claim).toEqual({ id: jobId.id, retryCount: jobId.retryCount + 1 })
     await uno.arriendos.beat(performance.now() + 5_000)
     await otro.arriendos.beat(performance.now() + 5_000)
     expect([uno.lost, otro.lost]).toEqual([[clave.webhook], []])
@@ -251,7 +251,7 @@ describe('a lease of an endpoint', () => {
     await vieja.arriendos.take()
     const [arriendo] = vieja.tomados as [Lease]
     await callarTrabajo(clave, 60)
-    await vieja.boss.touch(LEASE_QUEUE, [arriendo.jobId])
+    await vieja.boss.touch(LEASE_QUEUE, [arriendo.claim])
     expect(await rescatar(otro)).toBe(0)
     await callarTrabajo(clave, 26)
     expect(await rescatar(otro)).toBe(1)

@@ -51,7 +51,7 @@ export interface Operation {
   /** True if the operation also accepts a session that still lacks its second factor. */
   sinSegundoFactor: boolean
   /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
-  sameOrigin: boolean
+  needsSameOrigin: boolean
   parameters: readonly ContractParameter[]
   /** Declared media types of the body; empty if the operation takes no body. */
   tipos: readonly string[]
@@ -100,17 +100,17 @@ export const readDocument = (texto = readContractText()): OpenApiDocument => JSO
 
 /** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
 export function readOperations(documento: OpenApiDocument): Operation[] {
-  const scheme = (dado: JsonSchema): JsonSchema => {
-    if (typeof dado.$ref === 'string') return scheme(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
+  const resolveSchema = (dado: JsonSchema): JsonSchema => {
+    if (typeof dado.$ref === 'string') return resolveSchema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
     const { items, anyOf, ...rest } = dado as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
-    return { ...rest, ...(items && { items: scheme(items) }), ...(anyOf && { anyOf: anyOf.map(scheme) }) }
+    return { ...rest, ...(items && { items: resolveSchema(items) }), ...(anyOf && { anyOf: anyOf.map(resolveSchema) }) }
   }
   const resolver = (dado: ContractParameter | { $ref: string }): ContractParameter => {
     const parameter =
       '$ref' in dado
         ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as ContractParameter)
         : dado
-    return { ...parameter, schema: scheme(parameter.schema) }
+    return { ...parameter, schema: resolveSchema(parameter.schema) }
   }
   return Object.entries(documento.paths).flatMap(([path, operationsByMethod]) =>
     METHODS.filter((method) => method in operationsByMethod).map((method) => {
@@ -133,7 +133,7 @@ export function readOperations(documento: OpenApiDocument): Operation[] {
         acceptsSesion,
         needsPresence: operacion['x-presencia'] ?? false,
         sinSegundoFactor: operacion['x-sin-segundo-factor'] ?? false,
-        sameOrigin: operacion['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
+        needsSameOrigin: operacion['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
         parameters: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
         bodyRequired: operacion.requestBody?.required ?? false,

@@ -205,12 +205,12 @@ export function createDepsOf<D extends BinderDeps>(deps: D): (identity: Identity
   const depsByIdentity = new WeakMap<Identity, D>()
   return (identity) => {
     if (!identity || !('comercioId' in identity)) return deps
-    let pathOperations = depsByIdentity.get(identity)
-    if (!pathOperations) {
-      pathOperations = { ...deps, db: deps.db.como('guias_api', [identity.comercioId]).de(identity.comercioId) }
-      depsByIdentity.set(identity, pathOperations)
+    let scopedDeps = depsByIdentity.get(identity)
+    if (!scopedDeps) {
+      scopedDeps = { ...deps, db: deps.db.como('guias_api', [identity.comercioId]).de(identity.comercioId) }
+      depsByIdentity.set(identity, scopedDeps)
     }
-    return pathOperations
+    return scopedDeps
   }
 }
 

@@ -40,12 +40,12 @@ export function isValidTelephone(
 
 const validateTelephone: ValidateKeyword = function (
   this: PhoneContext | undefined,
-  whose,
+  keywordValue,
   texto: string,
   schema,
   lugar,
 ) {
-  const party = whose === 'solicitud' ? lugar?.rootData : lugar?.parentData
+  const party = keywordValue === 'solicitud' ? lugar?.rootData : lugar?.parentData
   const statedCountry = (party as { pais?: unknown } | undefined)?.pais
   const error = telephoneError(this, texto, statedCountry, schema?.maxLength ?? Number.POSITIVE_INFINITY)
   if (error === undefined) return true

@@ -163,12 +163,12 @@ export function authenticate(
     sesionDeRepartidor: forRepartidor(browser),
   }
   const por = (schemeName: SecurityScheme) => ({ verify: authenticators[schemeName], ...credenciales[schemeName] })
-  const [propia, sesionScheme] = [por(scheme), por('sesionDePersona')]
+  const [propia, sesionCredentials] = [por(scheme), por('sesionDePersona')]
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
     const usesSesion = acceptsSesion && presentsSession(req, browser)
     if (usesSesion && req.method !== 'GET' && !browser.isOwnRequest(req)) throw uniformProblem('origen_no_permitido')
-    const { verify, leer, noVale, localOnlyProblem } = usesSesion ? sesionScheme : propia
+    const { verify, leer, noVale, localOnlyProblem } = usesSesion ? sesionCredentials : propia
     const red = networkOf(ip)
     let presented: string
     try {
@@ -180,7 +180,7 @@ export function authenticate(
     const ofSession = (sesion: Identities['sesionDePersona'], req: Request, instead: boolean): Identity => {
       onSesionUse?.(sesion, { red, requestId: req.solicitud.id, isRefresh: isRefresh(req) })
       if (sesion.lacksSecondFactor && !sinSegundoFactor) throw withoutSecondFactor(scheme)
-      return instead ? keyOf(sesion, scheme) : sesion
+      return instead ? llaveOf(sesion, scheme) : sesion
     }
     const refuse = (problema: Problema): never => {
       req.solicitud.llave = authenticators.identify(presented)
@@ -211,7 +211,7 @@ const presentsSession = (req: Request, browser: Browser) =>
  * Returns the key of this security scheme that a person's session stands for.
  * @throws Problema 403 if the session's membership is of another kind
  */
-function keyOf({ como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
+function llaveOf({ como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
   if (como && 'comercio' in como === (scheme === 'llaveDeComercio')) return como
   throw new Problema('alcance_insuficiente', OTHER_MEMBERSHIP)
 }

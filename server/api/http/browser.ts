@@ -112,7 +112,7 @@ export function createBrowser(publicUrl: string): Browser {
  * Creates the middleware that answers 403 when another site's page made a browser send the request with its session.
  * `SameSite` alone is not enough, because it admits sibling domains.
  */
-export function requireSameOrigin({ sameOrigin }: Operation, browser: Browser): RequestHandler {
+export function requireSameOrigin({ needsSameOrigin: sameOrigin }: Operation, browser: Browser): RequestHandler {
   return (req, _res, next) => {
     if (sameOrigin && !browser.isOwnRequest(req)) throw uniformProblem('origen_no_permitido')
     next()

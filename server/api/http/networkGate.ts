@@ -101,23 +101,23 @@ const rootOf = (path: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(path)?.[0] ??
 function createClassifier({ operaciones, limits, isKnown }: NetworkGateOptions) {
   const operationsByRoot = Map.groupBy(operaciones, ({ path }) => rootOf(path))
   const rulesByRoot = new Map(
-    [...operationsByRoot].map(([root, rootOperations]) => {
+    [...operationsByRoot].map(([rootPath, rootOperations]) => {
       const securedSchemes = rootOperations.flatMap(({ security }) => security ?? [])
       // If every operation under a path root needs a credential, requests without one are always refused. They count
       // against the network's rate for web pages, and never use up the rate for operations.
       const anonymousClass: NetworkClass = securedSchemes.length < rootOperations.length ? 'operaciones' : 'paginas'
       return [
-        root,
+        rootPath,
         { needsLlave: securedSchemes.length > 0, enCookie: securedSchemes[0]?.enCookie === true, anonymousClass },
       ]
     }),
   )
-  for (const root of LLAVE_PATHS)
-    rulesByRoot.set(root, { needsLlave: true, enCookie: false, anonymousClass: 'paginas' })
+  for (const rootPath of LLAVE_PATHS)
+    rulesByRoot.set(rootPath, { needsLlave: true, enCookie: false, anonymousClass: 'paginas' })
   return (req: IncomingMessage, red: string): NetworkClass | undefined => {
-    const root = rulesByRoot.get(rootOf(req.url ?? '/'))
-    if (!root) return 'paginas'
-    const { needsLlave, enCookie, anonymousClass } = root
+    const rules = rulesByRoot.get(rootOf(req.url ?? '/'))
+    if (!rules) return 'paginas'
+    const { needsLlave, enCookie, anonymousClass } = rules
     const { authorization, cookie } = req.headers
     // For operations under this path root, a person's session may be sent in place of a key.
     const presented = enCookie ? cookie : (authorization ?? cookie)

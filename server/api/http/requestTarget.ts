@@ -93,7 +93,7 @@ const findOperation = (operaciones: readonly Operation[], contractMethod: string
   })
 }
 
-/** Returns the name of a query parameter as written, up to 100 characters; `queryText` if the name cannot be decoded. */
+/** Returns the name of a query parameter as written, up to 100 characters; `consulta` if the name cannot be decoded. */
 function parameterName(par: string): string {
   const [nombre = ''] = par.split('=', 1)
   return isUnreadable(nombre) ? 'consulta' : nombre.slice(0, 100)

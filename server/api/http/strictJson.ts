@@ -34,7 +34,7 @@ export class JsonError extends Error {
 export const JSON_LIMITS = { depth: 32, properties: 64, largoDeClave: 128 }
 
 /**
- * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `[object Object]`, NUL, unpaired surrogates, a BOM and
+ * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
  * anything above {@link JSON_LIMITS}.
  * @throws JsonError
  */
@@ -47,7 +47,7 @@ export function readJson(bytes: Uint8Array): unknown {
 }
 
 function rejectBytes(cuerpo: Buffer): never {
-  // `function toString() { [native code] }` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
+  // `toString` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
   const repaired = Buffer.from(cuerpo.toString('utf8'))
   let i = 0
   while (i < cuerpo.length && cuerpo[i] === repaired[i]) i++

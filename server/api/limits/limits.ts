@@ -421,7 +421,7 @@ const rateHeaders = (nombre: Nombre, remainder: Remainder, parte: Rate): Request
   'RateLimit-Policy': policyHeader(nombre, parte),
 })
 
-function comercioCaller({ rate: networkClass, rateBy }: Operation, identity: Identities['llaveDeComercio']): Caller {
+function comercioCaller({ rate: rateClass, rateBy }: Operation, identity: Identities['llaveDeComercio']): Caller {
   const { llave, comercioId, modo, ritmos } = identity
   const cost = rateBy === undefined ? 1 : MAX_COST
   const comercioRates = ratesOf(ritmos)
@@ -432,7 +432,7 @@ function comercioCaller({ rate: networkClass, rateBy }: Operation, identity: Ide
   return {
     clave: `comercio ${comercioId} ${modo}`,
     maxConcurrent: MAX_SIMULTANEOUS + ritmos.solicitudes,
-    charges: networkClass ? [...charge('solicitudes', 1), ...charge(networkClass, cost)] : charge('solicitudes', 1),
+    charges: rateClass ? [...charge('solicitudes', 1), ...charge(rateClass, cost)] : charge('solicitudes', 1),
     repartidor: undefined,
   }
 }

@@ -65,11 +65,11 @@ export async function paginateBounded<Fila, Dato>(
   const despues = cursor === undefined ? undefined : cursors.decrypt(ambito, cursor)
   const { rows, hasta } = await source.leer(despues, limite + 1)
   const pagina = rows.slice(0, limite)
-  const filledPath = rows.length > limite
-  const ultima = filledPath ? source.posicion(pagina.at(-1)!) : hasta
+  const hasMore = rows.length > limite
+  const ultima = hasMore ? source.posicion(pagina.at(-1)!) : hasta
   return {
     datos: pagina.map(source.present),
     cursor_siguiente: ultima ? cursors.encrypt(ambito, ultima) : null,
-    parcial: !filledPath && hasta !== undefined,
+    parcial: !hasMore && hasta !== undefined,
   }
 }

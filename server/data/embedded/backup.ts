@@ -87,11 +87,11 @@ export async function* backupCluster(url: string): AsyncGenerator<ArchiveEntry, 
     const registro = fs
       .readdirSync(join(pgdata, 'pg_wal'))
       .filter(
-        (dirent) =>
-          TIMELINE_HISTORY.test(dirent) || (WAL_SEGMENT.test(dirent) && dirent >= primero && dirent <= ultimo),
+        (fileName) =>
+          TIMELINE_HISTORY.test(fileName) || (WAL_SEGMENT.test(fileName) && fileName >= primero && fileName <= ultimo),
       )
-    for (const dirent of registro.sort())
-      yield { path: `${PGDATA}pg_wal/${dirent}`, contenido: bytesOf(join(pgdata, 'pg_wal', dirent)) }
+    for (const fileName of registro.sort())
+      yield { path: `${PGDATA}pg_wal/${fileName}`, contenido: bytesOf(join(pgdata, 'pg_wal', fileName)) }
     yield { path: `${PGDATA}backup_label`, contenido: textContents(etiqueta) }
     return primero
   } finally {

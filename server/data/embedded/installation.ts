@@ -179,8 +179,8 @@ function unprivilegedUser(pgdata?: string): SystemUser | undefined {
     if (uid !== 0) return { nombre: accounts.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
     throw new EmbeddedPostgresError(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
   }
-  const chosenAccount = ['postgres', 'nobody'].map((nombre) => accounts.find((cuenta) => cuenta.nombre === nombre))
-  const usuario = chosenAccount.find((cuenta) => cuenta !== undefined)
+  const candidateAccounts = ['postgres', 'nobody'].map((nombre) => accounts.find((cuenta) => cuenta.nombre === nombre))
+  const usuario = candidateAccounts.find((cuenta) => cuenta !== undefined)
   if (usuario) return usuario
   throw new EmbeddedPostgresError(
     'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +

@@ -53,7 +53,7 @@ const OTHER_DECIDER_EXISTS = statement<{ personas: readonly string[] }, { exists
 )
 
 /** Reports whether the approval concerns the deciding person although a third person has to decide, or could. */
-export async function isDecidedByOther(
+export async function needsOtherDecider(
   { db }: Pick<Deps, 'db'>,
   { tipo, pide, decide, sobre }: Pick<FilaAprobacion, 'tipo' | 'pide'> & { decide: string; sobre: string | null },
 ): Promise<boolean> {
@@ -67,7 +67,7 @@ export async function isDecidedByOther(
 export type Decision = { estado: 'aprobada'; razon: null } | { estado: 'rechazada'; razon: string }
 
 /** Parts of the service that a decision needs. */
-export type DepsDeDecision = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'notifyJobs'>
+export type AprobacionDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'bitacora' | 'notifyJobs'>
 
 /**
  * Approves or refuses what another person asked for. An approved change is made in the same transaction.
@@ -75,12 +75,12 @@ export type DepsDeDecision = Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 
  *   or if the person asked for it itself
  */
 export async function decideAprobacion(
-  deps: DepsDeDecision,
+  deps: AprobacionDeps,
   quien: Actor & { identity: Identities['sesionDePersona'] },
   codigo: string,
   { estado, razon }: Decision,
 ): Promise<Aprobacion> {
-  const { db, clock, secretos, bitacora, notifyJobs: notifyWork } = deps
+  const { db, clock, secretos, bitacora, notifyJobs } = deps
   const { persona: decide, nombre } = quien.identity
   const como = empresaLlave(quien.identity, 'administrar')
   if (!como)
@@ -94,7 +94,7 @@ export async function decideAprobacion(
     )
   const contenido = readAprobacionContent(secretos, fila)
   const sobre = contenido?.persona ?? null
-  if (await isDecidedByOther(deps, { tipo, pide, decide, sobre }))
+  if (await needsOtherDecider(deps, { tipo, pide, decide, sobre }))
     throw new Problema(
       'aprobacion_propia',
       'Esta aprobación es sobre usted: la decide otra persona con el alcance administrar.',
@@ -120,7 +120,7 @@ export async function decideAprobacion(
     return closedRow
   })
   if (!closedAprobacionRow) throw closedAprobacion(whyNotDecidable(await requireAprobacion(db, codigo), clock()))
-  notifyWork()
+  notifyJobs()
   return presentAprobacion(deps, closedAprobacionRow)
 }
 

@@ -28,8 +28,8 @@ const PURGE = statement<{ ahora: Date }>(
 export async function purgeAprobaciones(
   deps: Pick<Deps, 'db' | 'clock' | 'secretos' | 'newId' | 'settings' | 'notifyJobs'>,
 ): Promise<void> {
-  const { db, clock, secretos, notifyJobs: notifyWork } = deps
-  const expiredAprobaciones = await inTransaction(db.central, async (query) => {
+  const { db, clock, secretos, notifyJobs } = deps
+  const expiredCount = await inTransaction(db.central, async (query) => {
     const rows = await query(EMPTY, { ahora: clock() })
     for (const fila of rows) {
       const contenido = readAprobacionContent(secretos, fila)
@@ -37,6 +37,6 @@ export async function purgeAprobaciones(
     }
     return rows.length
   })
-  if (expiredAprobaciones > 0) notifyWork()
+  if (expiredCount > 0) notifyJobs()
   await db.query(PURGE, { ahora: clock() })
 }

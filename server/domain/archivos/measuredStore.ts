@@ -8,9 +8,9 @@ export function measureStore(store: FileStore, metrics: FileMetrics): FileStore 
     const countResult = (resultado: 'ok' | 'fallo') =>
       metrics.store(operacion, resultado, (performance.now() - startedAt) / 1_000)
     try {
-      const done = await perform()
+      const result = await perform()
       countResult('ok')
-      return done
+      return result
     } catch (error) {
       countResult('fallo')
       throw error

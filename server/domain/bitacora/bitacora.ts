@@ -131,7 +131,7 @@ export class Bitacora {
   readonly #deps: BitacoraDeps
   readonly #pending: WrittenLine[] = []
   readonly #episodes = new Map<string, number>()
-  #aviso: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
 
   constructor(deps: BitacoraDeps) {
@@ -162,7 +162,7 @@ export class Bitacora {
     if (this.#pending.length >= MAX_WAITING)
       throw unavailable('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
     this.#pending.push(this.#toLine(quien, linea))
-    this.#aviso ??= setTimeout(() => void this.write(), DELAY_MS).unref()
+    this.#timer ??= setTimeout(() => void this.write(), DELAY_MS).unref()
   }
 
   /** Queues the line of a refused request. Repeated requests with the same `clave` within one minute add no line. */
@@ -182,8 +182,8 @@ export class Bitacora {
   }
 
   async #flush(): Promise<void> {
-    clearTimeout(this.#aviso)
-    this.#aviso = undefined
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     const { db, log } = this.#deps
     try {
       while (this.#pending.length > 0) {
@@ -193,7 +193,7 @@ export class Bitacora {
       }
     } catch (err) {
       log.warn({ err, lineas: this.#pending.length }, 'audit lines not written; retrying')
-      this.#aviso ??= setTimeout(() => void this.write(), DELAY_MS).unref()
+      this.#timer ??= setTimeout(() => void this.write(), DELAY_MS).unref()
     }
   }
 

@@ -121,7 +121,7 @@ interface LinePosition {
 }
 
 /** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefix`. */
-const lugar = (de: ChainedTable, prefix = '') => {
+const positionSql = (de: ChainedTable, prefix = '') => {
   const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefix}${nombre}`)
   return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
 }
@@ -130,11 +130,11 @@ const lugar = (de: ChainedTable, prefix = '') => {
  * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
  * (server/domain/eventos/flujo.ts).
  */
-const lineas = (selection: LineSelection, hasta: string, limit: number) => {
+const linesSql = (selection: LineSelection, hasta: string, limit: number) => {
   const { de, condition } = SELECTIONS[selection]
   const { order, clave, columns } = LINES[de]
   return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columns})::text, 'UTF8')) as huella
-    from ${de} where ${condition} and xid >= :xid::text::xid8 and (xid, ${order}) > ${lugar(de)} and ${hasta}
+    from ${de} where ${condition} and xid >= :xid::text::xid8 and (xid, ${order}) > ${positionSql(de)} and ${hasta}
     order by xid, ${order} limit ${limit}`
 }
 
@@ -167,26 +167,26 @@ type SelectionParams<T extends LineSelection> = T extends 'bitacora'
     ? LinePosition
     : LineCursor
 
-const siguientes = (
+const nextLinesSql = (
   selection: LineSelection,
 ) => `select (array_agg(xid order by xid desc))[1]::text as xid, count(*)::int as lineas,
      string_agg(clave, '' order by xid, clave) as claves,
      string_agg(substring(huella for ${DIGEST_BYTES}), '' order by xid, clave) as huellas,
      string_agg(huella, '' order by xid, clave) as full_digests
-   from (${lineas(selection, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
+   from (${linesSql(selection, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
 
 /**
  * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
  * progress.
  */
 const NEXT_LINES: Record<LineSelection, Statement<LineCursor, NextLines>> = {
-  bitacora: statement<SelectionParams<'bitacora'>, NextLines>('bitacora.siguientes', siguientes('bitacora')),
-  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', siguientes('evento'), {
+  bitacora: statement<SelectionParams<'bitacora'>, NextLines>('bitacora.siguientes', nextLinesSql('bitacora')),
+  evento: statement<SelectionParams<'evento'>, NextLines>('bitacora.siguientesEventos', nextLinesSql('evento'), {
     alcance: 'parte',
   }),
   comercioEvento: statement<SelectionParams<'comercioEvento'>, NextLines>(
     'bitacora.siguientesDeUno',
-    siguientes('comercioEvento'),
+    nextLinesSql('comercioEvento'),
   ),
 }
 
@@ -206,13 +206,13 @@ export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolea
   const { registro, comercio_id, modo } = chain
   const [ultimo] = await db.query(ULTIMO, { registro, hasta: null })
   const { xid, id, secuencia } = ultimo ?? START
-  const condition = { comercio_id, modo, xid, id, secuencia }
-  const [siguientes] = await partOfChain(db, chain).query(NEXT_LINES[selectionOf(chain)], condition)
-  if (!siguientes) return false
-  const { full_digests, ...comercioChains } = siguientes
+  const params = { comercio_id, modo, xid, id, secuencia }
+  const [nextLines] = await partOfChain(db, chain).query(NEXT_LINES[selectionOf(chain)], params)
+  if (!nextLines) return false
+  const { full_digests, ...linkColumns } = nextLines
   await db.query(ADD, {
     registro,
-    ...comercioChains,
+    ...linkColumns,
     numero: (ultimo?.numero ?? 0) + 1,
     hash: createHash('sha256')
       .update(ultimo?.hash ?? '')
@@ -220,7 +220,7 @@ export async function addLink(db: Db, chain: Chain, ahora: Date): Promise<boolea
       .digest(),
     creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
   })
-  return siguientes.lineas === LOTE
+  return nextLines.lineas === LOTE
 }
 
 /** Current state of a line: its key and its digest. */
@@ -229,23 +229,23 @@ export interface ChainRow {
   huella: Buffer
 }
 
-const leer = (selection: LineSelection) => {
+const currentLinesSql = (selection: LineSelection) => {
   const { de } = SELECTIONS[selection]
-  return `select clave, huella from (${lineas(selection, `(xid, ${LINES[de].order}) <= ${lugar(de, 'fin_')}`, 2 * LOTE)}) x`
+  return `select clave, huella from (${linesSql(selection, `(xid, ${LINES[de].order}) <= ${positionSql(de, 'fin_')}`, 2 * LOTE)}) x`
 }
 
 type Fin = { [C in keyof LinePosition as `fin_${C}`]: LinePosition[C] }
 const LEER: Record<LineSelection, Statement<LineCursor & Fin, ChainRow>> = {
   bitacora: statement<SelectionParams<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>(
     'bitacora.lineas',
-    leer('bitacora'),
+    currentLinesSql('bitacora'),
   ),
-  evento: statement<SelectionParams<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', leer('evento'), {
+  evento: statement<SelectionParams<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', currentLinesSql('evento'), {
     alcance: 'parte',
   }),
   comercioEvento: statement<SelectionParams<'comercioEvento'> & Fin, ChainRow>(
     'bitacora.lineasDeUno',
-    leer('comercioEvento'),
+    currentLinesSql('comercioEvento'),
   ),
 }
 
@@ -279,8 +279,8 @@ interface UnchainedLine {
 
 const unchainedSql = (selection: LineSelection) => {
   const { writtenAt } = LINES[SELECTIONS[selection].de]
-  const condition = lineas(selection, `(${FUTURE} or ${writtenAt} < :antes_de)`, 100)
-  return `select clave, coalesce(${FUTURE}, false) as future from (${condition}) x`
+  const linesQuery = linesSql(selection, `(${FUTURE} or ${writtenAt} < :antes_de)`, 100)
+  return `select clave, coalesce(${FUTURE}, false) as future from (${linesQuery}) x`
 }
 
 type AntesDe = { antes_de: Date }
@@ -309,6 +309,6 @@ const UNCHAINED: Record<LineSelection, Statement<LineCursor & AntesDe, Unchained
 export async function readUnchained(db: Db, chain: Chain, antes_de: Date): Promise<UnchainedLine[]> {
   const { registro, comercio_id, modo } = chain
   const { xid, id, secuencia } = (await db.query(ULTIMO, { registro, hasta: null }))[0] ?? START
-  const condition = { comercio_id, modo, xid, id, secuencia, antes_de }
-  return partOfChain(db, chain).query(UNCHAINED[selectionOf(chain)], condition)
+  const params = { comercio_id, modo, xid, id, secuencia, antes_de }
+  return partOfChain(db, chain).query(UNCHAINED[selectionOf(chain)], params)
 }

@@ -1,7 +1,7 @@
 import { collectAudit } from '../../data/audit.ts'
 import type { Deps } from '../deps.ts'
 import { addLink, readChains } from './chain.ts'
-import { seal } from './seal.ts'
+import { sealDay } from './seal.ts'
 
 /**
  * Appends the next link to each hash chain of the audit record and the events, and seals past days. Does nothing when
@@ -14,6 +14,6 @@ export async function linkChains(deps: Pick<Deps, 'db' | 'clock' | 'log' | 'secr
   await collectAudit(db)
   let hasMore = false
   for (const chain of await readChains(db, false)) if (await addLink(db, chain, clock())) hasMore = true
-  await seal(deps)
+  await sealDay(deps)
   return hasMore
 }

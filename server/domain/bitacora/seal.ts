@@ -62,7 +62,7 @@ const DIA = 86_400_000
  * Seals the links that were created before today and that no seal covers yet. Does nothing if there is no such link.
  * Logs each seal, so that a copy exists outside the database.
  */
-export async function seal({
+export async function sealDay({
   db,
   clock,
   log,

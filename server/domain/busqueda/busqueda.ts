@@ -47,7 +47,7 @@ const MAX_SEARCHED_WORDS = 6
  * Number of search words that nearly identify a person. If a guide has at least this many words exactly, typing errors
  * are not looked for.
  */
-const ENOUGH_MATCHES = 3
+const ENOUGH_WORDS = 3
 /**
  * `MIN_PREFIX`: minimum characters of a word that is searched as the beginning of a longer one. `MIN_SIMILAR`:
  * minimum characters of a word in which a typing error is looked for.
@@ -151,7 +151,7 @@ async function leerCon(db: Db, conditions: readonly string[], limite: number): P
 }
 
 const newestFirst = (matches: readonly GuiaMatch[], limite: number) =>
-  matches.toSorted((part, other) => (part.id < other.id ? 1 : -1)).slice(0, limite)
+  matches.toSorted((match, otherMatch) => (match.id < otherMatch.id ? 1 : -1)).slice(0, limite)
 
 /** Returns the newest guides whose reference, recipient's name or municipality matches a text. */
 async function findByKeys(
@@ -215,7 +215,7 @@ async function findByTelefono(
   const digits = digitsOf(texto)
   if (closeness === 'comienzo' || !TELEFONO_FORM.test(texto) || digits.length < MIN_DIGITS) return []
   const mas = texto.trimStart().startsWith('+') ? '+' : ''
-  const texts = closeness === 'parecida' ? similarWords(digits).map((others) => mas + others) : [texto]
+  const texts = closeness === 'parecida' ? similarWords(digits).map((similarDigits) => mas + similarDigits) : [texto]
   const telefonos = [...new Set(texts.flatMap(telephoneReadings))]
   if (telefonos.length === 0) return []
   const matches = await askAll(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))
@@ -246,11 +246,11 @@ export async function searchGuias(
 ): Promise<(GuiaMatch & { coincidencia: Match })[]> {
   const matches = new Map<string, GuiaMatch & { coincidencia: Match }>()
   const addMatches = (newMatches: readonly GuiaMatch[], coincidencia: Match) => {
-    for (const part of newMatches) if (!matches.has(part.id)) matches.set(part.id, { ...part, coincidencia })
+    for (const match of newMatches) if (!matches.has(match.id)) matches.set(match.id, { ...match, coincidencia })
   }
   addMatches(await findByCode(db, texto), 'codigo')
   for (const closeness of CLOSENESS_LEVELS) {
-    if (closeness === 'parecida' && matches.size > 0 && wordsOfText(texto).length >= ENOUGH_MATCHES) break
+    if (closeness === 'parecida' && matches.size > 0 && wordsOfText(texto).length >= ENOUGH_WORDS) break
     for (const searchBy of [findByTelefono, findByKeys])
       if (matches.size < bounds.limite) addMatches(await searchBy(db, texto, closeness, bounds), closeness)
   }

@@ -54,7 +54,7 @@ export const MAX_REMEMBERED = 20_000
 
 /** Reduces a word to its sound, so that «Jiménez» and «Gimenes» become equal. */
 export const soundOf = remembering(MAX_REMEMBERED, (word) =>
-  /^[a-z]+$/.test(word) ? SOUNDS.reduce((hasta, [spelling, sound]) => hasta.replace(spelling, sound), word) : word,
+  /^[a-z]+$/.test(word) ? SOUNDS.reduce((reduced, [spelling, sound]) => reduced.replace(spelling, sound), word) : word,
 )
 
 /** Returns the words of a name or place, reduced to their sound. Leaves out words that people often omit. */
@@ -74,11 +74,11 @@ const DIGITS = [...'0123456789']
  * neighbours exchanged. There are about 45 spellings per letter.
  */
 export function similarWords(word: string): string[] {
-  const plain = /^\d+$/.test(word) ? DIGITS : LETTERS
+  const alphabet = /^\d+$/.test(word) ? DIGITS : LETTERS
   const variants = new Set([word])
   for (let i = 0; i <= word.length; i++) {
     const [antes, despues] = [word.slice(0, i), word.slice(i)]
-    for (const character of plain) {
+    for (const character of alphabet) {
       variants.add(antes + character + despues)
       if (despues !== '') variants.add(antes + character + despues.slice(1))
     }

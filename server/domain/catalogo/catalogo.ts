@@ -52,12 +52,12 @@ export type Mistake =
 
 /**
  * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
- * elements after `alternatives`.
+ * elements after `otherNames`.
  */
 type StoredMunicipio = readonly [
   numero: string | number,
   nombre: string,
-  otros: readonly string[] | 0,
+  otherNames: readonly string[] | 0,
   lat?: number,
   lng?: number,
   poblacion?: number,
@@ -65,7 +65,7 @@ type StoredMunicipio = readonly [
 export type StoredDepartamento = readonly [
   codigo: string,
   nombre: string,
-  otros: readonly string[],
+  otherNames: readonly string[],
   lat: number,
   lng: number,
   municipios: readonly StoredMunicipio[],
@@ -99,9 +99,9 @@ function leer(): Catalogo {
   const texto = readFileSync(new URL('server/domain/catalogo/datos.json', ROOT), 'utf8')
   const stored = JSON.parse(texto) as StoredDepartamento[]
   const entries = stored.map(openEntry)
-  const spellings = stored.map(([codigo, nombre, alternatives], i) => ({
+  const spellings = stored.map(([codigo, nombre, otherNames], i) => ({
     de: entries[i]!,
-    texts: [nombre, codigo, ...alternatives],
+    texts: [nombre, codigo, ...otherNames],
   }))
   const byKey = new Map<string, DepartamentoEntry[]>()
   // Exact spellings of all departments take precedence over looser ones. Otherwise Ciudad de México without its prefix
@@ -112,12 +112,12 @@ function leer(): Catalogo {
       for (const texto of texts) {
         const clave = nameKeysOf(texto)[level]
         if (clave === undefined || byKey.has(clave)) continue
-        const alternatives = levelEntries.get(clave)
-        if (!alternatives) levelEntries.set(clave, [de])
-        else if (!alternatives.includes(de)) alternatives.push(de)
+        const keyEntries = levelEntries.get(clave)
+        if (!keyEntries) levelEntries.set(clave, [de])
+        else if (!keyEntries.includes(de)) keyEntries.push(de)
       }
     }
-    for (const [clave, alternatives] of levelEntries) byKey.set(clave, alternatives)
+    for (const [clave, keyEntries] of levelEntries) byKey.set(clave, keyEntries)
   }
   return { entries, byKey, indexedNames: entries.map(({ nombre }) => ({ nombre, clave: nameKeysOf(nombre)[2]! })) }
 }
@@ -155,7 +155,7 @@ function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): De
 
 function buildIndex(municipios: readonly Municipio[], stored: readonly StoredMunicipio[]) {
   const byKey = new Map<string, Municipio>()
-  const claves = stored.map(([, nombre, alternatives]) => [nombre, ...(alternatives || [])].map(nameKeysOf))
+  const claves = stored.map(([, nombre, otherNames]) => [nombre, ...(otherNames || [])].map(nameKeysOf))
   const setKey = (clave: string | undefined, municipio: Municipio) => {
     if (clave !== undefined && !byKey.has(clave)) byKey.set(clave, municipio)
   }
@@ -219,19 +219,19 @@ function resolveDestino(departamento: string, municipio: string): Destino | Unkn
   const claves = nameKeysOf(municipio)
   const foundPlace = findInEntries(entries, claves)
   if (foundPlace) return foundPlace
-  let considered: Considered | undefined
-  const considerOnce = () => {
-    considered ??= consider(departamento, entries, municipio, claves)
-    return considered
+  let diagnosis: Diagnosis | undefined
+  const diagnoseOnce = () => {
+    diagnosis ??= diagnose(departamento, entries, municipio, claves)
+    return diagnosis
   }
   return {
     desconocido: entries.length > 0 ? 'municipio' : 'departamento',
-    suggest: () => considerOnce().names,
-    mistake: () => considerOnce().mistake,
+    suggest: () => diagnoseOnce().names,
+    mistake: () => diagnoseOnce().mistake,
   }
 }
 
-interface Considered {
+interface Diagnosis {
   names: NombresSugeridos
   mistake: Mistake | undefined
 }
@@ -243,12 +243,12 @@ interface Considered {
  * Municipalities: the most similar names in the known department, or else in the suggested departments. Text that names
  * a zone gets the zone's municipality first, which is the capital if the text names no other.
  */
-function consider(
+function diagnose(
   departamento: string,
   entries: readonly DepartamentoEntry[],
   municipio: string,
   claves: readonly string[],
-): Considered {
+): Diagnosis {
   const { entries: todos, indexedNames } = catalogo()
   const isKnown = entries.length > 0
   const conEl = todos.filter(

@@ -3,7 +3,7 @@ import { nameKeysOf } from './claves.ts'
 
 export interface Nombre {
   nombre: string
-  /** Key of the name that ignores most differences in spelling: the last key of `searchKeysOf`. */
+  /** Key of the name that ignores most differences in spelling: the last key of `nameKeysOf`. */
   clave: string
 }
 
@@ -34,7 +34,7 @@ export function nearestNames(texto: string, names: readonly Nombre[], limit: num
   return best.map(({ nombre }) => nombre)
 }
 
-let [anterior, actual, beforePrevious] = [0, 0, 0].map(() => new Uint8Array(LARGO * 2 + 2)) as [
+let [previousRow, currentRow, rowBeforePrevious] = [0, 0, 0].map(() => new Uint8Array(LARGO * 2 + 2)) as [
   Uint8Array,
   Uint8Array,
   Uint8Array,
@@ -47,31 +47,31 @@ let [anterior, actual, beforePrevious] = [0, 0, 0].map(() => new Uint8Array(LARG
 function editDistance(a: string, b: string, tope: number): number {
   const n = b.length > LARGO ? LARGO : b.length
   if (Math.abs(a.length - n) > tope) return tope + 1
-  for (let j = 0; j <= n; j++) anterior[j] = j
+  for (let j = 0; j <= n; j++) previousRow[j] = j
   let previousMin = 0
   for (let i = 1; i <= a.length; i++) {
     // Only cells at most `tope` away from the diagonal can stay within the bound. The cells at both edges of this band
     // count as too far.
     const [desde, hasta] = [Math.max(1, i - tope), Math.min(n, i + tope)]
-    actual[desde - 1] = desde === 1 ? i : tope + 1
-    let rowMin = actual[desde - 1]!
+    currentRow[desde - 1] = desde === 1 ? i : tope + 1
+    let rowMin = currentRow[desde - 1]!
     const ca = a.charCodeAt(i - 1)
     for (let j = desde; j <= hasta; j++) {
       const cb = b.charCodeAt(j - 1)
-      let cost = anterior[j - 1]!
+      let cost = previousRow[j - 1]!
       if (ca !== cb) {
-        cost = 1 + Math.min(cost, anterior[j]!, actual[j - 1]!)
+        cost = 1 + Math.min(cost, previousRow[j]!, currentRow[j - 1]!)
         const areSwapped = i > 1 && j > 1 && ca === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === cb
-        if (areSwapped && beforePrevious[j - 2]! + 1 < cost) cost = beforePrevious[j - 2]! + 1
+        if (areSwapped && rowBeforePrevious[j - 2]! + 1 < cost) cost = rowBeforePrevious[j - 2]! + 1
       }
-      actual[j] = cost
+      currentRow[j] = cost
       if (cost < rowMin) rowMin = cost
     }
-    if (hasta < n) actual[hasta + 1] = tope + 1
+    if (hasta < n) currentRow[hasta + 1] = tope + 1
     // A swap uses the row before the previous one, so the search stops only when two rows exceed the bound.
     if (rowMin > tope && previousMin >= tope) return tope + 1
     previousMin = rowMin
-    ;[beforePrevious, anterior, actual] = [anterior, actual, beforePrevious]
+    ;[rowBeforePrevious, previousRow, currentRow] = [previousRow, currentRow, rowBeforePrevious]
   }
-  return anterior[n]!
+  return previousRow[n]!
 }

@@ -14,7 +14,7 @@ const CREATE = statement<comercio, comercio>(
 )
 
 /** Settings of a new merchant if the request omits them. The database schema has the same defaults. */
-const NO_SETTINGS = {
+const DEFAULT_SETTINGS = {
   pais: null,
   estricto: false,
   ritmo_solicitudes: null,
@@ -30,7 +30,7 @@ const NO_SETTINGS = {
 }
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
-  const nuevo = { ...newId(), comercio: newComercioCode(), ...NO_SETTINGS, ...columnsOf(body) }
+  const nuevo = { ...newId(), comercio: newComercioCode(), ...DEFAULT_SETTINGS, ...columnsOf(body) }
   const fila = await inTransaction(db, async (query) => {
     const [createdRow] = await query(CREATE, nuevo)
     await bitacora.record(query, quien, {

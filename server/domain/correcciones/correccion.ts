@@ -123,9 +123,9 @@ function decideCorreccion(
 ): DecidedCorreccion | undefined {
   requireCorrectable(storedGuia, campos)
   const applied = correctGuia(storedGuia, campos, quien)
-  const saidPlace = proposedPlace(quien, campos)
-  requirePlausible(quien, applied, saidPlace)
-  const lugar = saidPlace && !isSamePlace(storedGuia, saidPlace) ? saidPlace : undefined
+  const givenPlace = proposedPlace(quien, campos)
+  requirePlausible(quien, applied, givenPlace)
+  const lugar = givenPlace && !isSamePlace(storedGuia, givenPlace) ? givenPlace : undefined
   return applied.campos.length > 0 || lugar ? { applied, lugar } : undefined
 }
 
@@ -135,11 +135,11 @@ type PlaceProposal = NonNullable<ReturnType<typeof proposedPlace>>
 function proposedPlace({ origen }: Corrector, { lat, lng, maps_url }: CorrectedFields) {
   if (lat === undefined && maps_url === undefined) return undefined
   const enlace = lat === undefined ? readLinkedPlace(maps_url!) : undefined
-  const readCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const linkCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   return {
     enlace: enlace ? maps_url! : null,
-    lat: lat ?? readCoordinates?.lat ?? null,
-    lng: lng ?? readCoordinates?.lng ?? null,
+    lat: lat ?? linkCoordinates?.lat ?? null,
+    lng: lng ?? linkCoordinates?.lng ?? null,
     referencia: null,
     precision_m: null,
     origen,
@@ -166,13 +166,13 @@ function requirePlausible(
 
 /** Writes a correction of a locked guide, with its event and messages. */
 async function writeCorreccion(
-  { query, notifyJobs: notifyWork, clock, newId, secretos, canalDe }: LockedGuiaWriter,
+  { query, notifyJobs, clock, newId, secretos, canalDe }: LockedGuiaWriter,
   { autor, descripcion }: Corrector,
   storedGuia: FilaGuia,
   { applied: { values, cambios, campos, guia }, lugar, solicitudes }: DecidedCorreccion & { solicitudes: number },
 ): Promise<FilaGuia> {
   const ahora = clock()
-  const stepDeps = { db: { query }, notifyJobs: notifyWork }
+  const stepDeps = { db: { query }, notifyJobs }
   const commonFields = {
     ocurrido_en: ahora,
     registrado_en: ahora,
@@ -208,7 +208,7 @@ async function writeCorreccion(
         canal: canalDe(storedGuia.modo),
         ahora,
       })
-      notifyWork()
+      notifyJobs()
     }
   }
   if (!lugar) return currentGuia

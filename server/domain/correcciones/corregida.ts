@@ -119,17 +119,17 @@ const placeOf = ({ lat, lng, maps_url }: { [M in 'lat' | 'lng' | 'maps_url']?: C
   lat === undefined && maps_url === undefined ? {} : { lat: lat ?? null, lng: lng ?? null, maps_url: maps_url ?? null }
 
 function correctRecogida(
-  storedGuia: StoredRecogida,
+  storedRecogida: StoredRecogida,
   { lat, lng, maps_url, telefono, ...textFields }: NonNullable<CorrectedFields['recogida']>,
   { pais }: Cuenta,
 ): StoredRecogida {
   const leido = typeof telefono === 'string' ? leerTelefono(telefono, pais) : telefono
   const contacto = { ...textFields, ...(leido === undefined ? {} : { telefono: leido }) }
-  const correctGuia = { ...storedGuia, ...placeOf({ lat, lng, maps_url }), ...contacto }
+  const correctedRecogida = { ...storedRecogida, ...placeOf({ lat, lng, maps_url }), ...contacto }
   // Members of the contact that are null are left out, as in a new guide.
   for (const member of ['contacto', 'telefono', 'direccion', 'indicaciones'] as const)
-    if (correctGuia[member] === null) delete correctGuia[member]
-  return correctGuia
+    if (correctedRecogida[member] === null) delete correctedRecogida[member]
+  return correctedRecogida
 }
 
 function leerTelefono(texto: string, pais: string | null | undefined): string {
@@ -177,7 +177,7 @@ function checkAdvertencias(storedGuia: FilaGuia, guia: FilaGuia, cambios: Correc
   const { distancia_km, advertencias } = judgeDestino(guia, storedGuia)
   const tenia = (codigo: StoredAdvertencia['codigo']) =>
     storedGuia.advertencias.some((advertencia) => advertencia.codigo === codigo)
-  const toReview =
+  const needsReview =
     guia.ubicacion_estado === 'confirmada' &&
     !tenia('lugar_por_revisar') &&
     OTHER_PLACE.some((column) => column in cambios)
@@ -190,7 +190,7 @@ function checkAdvertencias(storedGuia: FilaGuia, guia: FilaGuia, cambios: Correc
     advertencias: [
       ...('error' in telefono ? [] : advertenciasOfTelefono(telefono, guia)),
       ...storedGuia.advertencias.filter(({ codigo }) => HOW_GIVEN.includes(codigo)),
-      ...(toReview ? [{ codigo: 'lugar_por_revisar', campo: '/ubicacion' } as const] : []),
+      ...(needsReview ? [{ codigo: 'lugar_por_revisar', campo: '/ubicacion' } as const] : []),
       ...(isEtiquetaStale ? [{ codigo: 'etiqueta_desactualizada', campo: '/guia' } as const] : []),
       ...advertencias,
     ],

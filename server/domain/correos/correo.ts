@@ -47,9 +47,9 @@ export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: Co
 })
 
 /**
- * Queues a mail, in the transaction of the change that causes it. The caller calls `notifyWork` after the commit.
+ * Queues a mail, in the transaction of the change that causes it. The caller calls `notifyJobs` after the commit.
  * @param para address as `readAddress` returns it
- * @param minutos minutes after which the mail is useless and is not sent any more
+ * @param lifetimeMinutes minutes after which the mail is useless and is not sent any more
  */
 export async function saveCorreo<T extends CorreoType>(
   query: Query,

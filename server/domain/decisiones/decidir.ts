@@ -3,7 +3,7 @@ import { type Corrector, correctLockedGuia } from '../correcciones/correccion.ts
 import type { FilaGuia, GuiaScope } from '../guias/guia.ts'
 import { type LockedGuiaDeps, withLockedGuia } from '../guias/tomada.ts'
 import type { Remember } from '../idempotencia/idempotencia.ts'
-import { type Decider, type DepsDeDecision, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
+import { type Decider, type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
 
 export {
   answerLockedGuia,
@@ -35,7 +35,7 @@ interface RetryRequest {
  * @throws Problema 404; 409 `decision_tomada`, `decision_no_admitida`, `carrera_perdida`, or one of a correction; 422
  */
 export function retryGuiaOf(
-  deps: DepsDeDecision,
+  deps: DecisionDeps,
   quien: Decider & Corrector,
   codigo: string,
   { fecha, franja, campos, secuencia }: RetryRequest,

@@ -23,7 +23,7 @@ import {
   shownParcel,
 } from '../ubicacion/ubicacion.ts'
 import { ASKED_OTHER_DAY, diasDe } from './decision.ts'
-import { type DepsDeDecision, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
+import { type DecisionDeps, retryLockedGuia, returnLockedGuia } from './lockedGuide.ts'
 import { type Neighbour, withNeighbour, withoutNeighbour } from './vecino.ts'
 
 /** Kind of request that a recipient can make on the page. */
@@ -123,7 +123,7 @@ async function buscar(db: Db, token: string): Promise<DecisionRow | undefined> {
 }
 
 /** Creates the operations of the page where the recipient decides. */
-export const createDecisiones = (deps: DepsDeDecision): Decisiones => ({
+export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
   async leer(token) {
     const fila = await buscar(deps.db, token)
     return fila && presentDecisionData(deps, fila)
@@ -146,7 +146,7 @@ function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, a
   return estado === 'extraviado' ? 'detenida' : 'abierta'
 }
 
-function presentDecisionData({ clock, settings }: DepsDeDecision, fila: DecisionRow): DecisionData {
+function presentDecisionData({ clock, settings }: DecisionDeps, fila: DecisionRow): DecisionData {
   const ahora = clock()
   const estado = decisionStateOf(fila, ahora)
   const zona = timeZoneOf(fila, settings.timeZone)
@@ -171,7 +171,7 @@ function presentDecisionData({ clock, settings }: DepsDeDecision, fila: Decision
  * the decision is to be taken.
  */
 function judgeAnswer(
-  { clock }: DepsDeDecision,
+  { clock }: DecisionDeps,
   fila: DecisionRow,
   respuesta: RecipientAnswer,
   proposal: PlaceProposal | undefined,
@@ -201,7 +201,7 @@ const REASON_OF: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_inva
  * changed the guide since it was read.
  */
 async function takeDecision(
-  deps: DepsDeDecision,
+  deps: DecisionDeps,
   { guia, secuencia }: DecisionRow,
   respuesta: RecipientAnswer,
   proposal: PlaceProposal | undefined,
@@ -228,7 +228,7 @@ async function takeDecision(
  * @throws Problema 409 `decision_tomada`, `decision_no_admitida`, `transicion_invalida`, or one of a correction; 422
  */
 export function answerLockedGuia(
-  deps: Pick<DepsDeDecision, 'settings'>,
+  deps: Pick<DecisionDeps, 'settings'>,
   writer: LockedGuiaWriter,
   tomada: LockedGuia,
   respuesta: RecipientAnswer,
@@ -264,12 +264,12 @@ async function changeNeighbour(
 
 /** Confirms the place that the recipient gave. If it is the confirmed place already, writes no event. */
 async function changePlace(
-  { query, notifyJobs: notifyWork, clock, newId }: LockedGuiaWriter,
+  { query, notifyJobs, clock, newId }: LockedGuiaWriter,
   guia: FilaGuia,
   proposal: PlaceProposal,
 ): Promise<FilaGuia> {
   if (isSamePlace(guia, proposal)) return guia
-  const paso = await darPaso({ db: { query }, notifyJobs: notifyWork }, guia, {
+  const paso = await darPaso({ db: { query }, notifyJobs }, guia, {
     ...placeStep(guia, proposal, clock()),
     shortLink: linkToFollow(proposal.enlace, newId),
   })

@@ -39,7 +39,7 @@ export interface RequestedIntento {
   changeGuia: () => Promise<FilaGuia>
 }
 
-export type DepsDeDecision = LockedGuiaDeps & { settings: Pick<ServiceSettings, 'timeZone'> }
+export type DecisionDeps = LockedGuiaDeps & { settings: Pick<ServiceSettings, 'timeZone'> }
 
 /**
  * Decides on another delivery attempt for a locked guide, in the lock's transaction.
@@ -47,7 +47,7 @@ export type DepsDeDecision = LockedGuiaDeps & { settings: Pick<ServiceSettings, 
  * @throws Problema 409 `decision_tomada` or `decision_no_admitida`; 422; problems that `changeGuia` throws
  */
 export async function retryLockedGuia(
-  { settings }: Pick<DepsDeDecision, 'settings'>,
+  { settings }: Pick<DecisionDeps, 'settings'>,
   writer: LockedGuiaWriter,
   { por, autor, descripcion }: Decider,
   tomada: LockedGuia,
@@ -65,7 +65,7 @@ export async function retryLockedGuia(
 }
 
 /** States in which no courier is on the way with the parcel, so that its return can begin at once. */
-const RESTING_ESTADOS: readonly Estado[] = ['en_bodega', 'intento_fallido']
+const RESTING_STATES: readonly Estado[] = ['en_bodega', 'intento_fallido']
 
 /**
  * Decides that the parcel of a locked guide returns to the sender, in the lock's transaction.
@@ -85,7 +85,7 @@ export async function returnLockedGuia(
   const decision = takeDecision(tomada.decision, { accion: 'devolver', por })
   const paso = pasoDeDecision('guia.decision_tomada', decision, { ...commonFields, descripcion: descripcion ?? null })
   const decidedGuia = await dar(writer, tomada, paso)
-  return RESTING_ESTADOS.includes(tomada.estado)
+  return RESTING_STATES.includes(tomada.estado)
     ? dar(writer, decidedGuia, returnStep(decision.valor, commonFields))
     : decidedGuia
 }
@@ -131,10 +131,10 @@ const DECIDED_BY: Readonly<Record<QuienResuelve, string>> = {
 export function requireNotTaken({ estado, decision }: FilaGuia): void {
   if (!isTaken(decision)) return
   const { accion, fecha, por } = decision
-  const tomada = `${DECIDED_BY[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
+  const decidedText = `${DECIDED_BY[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
   const correctionHint =
     accion === 'reintentar' && admitsCorreccion(estado) ? 'Los datos de la entrega se corrigen con PATCH; l' : 'L'
-  const mensaje = `${tomada}. ${correctionHint}a decisión solo la cambia el servicio de mensajería.`
+  const mensaje = `${decidedText}. ${correctionHint}a decisión solo la cambia el servicio de mensajería.`
   throw new Problema('decision_tomada', mensaje, { estado, decision: presentDecision(decision)! })
 }
 

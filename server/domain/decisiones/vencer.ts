@@ -37,7 +37,7 @@ export async function decideExpired(deps: LockedGuiaDeps, expired: readonly Expi
   const errores: unknown[] = []
   for (const { guia } of expired) {
     try {
-      await resolver(deps, guia)
+      await expireGuia(deps, guia)
     } catch (error) {
       errores.push(error)
     }
@@ -45,7 +45,7 @@ export async function decideExpired(deps: LockedGuiaDeps, expired: readonly Expi
   if (errores.length > 0) throw errores[0]
 }
 
-const resolver = (deps: LockedGuiaDeps, codigo: string) =>
+const expireGuia = (deps: LockedGuiaDeps, codigo: string) =>
   withLockedGuia(deps, 'todos', codigo, undefined, async () => {}, expireLockedGuia)
 
 /**

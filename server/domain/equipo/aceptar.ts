@@ -39,7 +39,7 @@ const ATTEMPT = statement<
   `update invitacion set intentos = intentos + 1 where ${VALE} returning huella, codigo_hash`,
 )
 
-const LOCK = statement<{ huella: Uint8Array }>(
+const REMOVE_INVITACION = statement<{ huella: Uint8Array }>(
   'equipo.tomarInvitacion',
   'delete from invitacion where huella = :huella',
 )
@@ -127,7 +127,7 @@ export async function acceptInvitacion(
   { token, ...answer }: Acceptance,
   { userAgent, cookie, ...quien }: Omit<Actor, 'identity'> & { userAgent: string; cookie: string },
 ) {
-  const { db, clock, newId, secretos, bitacora, notifyJobs: notifyWork } = deps
+  const { db, clock, newId, secretos, bitacora, notifyJobs } = deps
   const invitacion = await leerInvitacion(deps, token)
   if (!invitacion) throw invalidInvitation()
   const { ambito, alcances, codigo_hash } = invitacion
@@ -153,7 +153,7 @@ export async function acceptInvitacion(
       await bitacora.record(query, { ...quien, identity: null }, linea)
       return undefined
     }
-    await query(LOCK, { huella })
+    await query(REMOVE_INVITACION, { huella })
     const newPersona = { ...newId(), persona: `per_${randomBase32(12)}`, correo, nombre }
     const [persona] = await query(PERSONA, newPersona)
     const newMembresia = { ...newId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
@@ -186,7 +186,7 @@ export async function acceptInvitacion(
     return abierta
   })
   if (!abierta) throw wrongInvitacionCode()
-  notifyWork()
+  notifyJobs()
   return abierta
 }
 

@@ -26,7 +26,7 @@ const ADD = statement<
 )
 
 export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, userAgent, ...quien }, deps) => {
-  const { db, bitacora, newId, browser, notifyJobs: notifyWork } = deps
+  const { db, bitacora, newId, browser, notifyJobs } = deps
   const { personaId, persona } = quien.identity
   const newPasskey = await verifyRegistration(deps, { cookie, personaId }, body)
   if (!newPasskey) throw wrongPasskey()
@@ -47,7 +47,7 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
     return { cookie: await completeSesion(query, deps, quien.identity) }
   })
   if (!addition) throw wrongPasskey()
-  notifyWork()
+  notifyJobs()
   const headers = {
     'Set-Cookie': [browser.setChallenge('', 0), ...(addition.cookie === undefined ? [] : [addition.cookie])],
   }

@@ -24,11 +24,11 @@ import { ADMINISTRATORS, EMPRESA, empresaAlcances, type FilaPersona } from './pe
 import { resetFactors } from './restablecer.ts'
 
 /** Maximum persons who get a mail about one approval. */
-const MAX_AVISOS = 20
+const MAX_NOTIFIED_PERSONAS = 20
 /** Minutes in which the notice of a decision must leave. */
 const DECISION_MINUTES = 1_440
 
-/** Returns the scopes that a caller may not give to others, because the caller does not have them. */
+/** Tells what to do when a caller gives scopes that the caller does not have. */
 export const ALCANCES_REMEDY = 'Pida en «alcances» solo los suyos.'
 
 type EffectDeps = Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings'>
@@ -120,7 +120,7 @@ const REQUESTER = statement<{ pide: string }, Pick<FilaPersona, 'nombre' | 'corr
 )
 
 /**
- * Tells the person who asked by mail how an approval ended. The caller calls `notifyWork` after the commit.
+ * Tells the person who asked by mail how an approval ended. The caller calls `notifyJobs` after the commit.
  * @param quien name of the person who decided; null if the approval expired
  */
 export async function notifyDecision(
@@ -157,7 +157,7 @@ export type AprobacionRequester = Pick<Identities['llaveDeOperacion'], 'persona'
 
 /**
  * Opens an approval if the caller is a person, the change is about another person, and another person also has the
- * scope `administrar`. Mails the persons who may decide. The caller calls `notifyWork` after the commit.
+ * scope `administrar`. Mails the persons who may decide. The caller calls `notifyJobs` after the commit.
  *
  * A kind that only a third person decides needs an approval from any person, also about the person itself.
  * @returns undefined if no approval is needed
@@ -187,7 +187,7 @@ export async function requestAprobacion(
   }
   for (const { nombre, correo } of (thirdPersonas.length > 0 ? thirdPersonas : otherAdministrators).slice(
     0,
-    MAX_AVISOS,
+    MAX_NOTIFIED_PERSONAS,
   )) {
     const datos = { ...commonData, nombre }
     const lifetimeMinutes = APROBACION_HOURS * 60

@@ -15,7 +15,7 @@ import {
 } from './persona.ts'
 
 export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body, ...quien }, deps) => {
-  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { db, bitacora, notifyJobs } = deps
   const antes = await requireMembresia(db, path.membresia)
   const { id, ambito, persona, nombre, correo, membresia } = antes
   const alcances = [...body.alcances]
@@ -47,7 +47,7 @@ export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body
     return undefined
   })
   if (!aprobacion) return { status: 200, body: presentMembresia({ ...antes, alcances }) }
-  notifyWork()
+  notifyJobs()
   return { status: 202, body: aprobacion }
 }
 

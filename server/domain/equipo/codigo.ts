@@ -64,7 +64,7 @@ const codeDigest = (clave: Buffer, huella: Uint8Array, codigo: string) =>
  * @returns the token for the cookie of the browser, to which the code is bound
  */
 export async function writeCode(
-  { db, clock, secretos, newId, notifyJobs: notifyWork }: CodeDeps,
+  { db, clock, secretos, newId, notifyJobs }: CodeDeps,
   correo: string,
 ): Promise<{ token: string; vence_en: Date }> {
   const token = newToken()
@@ -85,7 +85,7 @@ export async function writeCode(
     mail_digest,
     mail_content,
   })
-  notifyWork()
+  notifyJobs()
   return { token, vence_en }
 }
 

@@ -5,7 +5,7 @@ import { erasePersona } from './borrar.ts'
 import { EMPRESA, lastAdministrator, readMembresias, requirePersona } from './persona.ts'
 
 export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...quien }, deps) => {
-  const { db, secretos, bitacora, notifyJobs: notifyWork } = deps
+  const { db, secretos, bitacora, notifyJobs } = deps
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'eliminarPersona'
   const membresias = (await readMembresias(db, [id])).get(id) ?? []
@@ -30,6 +30,6 @@ export const eliminarPersona: Handler<'eliminarPersona'> = async ({ path, ...qui
     return undefined
   })
   if (!aprobacion) return { status: 204, body: undefined }
-  notifyWork()
+  notifyJobs()
   return { status: 202, body: aprobacion }
 }

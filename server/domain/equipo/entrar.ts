@@ -7,7 +7,7 @@ import { spendCode, wrongCode } from './codigo.ts'
 import { limitSignIns } from './entradas.ts'
 import { type Factors, needsSecondFactor, readFactors } from './factores.ts'
 import type { FilaPersona, MembresiaRow } from './persona.ts'
-import { type AMedias, HALF_SIGN_IN_MINUTES, startSignIn } from './segundoFactor.ts'
+import { type AMedias, PARTIAL_SIGN_IN_MINUTES, startSignIn } from './segundoFactor.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 /** Reads a person and the person's oldest membership. A person without membership cannot sign in. */
@@ -105,8 +105,8 @@ export const abrirSesionDePersona: Handler<'abrirSesionDePersona'> = async (
   devolver()
   const clearedCodeCookie = browser.setSignIn('', 0)
   if ('aMedias' in result) {
-    const { token, requested: requestedFactor } = result.aMedias
-    const setCookies = [browser.setPartialSignIn(token, HALF_SIGN_IN_MINUTES * 60), clearedCodeCookie]
+    const { token, requestedFactor } = result.aMedias
+    const setCookies = [browser.setPartialSignIn(token, PARTIAL_SIGN_IN_MINUTES * 60), clearedCodeCookie]
     return { status: 202, headers: { 'Set-Cookie': setCookies }, body: requestedFactor }
   }
   const { token, vista } = result

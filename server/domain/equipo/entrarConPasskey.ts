@@ -9,7 +9,7 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   { body, cookie, userAgent, red, requestId },
   deps,
 ) => {
-  const { db, browser, clock, notifyJobs: notifyWork } = deps
+  const { db, browser, clock, notifyJobs } = deps
   const devolver = limitSignIns(deps, red)
   const signer = await verifySignature(deps, cookie, body)
   if (!signer) throw wrongPasskey()
@@ -21,7 +21,7 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
     return openSesionOf(query, deps, persona_id, quien, true)
   })
   if (!abierta) throw wrongPasskey()
-  notifyWork()
+  notifyJobs()
   devolver()
   const cookies = [...sesionCookies(deps, abierta.token, abierta.vista), browser.setChallenge('', 0)]
   return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, abierta.vista) }

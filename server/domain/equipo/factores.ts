@@ -62,7 +62,7 @@ const CAN_ADD = statement<
 )
 
 /**
- * Tells why a session may not add a factor; undefined if it may. `has_factor`: the person has a second factor, and has to
+ * Tells why a session may not add a factor; undefined if it may. `tiene`: the person has a second factor, and has to
  * sign in with it. `correo`: the session was opened with the mail alone.
  */
 export async function findImpediment(

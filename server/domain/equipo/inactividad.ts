@@ -9,11 +9,11 @@ type IdleSettings = Pick<Deps['settings'], 'cajaIdleMinutes' | 'comercioIdleHour
 
 /** Time in milliseconds after which the unused session of a membership ends. */
 function idleTimeOf(
-  { cajaIdleMinutes: caja, comercioIdleHours, empresaIdleMinutes: empresa }: IdleSettings,
+  { cajaIdleMinutes, comercioIdleHours, empresaIdleMinutes }: IdleSettings,
   { ambito, alcances }: { ambito: string; alcances: readonly AlcanceDePersona[] },
 ): number {
   if (ambito !== EMPRESA) return comercioIdleHours * 3_600_000
-  return (alcances.includes('caja') ? Math.min(caja, empresa) : empresa) * 60_000
+  return (alcances.includes('caja') ? Math.min(cajaIdleMinutes, empresaIdleMinutes) : empresaIdleMinutes) * 60_000
 }
 
 /** Returns when the session of a membership ends if nobody uses it from now on. */

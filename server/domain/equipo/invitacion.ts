@@ -94,7 +94,7 @@ export interface InvitedPersona {
   codigo: string | null
 }
 
-/** Stores an invitation, and queues its mail. The caller calls `notifyWork` after the commit. */
+/** Stores an invitation, and queues its mail. The caller calls `notifyJobs` after the commit. */
 export async function writeInvitacion(
   query: Query,
   deps: Pick<Deps, 'clock' | 'secretos' | 'newId' | 'settings'>,

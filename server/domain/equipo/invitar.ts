@@ -32,7 +32,7 @@ export async function invitePersona(
   quien: Actor & { identity: Pick<Identities['llaveDeOperacion'], 'alcances' | 'persona'> },
   body: InviteBody,
 ): Promise<InviteResult> {
-  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { db, bitacora, notifyJobs } = deps
   const correo = requireCorreo(body.correo)
   const { nombre, comercio: comercioCode } = body
   const alcances = [...body.alcances]
@@ -68,7 +68,7 @@ export async function invitePersona(
     await bitacora.record(query, quien, { accion, ...linea, ...de })
     return writtenInvitacion
   })
-  notifyWork()
+  notifyJobs()
   return inviteResult
 }
 
@@ -96,8 +96,8 @@ export async function inviteFirstPersona(deps: Pick<Deps, 'db' | 'clock' | 'sett
   if (exists) return undefined
   const token = await inTransaction(deps.db.central, async (query) => {
     await query(REMOVE_FIRST)
-    const a = { correo: null, nombre: null, ambito: EMPRESA, alcances: [...ALCANCES_DE_OPERACION] }
-    return (await saveInvitacion(query, deps, a)).token
+    const invitacionData = { correo: null, nombre: null, ambito: EMPRESA, alcances: [...ALCANCES_DE_OPERACION] }
+    return (await saveInvitacion(query, deps, invitacionData)).token
   })
   return invitacionLink(deps.settings.urlDePersonas, token)
 }

@@ -19,7 +19,7 @@ const OPERADOR = statement<Pick<operador, 'operador'>, Pick<operador, 'id' | 're
   'select id, revocado_en from operador where operador = :operador',
 )
 
-/** Scopes that the person who decides may not give, because it does not have them. */
+/** Tells who has to decide if the person who decides lacks some of the scopes. */
 export const APPROVE_REMEDY = 'Que decida quien los tenga todos.'
 
 interface ApprovedLlave {

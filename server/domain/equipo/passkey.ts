@@ -30,8 +30,8 @@ export function relyingParty(urlDePersonas: string): { dominio: string; origen: 
  * @throws Problema 409
  */
 export function requireDomain({ settings }: Pick<Deps, 'settings'>): string {
-  const parte = relyingParty(settings.urlDePersonas)
-  if (parte) return parte.dominio
+  const party = relyingParty(settings.urlDePersonas)
+  if (party) return party.dominio
   throw passkeyNotAdmitted('La dirección del servicio es un número, y los navegadores no admiten passkeys en ella.')
 }
 
@@ -123,9 +123,9 @@ export async function verifyRegistration(
   { cookie, personaId }: { cookie: string; personaId: string },
   { credencial, datos_cliente, atestacion }: PasskeyParaAgregar,
 ): Promise<NewPasskey | undefined> {
-  const parte = relyingParty(deps.settings.urlDePersonas)
+  const party = relyingParty(deps.settings.urlDePersonas)
   const reto = await spendChallenge(deps, cookie, personaId)
-  if (!parte || reto === undefined) return undefined
+  if (!party || reto === undefined) return undefined
   const { verifyRegistrationResponse } = await loadWebAuthn()
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
   try {
@@ -142,8 +142,8 @@ export async function verifyRegistration(
         response: { clientDataJSON: datos_cliente, attestationObject: atestacion },
       },
       expectedChallenge: reto,
-      expectedOrigin: parte.origen,
-      expectedRPID: parte.dominio,
+      expectedOrigin: party.origen,
+      expectedRPID: party.dominio,
       requireUserVerification: true,
     })
     if (!registrationInfo) return undefined
@@ -181,10 +181,10 @@ export async function verifySignature(
   cookie: string,
   { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
 ): Promise<Signer | undefined> {
-  const parte = relyingParty(deps.settings.urlDePersonas)
+  const party = relyingParty(deps.settings.urlDePersonas)
   const [fila] = await deps.db.query(FIND, { credencial: bytesDe(credencial) })
   const reto = await spendChallenge(deps, cookie, null)
-  if (!parte || reto === undefined || !fila || usuario !== userHandleOf(fila.persona_id)) return undefined
+  if (!party || reto === undefined || !fila || usuario !== userHandleOf(fila.persona_id)) return undefined
   const { verifyAuthenticationResponse } = await loadWebAuthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -196,8 +196,8 @@ export async function verifySignature(
         response: { clientDataJSON: datos_cliente, authenticatorData: datos_autenticador, signature: firma },
       },
       expectedChallenge: reto,
-      expectedOrigin: parte.origen,
-      expectedRPID: parte.dominio,
+      expectedOrigin: party.origen,
+      expectedRPID: party.dominio,
       credential: { id: credencial, publicKey: new Uint8Array(fila.clave), counter: 0 },
       requireUserVerification: true,
     })

@@ -33,7 +33,7 @@ export const presentMembresia = ({ membresia, ambito, alcances, creado_en }: Vis
  * Scopes of an API key that correspond to each scope of a merchant's person. A person with the scopes `despacho` and
  * `cobros` has the key scopes of both.
  */
-const SHOP_ALCANCES: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[]>>> = {
+const LLAVE_ALCANCES: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[]>>> = {
   propietario: ALCANCES,
   despacho: ['guias:leer', 'guias:escribir', 'pruebas_entrega:leer'],
   cobros: ['guias:leer'],
@@ -42,7 +42,7 @@ const SHOP_ALCANCES: Readonly<Partial<Record<AlcanceDePersona, readonly Alcance[
 
 /** Converts the scopes of a merchant's person to the scopes of a merchant's API key. */
 export const llaveAlcances = (alcances: readonly AlcanceDePersona[]): Alcance[] =>
-  ALCANCES.filter((llaveAlcance) => alcances.some((alcance) => SHOP_ALCANCES[alcance]?.includes(llaveAlcance)))
+  ALCANCES.filter((llaveAlcance) => alcances.some((alcance) => LLAVE_ALCANCES[alcance]?.includes(llaveAlcance)))
 
 const isEmpresaAlcance = (alcance: AlcanceDePersona): alcance is AlcanceDeOperacion =>
   (ALCANCES_DE_OPERACION as readonly string[]).includes(alcance)

@@ -6,7 +6,7 @@ import { removeMembresia } from './membresia.ts'
 import { lastAdministrator, requireMembresia } from './persona.ts'
 
 export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...quien }, deps) => {
-  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { db, bitacora, notifyJobs } = deps
   const { id, ambito, persona, nombre, correo, membresia, alcances } = await requireMembresia(db, path.membresia)
   const de = await bitacoraFields(db, ambito)
   const accion = 'quitarMembresia'
@@ -26,6 +26,6 @@ export const quitarMembresia: Handler<'quitarMembresia'> = async ({ path, ...qui
     return undefined
   })
   if (!aprobacion) return { status: 204, body: undefined }
-  notifyWork()
+  notifyJobs()
   return { status: 202, body: aprobacion }
 }

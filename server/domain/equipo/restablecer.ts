@@ -23,7 +23,7 @@ const RESET = statement<{ id: string }>(
 
 /**
  * Takes all factors of a person besides the mail, ends the sessions, and tells the person by mail. The caller calls
- * `notifyWork` after the commit.
+ * `notifyJobs` after the commit.
  * @returns the line of the audit record
  */
 export async function resetFactors(

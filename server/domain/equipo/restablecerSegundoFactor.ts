@@ -6,7 +6,7 @@ import { EMPRESA, readMembresias, requirePersona } from './persona.ts'
 import { resetFactors } from './restablecer.ts'
 
 export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
-  const { db, bitacora, notifyJobs: notifyWork } = deps
+  const { db, bitacora, notifyJobs } = deps
   const { id, persona, nombre, correo } = await requirePersona(db, path.persona)
   const accion = 'restablecerSegundoFactor'
   const membresias = (await readMembresias(db, [id])).get(id) ?? []
@@ -27,6 +27,6 @@ export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = asy
     })
     return undefined
   })
-  notifyWork()
+  notifyJobs()
   return aprobacion ? { status: 202, body: aprobacion } : { status: 204, body: undefined }
 }

@@ -15,7 +15,7 @@ import { recordFailure } from './fallas.ts'
 import { pasoDe, withoutSeparators } from './totp.ts'
 
 /** Minutes for which a sign-in waits for the second factor. */
-export const HALF_SIGN_IN_MINUTES = 10
+export const PARTIAL_SIGN_IN_MINUTES = 10
 /** Maximum attempts to enter the second factor in one sign-in. */
 const INTENTOS = 5
 /**
@@ -36,7 +36,7 @@ const START = statement<Omit<entrada_a_medias, 'intentos'>>(
 /** Sign-in that waits for the second factor, and the token for the browser's cookie. */
 export interface AMedias {
   token: string
-  requested: SegundoFactorPedido
+  requestedFactor: SegundoFactorPedido
 }
 
 /** Stores a sign-in that waits for the second factor, in the transaction that accepts the code of the mail. */
@@ -48,9 +48,9 @@ export async function startSignIn(
 ): Promise<AMedias> {
   const token = newToken()
   const creado_en = clock()
-  const vence_en = new Date(creado_en.getTime() + HALF_SIGN_IN_MINUTES * 60_000)
+  const vence_en = new Date(creado_en.getTime() + PARTIAL_SIGN_IN_MINUTES * 60_000)
   await query(START, { huella: tokenHash(token), persona_id, creado_en, vence_en })
-  return { token, requested: { formas: factorFormsOf(factors), vence_en: vence_en.toISOString() } }
+  return { token, requestedFactor: { formas: factorFormsOf(factors), vence_en: vence_en.toISOString() } }
 }
 
 /** Returns the kinds of second factor that a person can use. */
@@ -70,7 +70,7 @@ const WAITING_SIGN_IN = statement<
 )
 
 /** Returns the sign-in of a browser that waits for the second factor; undefined if none waits. Changes nothing. */
-export async function readHalfSignIn(
+export async function readPartialSignIn(
   { db, clock, browser }: Pick<Deps, 'db' | 'clock' | 'browser'>,
   cookie: string,
 ): Promise<SegundoFactorPedido | undefined> {

@@ -37,7 +37,7 @@ export const daCustodia = ({ estado, custodio }: CarriedGuia, reportedState: Est
  * only states that give custody. If another courier has custody, the present state must also allow the reported state.
  * If no courier has custody, `en_bodega` is allowed too.
  */
-export function isUpTo(custodia: Custodia, { estado }: CarriedGuia, reportedState: Estado): boolean {
+export function canReport(custodia: Custodia, { estado }: CarriedGuia, reportedState: Estado): boolean {
   if (custodia === 'propia') return true
   if (custodia === 'ninguna') return isTaking(reportedState) || reportedState === 'en_bodega'
   return isTaking(reportedState) && reportableStates(estado).includes(reportedState)

@@ -10,7 +10,7 @@ import { hasNoEtiqueta, leerEtiquetas, recordEtiquetas, splitCodes } from './eti
  * opened one link of 100 labels in a loop, and the labels were drawn once. The reads took all database connections, and
  * the creations of other clients waited for 1.2 s.
  */
-const DRAW_COST = 5
+const READS_PER_DRAW = 5
 
 /**
  * Serves labels to any client that presents a valid signed link. The merchant's access to the guides was checked when
@@ -28,7 +28,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
     if (signal.aborted) throw unavailable('La solicitud se abandonó.')
     return leerEtiquetas(db, 'todos', codigos)
   }
-  if (disp) limits.chargeLabels(red, Math.ceil(codigos.length / DRAW_COST))
+  if (disp) limits.chargeLabels(red, Math.ceil(codigos.length / READS_PER_DRAW))
   const rows = disp ? await linkTurns(red, leer) : []
   if (!disp || rows.length !== codigos.length || rows.some(hasNoEtiqueta)) throw uniformProblem('enlace_invalido')
   // The link's signature covers the format, so the format is one that the service supports.

@@ -57,9 +57,9 @@ export interface LabelCanvas {
 
 /** PDF points per centimetre. */
 const POINTS_PER_CM = 72 / 2.54
-export const SHEET = { ancho: 10 * POINTS_PER_CM, alto: 15 * POINTS_PER_CM }
+export const LABEL_SHEET = { ancho: 10 * POINTS_PER_CM, alto: 15 * POINTS_PER_CM }
 const X = 12
-const WIDTH = SHEET.ancho - 2 * X
+const WIDTH = LABEL_SHEET.ancho - 2 * X
 /**
  * Maximum characters drawn as Code 128 bars. A guide's code has 12; a much longer text would give bars that no printer
  * resolves.
@@ -86,7 +86,7 @@ export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
   sheet.rule(y)
   y = remitente(sheet, y + 5)
   sheet.rule(y, 2)
-  const footTop = SHEET.alto - X - ALTO_DEL_PIE
+  const footTop = LABEL_SHEET.alto - X - ALTO_DEL_PIE
   destino(sheet, y + 6, footTop - 5)
   sheet.rule(footTop)
   drawContentAndQr(sheet, footTop + 1)
@@ -141,7 +141,7 @@ const BARS_HEIGHT = 56
 function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
   const drawBars = etiqueta.guia.length <= LARGO_128 ? canvas.bars(etiqueta.guia) : undefined
   // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
-  canvas.clear(0, y, SHEET.ancho, BARS_HEIGHT + 4)
+  canvas.clear(0, y, LABEL_SHEET.ancho, BARS_HEIGHT + 4)
   drawBars?.(y + 2, BARS_HEIGHT)
   const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
   const base = { peso: 'strong', letterSpacing: 1.2 } as const
@@ -153,9 +153,9 @@ function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
 function remitente({ typography, etiqueta }: Sheet, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
   const halfWidth = WIDTH / 2 - 5
-  const writeText = (valor: string, x: number, bottom: number, peso: TextStyle['peso'], alto: number): number => {
+  const writeText = (valor: string, x: number, top: number, peso: TextStyle['peso'], alto: number): number => {
     const texto = typography.fit(valor, { leading: 1.2, peso }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
-    return typography.write(texto.lineas, x, bottom, texto.style)
+    return typography.write(texto.lineas, x, top, texto.style)
   }
   const right = X + halfWidth + 10
   let senderBottom = writeText(comercio, X, typography.write(['REMITE'], X, y, CAPTION), 'normal', 11)
@@ -167,13 +167,13 @@ function remitente({ typography, etiqueta }: Sheet, y: number): number {
     if (linea !== '') senderBottom = writeText(linea, X, senderBottom, 'normal', 18)
   }
   const captionBottom = typography.write(['REFERENCIA'], right, y, CAPTION)
-  let referencia = writeText(external_ref?.trim() || '—', right, captionBottom, 'strong', 29)
+  let referenceBottom = writeText(external_ref?.trim() || '—', right, captionBottom, 'strong', 29)
   if (recogida.indicaciones?.trim()) {
-    const texto = typography.write(['INDICACIONES PARA RECOGER'], right, referencia + 2, CAPTION)
+    const texto = typography.write(['INDICACIONES PARA RECOGER'], right, referenceBottom + 2, CAPTION)
     // The indications fill the space beside the lines of the sender, so that the destination keeps its own.
-    referencia = writeText(recogida.indicaciones, right, texto, 'normal', Math.max(18, senderBottom - texto))
+    referenceBottom = writeText(recogida.indicaciones, right, texto, 'normal', Math.max(18, senderBottom - texto))
   }
-  return Math.max(senderBottom, referencia) + 4
+  return Math.max(senderBottom, referenceBottom) + 4
 }
 
 const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
@@ -187,16 +187,16 @@ function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): vo
   const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
   const drawBlock = (
     valor: string | null,
-    bottom: number,
+    top: number,
     base: Omit<TextStyle, 'cuerpo'>,
     fontSizes: number[],
     alto: number,
   ) => {
-    if (!valor?.trim()) return bottom
-    const caja = { ancho: WIDTH, alto: Math.max(0, Math.min(alto, limitY - bottom)) }
-    if (caja.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return bottom
+    if (!valor?.trim()) return top
+    const caja = { ancho: WIDTH, alto: Math.max(0, Math.min(alto, limitY - top)) }
+    if (caja.alto < lineHeight({ ...base, cuerpo: fontSizes.at(-1)! })) return top
     const texto = typography.fit(valor, base, fontSizes, caja)
-    return typography.write(texto.lineas, X, bottom, texto.style)
+    return typography.write(texto.lineas, X, top, texto.style)
   }
   const strong = { peso: 'strong', leading: 1.18 } as const
   const normal = { leading: 1.24 } as const
@@ -240,11 +240,11 @@ function drawContentAndQr({ canvas, typography, etiqueta }: Sheet, y: number): v
       ancho,
       1,
     )
-    typography.write(aviso, X, SHEET.alto - X - 18, { cuerpo: 6.4 })
+    typography.write(aviso, X, LABEL_SHEET.alto - X - 18, { cuerpo: 6.4 })
   }
   const nota = typography.split('Siga su envío con el código QR', { cuerpo: 6.4 }, ancho, 1)
   if (!qr) return
-  typography.write(nota, X, SHEET.alto - X - 9, { cuerpo: 6.4 })
+  typography.write(nota, X, LABEL_SHEET.alto - X - 9, { cuerpo: 6.4 })
   const x = X + WIDTH - side + 8
   canvas.clear(x, y, side, side)
   qr(x, y, side)

@@ -4,7 +4,7 @@ import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
 import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'
 import { createTypography } from '../../platform/pdf/text.ts'
-import { drawLabel, type EtiquetaData, type LabelCanvas, SHEET } from './label.ts'
+import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas } from './label.ts'
 
 /**
  * Width of a bar module in points: four dots of a 203 dpi printer (0.5 mm). Bars fall on whole dots and are wide enough
@@ -50,7 +50,7 @@ export async function renderEtiquetas(
     autor: brand.nombre,
     subject: isLetterSheet ? 'Etiquetas de envío, cuatro por hoja carta' : 'Etiquetas de envío de 10 × 15 cm',
     creado_en: etiquetas.map(({ creado_en }) => creado_en).reduce((a, b) => (b > a ? b : a), ''),
-    size: isLetterSheet ? [LETTER_SHEET.ancho, LETTER_SHEET.alto] : [SHEET.ancho, SHEET.alto],
+    size: isLetterSheet ? [LETTER_SHEET.ancho, LETTER_SHEET.alto] : [LABEL_SHEET.ancho, LABEL_SHEET.alto],
     tagged: false,
   })
   const canvas = pageCanvas(doc, brand)
@@ -86,7 +86,9 @@ function drawInCell(doc: PdfDocument, cellIndex: number, drawEtiqueta: () => voi
   }
   const [x, y] = cells[cellIndex]!
   doc.save()
-  doc.translate(x + (cell.ancho - SHEET.ancho * scale) / 2, y + (cell.alto - SHEET.alto * scale) / 2).scale(scale)
+  doc
+    .translate(x + (cell.ancho - LABEL_SHEET.ancho * scale) / 2, y + (cell.alto - LABEL_SHEET.alto * scale) / 2)
+    .scale(scale)
   drawEtiqueta()
   doc.restore()
 }
@@ -105,16 +107,16 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
     backdrop() {
       const style = { cuerpo: 76, peso: 'strong', color: '#D9D9D9', letterSpacing: 2 } as const
       const ancho = typography.measure('PRUEBA', style)
-      doc.save().rotate(-50, { origin: [SHEET.ancho / 2, SHEET.alto / 2 + 20] })
-      typography.write(['PRUEBA'], (SHEET.ancho - ancho) / 2, SHEET.alto / 2 - 30, style)
+      doc.save().rotate(-50, { origin: [LABEL_SHEET.ancho / 2, LABEL_SHEET.alto / 2 + 20] })
+      typography.write(['PRUEBA'], (LABEL_SHEET.ancho - ancho) / 2, LABEL_SHEET.alto / 2 - 30, style)
       doc.restore()
     },
     bars(texto) {
       const bars = barsOf(texto)
       if (!bars) return undefined
       const modules = bars.reduce((sum, ancho) => sum + ancho, 0)
-      const modulo = Math.min(MODULO, SHEET.ancho / (modules + 2 * QUIET_ZONE_128))
-      return (y, alto) => drawBars(doc, bars, (SHEET.ancho - modules * modulo) / 2, y, modulo, alto)
+      const modulo = Math.min(MODULO, LABEL_SHEET.ancho / (modules + 2 * QUIET_ZONE_128))
+      return (y, alto) => drawBars(doc, bars, (LABEL_SHEET.ancho - modules * modulo) / 2, y, modulo, alto)
     },
     qr(texto) {
       const qr = qrOf(texto)

@@ -16,7 +16,7 @@ import {
   qrCode,
   type Resolution,
 } from '../../platform/zpl/zpl.ts'
-import { drawLabel, type EtiquetaData, type LabelCanvas, LOGO_BOX, SHEET } from './label.ts'
+import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas, LOGO_BOX } from './label.ts'
 
 /** Width of a bar module in points: 0.5 mm, four dots at 203 dpi and six at 300. */
 const MODULO = (0.5 / 25.4) * 72
@@ -42,7 +42,7 @@ export async function renderZpl(
   const canvas = await createPrinterCanvas(brand, ppp, (campo) => campos.push(campo))
   for (const etiqueta of etiquetas) {
     // The texts are UTF-8 (`^CI28`). A printer keeps the origin and the inversion of earlier labels, so they are reset.
-    campos = ['^XA^CI28', `^PW${dots(SHEET.ancho)}^LL${dots(SHEET.alto)}^LH0,0^PON^FWN^LRN`]
+    campos = ['^XA^CI28', `^PW${dots(LABEL_SHEET.ancho)}^LL${dots(LABEL_SHEET.alto)}^LH0,0^PON^FWN^LRN`]
     drawLabel(canvas, etiqueta)
     written.push(...campos, '^XZ')
     // Drawing a label is synchronous, so an abort is only noticed between two labels.
@@ -69,10 +69,10 @@ async function createPrinterCanvas(
     backdrop() {},
     bars(texto) {
       const modules = modulesOf128(texto)
-      const modulo = Math.min(dots(MODULO), Math.floor(dots(SHEET.ancho) / (modules + 2 * QUIET_ZONE_128)))
+      const modulo = Math.min(dots(MODULO), Math.floor(dots(LABEL_SHEET.ancho) / (modules + 2 * QUIET_ZONE_128)))
       // A scanner needs two dots.
       if (modulo < 2 || !CODE_128_TEXT.test(texto)) return undefined
-      const x = Math.round((dots(SHEET.ancho) - modules * modulo) / 2)
+      const x = Math.round((dots(LABEL_SHEET.ancho) - modules * modulo) / 2)
       return (y, alto) => writeField(code128(x, dots(y), modulo, dots(alto), texto))
     },
     qr(texto) {

@@ -84,7 +84,7 @@ const START_FROM_TIME = statement<{ comercio_id: string; modo: Modo; desde: Date
  * Returns the end of the events that can be served. `seen` is the current snapshot if events exist beyond that end,
  * and null otherwise. These events are committed but wait until an older transaction ends.
  */
-const FINAL = statement<{ comercio_id: string; modo: Modo }, { xid: string; seen: string | null }>(
+const FEED_END = statement<{ comercio_id: string; modo: Modo }, { xid: string; seen: string | null }>(
   'eventos.final',
   `select fin::text as xid, case when exists (select from evento
      where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as seen
@@ -117,7 +117,7 @@ export async function findPositionFrom(db: Db, comercio_id: string, modo: Modo, 
  * the position.
  */
 export async function readEndPosition(db: Db, comercio_id: string, modo: Modo): Promise<FeedPosition> {
-  const [fila] = await db.query(FINAL, { comercio_id, modo })
+  const [fila] = await db.query(FEED_END, { comercio_id, modo })
   const { xid, seen } = fila!
   return seen && seen.length <= MAX_SEEN_LENGTH ? [xid, NO_GUIA, 0, 0, seen] : [xid, NO_GUIA, 0, 0]
 }

@@ -98,7 +98,7 @@ export async function registerOnce<T extends Dado>(
     // The reporter of an event may repeat it after the parcel went on. Events of others are not told without custody.
     const isOwn = (isRepeated || conClave !== undefined) && anterior?.autor === autor
     if (!isOwn) await authorize?.(guia, estado)
-    if (conClave && !isRepeated) throw foreignKeyProblem(conClave)
+    if (conClave && !isRepeated) throw takenKeyProblem(conClave)
     if (anterior && isRepeated) return { guia, evento: anterior, repetido: true }
     const registrado_en = clock()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
@@ -255,7 +255,7 @@ const findByKey = async (
   idempotencia === undefined ? undefined : (await db.query(BY_IDEMPOTENCIA, { ...guiaKeyOf(guia), idempotencia }))[0]
 
 /** Makes the problem for a key that belongs to the event of another report. */
-const foreignKeyProblem = ({ idempotencia, guia, secuencia }: FilaEvento) =>
+const takenKeyProblem = ({ idempotencia, guia, secuencia }: FilaEvento) =>
   new Problema(
     'idempotencia_en_conflicto',
     `La clave ${idempotencia} ya es del evento evt_${guia}_${secuencia}, que es distinto. Use una clave nueva por cada evento.`,

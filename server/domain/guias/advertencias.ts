@@ -226,7 +226,7 @@ const or = new Intl.ListFormat('es', { type: 'disjunction' })
 /** Maximum departments that a message lists. */
 const MAX_LISTED = 5
 
-const listed = (departamentos: readonly string[]) =>
+const formatList = (departamentos: readonly string[]) =>
   departamentos.length > MAX_LISTED
     ? `${departamentos.slice(0, MAX_LISTED).join(', ')} u otros`
     : or.format(departamentos)
@@ -240,18 +240,18 @@ function sayMistake(
   const mistake = found?.mistake()
   switch (mistake?.kind) {
     case 'elsewhere':
-      return `«${nombre}» no es un municipio de ${departamento}, sino de ${listed(mistake.departamentos)}: revise el departamento`
+      return `«${nombre}» no es un municipio de ${departamento}, sino de ${formatList(mistake.departamentos)}: revise el departamento`
     case 'municipality':
-      return `«${nombre}» no es un departamento, sino un municipio de ${listed(mistake.departamentos)}: escriba su departamento`
+      return `«${nombre}» no es un departamento, sino un municipio de ${formatList(mistake.departamentos)}: escriba su departamento`
     case 'swapped':
       return `«${nombre}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
     case 'part':
       return found?.desconocido === 'municipio'
-        ? `«${nombre}» no es un municipio: escriba el suyo${such(names.municipios)}, y la zona en direccion`
-        : `«${nombre}» no es un departamento: escriba el suyo${such(names.departamentos)} y su municipio${such(names.municipios)}, y la zona en direccion`
+        ? `«${nombre}» no es un municipio: escriba el suyo${inParentheses(names.municipios)}, y la zona en direccion`
+        : `«${nombre}» no es un departamento: escriba el suyo${inParentheses(names.departamentos)} y su municipio${inParentheses(names.municipios)}, y la zona en direccion`
     default:
       return `«${nombre}» no está en el catálogo: revise cómo está escrito`
   }
 }
 
-const such = ([first]: readonly string[]) => (first === undefined ? '' : ` (${first})`)
+const inParentheses = ([first]: readonly string[]) => (first === undefined ? '' : ` (${first})`)

@@ -59,7 +59,7 @@ export const correccionesAfter = (g: string, v: string) => `case when ${g}.ultim
  * @param correcciones oldest first
  * @throws Error if the values of a correction cannot be decrypted
  */
-export function antesDe(
+export function valuesBefore(
   secretos: Secrets,
   guia: FilaGuia,
   guia_id: string,

@@ -53,10 +53,10 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
     // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
     faultyLeft--
     const maxFaults = Math.min(MAX_FAULTS, Math.max(1, faultQuota - faultyLeft))
-    const { listedFaults: listed, omittedCount: omitted } = explain(entries[indice], maxFaults, identity)
-    faultQuota -= listed.length
-    const faults = listed.map((falla) => attribute(falla, sentEntries[indice], body))
-    return fallida(indice, referencia(sentEntries[indice]), problemOfFaults('validacion', faults, omitted))
+    const { listedFaults, omittedCount } = explain(entries[indice], maxFaults, identity)
+    faultQuota -= listedFaults.length
+    const faults = listedFaults.map((falla) => attribute(falla, sentEntries[indice], body))
+    return fallida(indice, referencia(sentEntries[indice]), problemOfFaults('validacion', faults, omittedCount))
   }
   const resultados: (ResultadoCreado | ResultadoFallido)[] = []
   for (const [indice, candidate] of candidates.entries()) {

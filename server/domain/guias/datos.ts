@@ -56,10 +56,12 @@ function warningsOfNulls(
   nulls: readonly string[],
   { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
 ): StoredAdvertencia[] {
-  const ofPlace = ['/lat', '/lng', '/maps_url'].find((member) => nulls.includes(member))
+  const nullPlaceMember = ['/lat', '/lng', '/maps_url'].find((member) => nulls.includes(member))
   return [
     ...(nulls.includes('/external_ref') ? [{ codigo: 'referencia_nula', campo: '/external_ref' } as const] : []),
-    ...(ofPlace && ubicacion_estado !== 'confirmada' ? [{ codigo: 'lugar_nulo', campo: ofPlace } as const] : []),
+    ...(nullPlaceMember && ubicacion_estado !== 'confirmada'
+      ? [{ codigo: 'lugar_nulo', campo: nullPlaceMember } as const]
+      : []),
   ]
 }
 

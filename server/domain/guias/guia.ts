@@ -197,7 +197,7 @@ export interface ScopeColumns {
   modo: Modo | null
 }
 
-/** Converts an {@link GuiaScope} into statement parameters. */
+/** Converts a {@link GuiaScope} into statement parameters. */
 export const toScopeColumns = (ambito: GuiaScope): ScopeColumns =>
   ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
 
@@ -384,29 +384,31 @@ function planList(filters: NormalizedFilters, beforeId: string | undefined) {
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
   const openDecisions = telefono === undefined && decision?.every(isOpen) ? decision : undefined
-  const ofAllMerchants = comercioId === undefined
+  const isOfAllMerchants = comercioId === undefined
   const indexed = toConditions({
     'comercio_id = :comercio_id': comercioId,
-    'modo = :modo': ofAllMerchants && telefono !== undefined ? undefined : modo,
+    'modo = :modo': isOfAllMerchants && telefono !== undefined ? undefined : modo,
     'external_ref = :external_ref': external_ref,
     'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': beforeId,
   })
-  if (ofAllMerchants) indexed.conditions.push(OF_ALL_MERCHANTS)
+  if (isOfAllMerchants) indexed.conditions.push(OF_ALL_MERCHANTS)
   if (openDecisions) indexed.conditions.push(enDecision(openDecisions))
   // Each mode, each state and each unconfirmed location has its own range of an index.
-  const oneMode = modo !== undefined || telefono !== undefined || (ofAllMerchants && external_ref !== undefined)
-  const modeRanges = oneMode ? [''] : [" and modo = 'live'", " and modo = 'test'"]
+  const readsOneModeRange =
+    modo !== undefined || telefono !== undefined || (isOfAllMerchants && external_ref !== undefined)
+  const modeRanges = readsOneModeRange ? [''] : [" and modo = 'live'", " and modo = 'test'"]
   const hasStateRanges = telefono === undefined && !openDecisions
   const states = hasStateRanges ? estado : undefined
   const places = ubicacion?.map((place) => UNCONFIRMED_CONDITIONS[place])
-  const placeRanges = hasStateRanges && !ofAllMerchants && !estado && !places?.includes(undefined) ? places : undefined
+  const placeRanges =
+    hasStateRanges && !isOfAllMerchants && !estado && !places?.includes(undefined) ? places : undefined
   // Each state has its own parameter, so that the planner reads it from its own range of the index.
   const ranges = placeRanges ?? states?.map((_state, i) => ` and estado = :estado_${i}`) ?? ['']
   const filtered = toConditions({
-    'modo = :modo': ofAllMerchants && telefono !== undefined ? modo : undefined,
+    'modo = :modo': isOfAllMerchants && telefono !== undefined ? modo : undefined,
     'estado = any(:estados::text[])': states ? undefined : estado,
     'ubicacion_estado = any(:ubicacion::text[])': placeRanges ? undefined : ubicacion,
     "decision ->> 'estado' = any(:decision::text[])": openDecisions ? undefined : decision,

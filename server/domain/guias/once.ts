@@ -41,12 +41,12 @@ export async function createOnce(
   const rows = await readGuides(db, cuenta, codigos)
   const verdicts = candidates.map((candidate, i) => {
     const fila = rows.get(codigos[i]!)
-    return fila ? { fila, repetida: true } : candidate && { problema: notThen(key) }
+    return fila ? { fila, repetida: true } : candidate && { problema: notCreatedThen(key) }
   })
   return { verdicts, repetida: true }
 }
 
-const notThen = ({ fila }: RequestKey) =>
+const notCreatedThen = ({ fila }: RequestKey) =>
   keyConflict(
     fila.idempotencia,
     'ya se usó, y aquella vez esta guía no se creó. Para crearla ahora, envíela con una clave nueva.',

@@ -229,13 +229,13 @@ async function insertOrSplit(deps: WriterDeps, requests: CreationGroup, solo: bo
 async function insertGroup(deps: WriterDeps, requests: CreationGroup, solo: boolean): Promise<GuiaVerdict[]> {
   const comercios = [...new Set(requests.map(({ dueno }) => dueno.comercioId))]
   const db = (solo ? deps.db : deps.impatientDb).como('guias_api', comercios).de(comercios[0]!)
-  const codigo = deps.newCode.bind(undefined, await letterOf(db))
+  const newCode = deps.newCode.bind(undefined, await letterOf(db))
   const newGuias = requests.flatMap(({ dueno, datos }) =>
-    datos.map((guiaData) => buildNewGuia(deps, dueno, guiaData, codigo())),
+    datos.map((guiaData) => buildNewGuia(deps, dueno, guiaData, newCode())),
   )
   const claves = keyRowsOf(requests, newGuias)
   const desde = performance.now()
-  const inserted = await executeInsert(codigo, newGuias, db, claves)
+  const inserted = await executeInsert(newCode, newGuias, db, claves)
   const webhooksDe = new Map(inserted.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = newGuias.filter(({ id }) => webhooksDe.has(id))
   const repetidas = newGuias.filter(({ id, clave }) => !webhooksDe.has(id) && clave === undefined)
@@ -472,9 +472,10 @@ const ENDED: Partial<Record<Estado, StoredAdvertencia>> = {
  */
 function warnOfRepetition(existing: FilaGuia, { metadatos }: GuiaData): FilaGuia {
   const ended = ENDED[existing.estado]
-  const differ = metadatos !== null && !existing.datos_borrados_en && !isSameMetadata(metadatos, existing.metadatos)
-  if (!ended && !differ) return existing
-  const more = [...(ended ? [ended] : []), ...(differ ? [DIFFERENT_METADATA] : [])]
+  const metadataDiffers =
+    metadatos !== null && !existing.datos_borrados_en && !isSameMetadata(metadatos, existing.metadatos)
+  if (!ended && !metadataDiffers) return existing
+  const more = [...(ended ? [ended] : []), ...(metadataDiffers ? [DIFFERENT_METADATA] : [])]
   return { ...existing, advertencias: [...existing.advertencias, ...more] }
 }
 

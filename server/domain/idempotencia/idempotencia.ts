@@ -184,7 +184,7 @@ export async function doOnce<T>(
   const clave = requestKey(deps, operacion, solicitud)
   if (!clave) return { result: await perform(async () => {}), headers: {} }
 
-  async function repeatRequest({ fila, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
+  async function answerRepetition({ fila, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
     const identificador = await anterior()
     if (identificador === undefined) return undefined
     const result = await reread(identificador)
@@ -196,7 +196,7 @@ export async function doOnce<T>(
     return { result, headers: { 'Idempotent-Replayed': 'true' } }
   }
 
-  const repetida = await repeatRequest(clave)
+  const repetida = await answerRepetition(clave)
   if (repetida) return repetida
   try {
     const result = await perform(async (query, identificador) => {
@@ -208,7 +208,7 @@ export async function doOnce<T>(
     // If an equal request runs at the same time, the operation may fail with its own conflict, such as a repeated
     // address.
     const repeated =
-      error instanceof Problema || error instanceof KeyTakenError ? await repeatRequest(clave) : undefined
+      error instanceof Problema || error instanceof KeyTakenError ? await answerRepetition(clave) : undefined
     if (repeated) return repeated
     throw error
   }

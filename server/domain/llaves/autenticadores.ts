@@ -87,8 +87,8 @@ export function createAuthenticators(
   const personaSesiones = createSesionReader((huellas) => findPersonaSesiones(db, huellas), personaIdentity)
 
   const verifyLlave = async (texto: string, lookUp: LookUp) => {
-    const readLlave = await llaves.leer(texto, lookUp)
-    return readLlave && isLlaveActive(readLlave.fila, clock()) ? readLlave.identity : undefined
+    const entry = await llaves.leer(texto, lookUp)
+    return entry && isLlaveActive(entry.fila, clock()) ? entry.identity : undefined
   }
 
   return {

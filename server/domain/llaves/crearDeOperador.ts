@@ -7,7 +7,7 @@ import { leerRedes, llavePowers, parseExpiry, requireOwnAlcances, saveOperadorLl
 import { requestLlave } from './pedirLlave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {
-  const { db, clock, bitacora, notifyJobs: notifyWork } = deps
+  const { db, clock, bitacora, notifyJobs } = deps
   const { alcances = ALCANCES_DE_OPERACION } = body
   requireOwnAlcances(quien.identity, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
   const { id: operadorId, operador, nombre, revocado_en } = await requireOperador(db, path.operador)
@@ -20,7 +20,7 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ pa
   const ahora = clock()
   const vence_en = parseExpiry(body.vence_en, ahora)
   const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
-  const createResult = await inTransaction(db.central, async (query) => {
+  const response = await inTransaction(db.central, async (query) => {
     const requestedAprobacion = await requestLlave(query, deps, quien, { ...de, operador: { operador, nombre } })
     if (requestedAprobacion) return { status: 202 as const, body: requestedAprobacion }
     const llave = await saveOperadorLlave({ query }, ahora, de)
@@ -28,6 +28,6 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ pa
     await bitacora.record(query, quien, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })
     return { status: 201 as const, body: llave }
   })
-  if (createResult.status === 202) notifyWork()
-  return createResult
+  if (response.status === 202) notifyJobs()
+  return response
 }

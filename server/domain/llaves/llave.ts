@@ -65,11 +65,11 @@ export type OwnedLlaveRow = FilaLlave & {
   ritmo_guias: number | null
 }
 
-const ID = 12
-const SECRETO = 52
+const ID_LENGTH = 12
+const SECRETO_LENGTH = 52
 const CHECKSUM_LENGTH = 6
 const FORMA = new RegExp(
-  `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${CHECKSUM_LENGTH}})$`,
+  `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID_LENGTH}})([0-9A-HJKMNP-TV-Z]{${SECRETO_LENGTH}})([0-9A-HJKMNP-TV-Z]{${CHECKSUM_LENGTH}})$`,
 )
 
 /**
@@ -92,8 +92,8 @@ interface NewLlave {
  * of the secret; the secret itself is not stored.
  */
 export function newLlave(tipo: LlaveType): NewLlave {
-  const id = randomBase32(ID, randomBytes)
-  const secreto = randomBase32(SECRETO, randomBytes)
+  const id = randomBase32(ID_LENGTH, randomBytes)
+  const secreto = randomBase32(SECRETO_LENGTH, randomBytes)
   const cuerpo = `guia_${tipo}_${id}${secreto}`
   return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + checksum(cuerpo) }
 }
@@ -171,7 +171,7 @@ export const markDemoLlaves = (db: Pick<Db, 'query'>, texts: readonly string[]) 
   db.query(MARK, { ids: texts.flatMap((texto) => leerLlave(texto)?.id ?? []) })
 
 const PREFIX = 'llave_'
-const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID}})$`)
+const PUBLIC_ID = new RegExp(`^${PREFIX}([0-9A-Z]{${ID_LENGTH}})$`)
 
 const WEEK_MS = 7 * 86_400_000
 
@@ -360,10 +360,10 @@ export function parseExpiry(vence_en: string | undefined, ahora: Date): Date | n
  * @throws Problema 422 that names the texts that are not networks
  */
 export const leerRedes = (redes: readonly string[] = []): string[] => {
-  const readRanges = redes.map(normalizeRange)
-  const fallas = readRanges.flatMap((readRange, i) => ('falla' in readRange ? [fallaDeRed(i, readRange.falla)] : []))
+  const ranges = redes.map(normalizeRange)
+  const fallas = ranges.flatMap((range, i) => ('falla' in range ? [fallaDeRed(i, range.falla)] : []))
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
-  return [...new Set(readRanges.flatMap((readRange) => ('red' in readRange ? [readRange.red] : [])))]
+  return [...new Set(ranges.flatMap((range) => ('red' in range ? [range.red] : [])))]
 }
 
 const MENSAJES: Readonly<Record<RangeFault, string>> = {
@@ -411,7 +411,7 @@ export const ADMINISTERING = `administran as (
  * or a move to another office could lock out all operators, which a revocation must not do.
  * @param condition SQL condition for the revoked keys
  */
-export const anotherLlaveRemains = (condition: string) => `(not exists (select from administran where ${condition})
+export const anotherLlaveRemainsSql = (condition: string) => `(not exists (select from administran where ${condition})
   or exists (select from administran where not (${condition})
     and (duradera or not exists (select from administran where ${condition} and duradera))))`
 

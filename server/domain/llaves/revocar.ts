@@ -2,7 +2,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import {
   ADMINISTERING,
-  anotherLlaveRemains,
+  anotherLlaveRemainsSql,
   presentAnyLlave,
   requireLlave,
   toBitacoraFields,
@@ -12,7 +12,7 @@ import {
 const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
   'llaves.revocar',
   `with ${ADMINISTERING}
-   update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${anotherLlaveRemains('id = :id')}
+   update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${anotherLlaveRemainsSql('id = :id')}
    returning id`,
 )
 

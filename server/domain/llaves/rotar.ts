@@ -15,7 +15,7 @@ import { requestLlave } from './pedirLlave.ts'
 const DEFAULT_OVERLAP_HOURS = 24
 
 export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }, deps) => {
-  const { db, clock, bitacora, notifyJobs: notifyWork } = deps
+  const { db, clock, bitacora, notifyJobs } = deps
   const previousLlave = await requireLlave(db, path.llave)
   if (previousLlave.tipo === 'oper')
     requireOwnAlcances(quien.identity, previousLlave.alcances, 'Rótela con una llave que los tenga.')
@@ -25,7 +25,7 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
   const solapamiento_horas = body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS
-  const rotateResult = await inTransaction(db.central, async (query) => {
+  const response = await inTransaction(db.central, async (query) => {
     if (previousLlave.tipo === 'oper') {
       const { dueno: operador, nombre, alcances, vence_en, redes } = previousLlave
       const rotation = { rota: path.llave, solapamiento_horas }
@@ -44,6 +44,6 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
     })
     return { status: 201 as const, body: llave }
   })
-  if (rotateResult.status === 202) notifyWork()
-  return rotateResult
+  if (response.status === 202) notifyJobs()
+  return response
 }

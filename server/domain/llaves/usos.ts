@@ -25,7 +25,7 @@ export class LlaveUses {
   readonly #log: Log
   readonly #pending = new Map<string, Date>()
   readonly #warned = new Set<string>()
-  #aviso: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
 
   constructor(db: Pick<Db, 'query'>, log: Log) {
     this.#db = db
@@ -46,7 +46,7 @@ export class LlaveUses {
     }
     if (usado_en && Math.abs(ahora.getTime() - usado_en.getTime()) < INTERVAL_MS) return
     this.#pending.set(id, ahora)
-    this.#aviso ??= setTimeout(() => void this.write(), DELAY_MS).unref()
+    this.#timer ??= setTimeout(() => void this.write(), DELAY_MS).unref()
   }
 
   /**
@@ -54,8 +54,8 @@ export class LlaveUses {
    * time.
    */
   async write(): Promise<void> {
-    clearTimeout(this.#aviso)
-    this.#aviso = undefined
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     if (this.#pending.size === 0) return
     const uses = [...this.#pending].sort(([a], [b]) => (a < b ? -1 : 1))
     this.#pending.clear()

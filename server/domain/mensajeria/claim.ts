@@ -4,7 +4,7 @@ import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { enlaceDe, recordLinks } from './links.ts'
+import { enlaceDe, noteLinkOwners } from './links.ts'
 import {
   countOfOtherParts,
   MAX_PER_TELEFONO,
@@ -12,7 +12,14 @@ import {
   QUOTA_REACHED_TEXT,
   SENT_BY_TELEFONO,
 } from './phoneQuota.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeeded, linkExpiresAt, withSolicitud } from './requestSql.ts'
+import {
+  conEnlace,
+  ES_LA_ULTIMA,
+  type ExtraChange,
+  isNeededSql,
+  linkExpiresAtSql,
+  withSolicitud,
+} from './requestSql.ts'
 import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
 
 const POSTPONED: ExtraChange = (extra) =>
@@ -47,7 +54,7 @@ const CLAIM_MENSAJES = statement<
   `with x as (
      select * from json_to_recordset(:claimed::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${isNeeded()} as hace_falta
+     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${isNeededSql()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
      where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
@@ -76,7 +83,7 @@ const CLAIM_MENSAJES = statement<
      from h q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${linkExpiresAt('m')}
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${linkExpiresAtSql('m')}
      from m where estado = 'enviando' and ${conEnlace('tipo')} on conflict (huella) do nothing
    ), n as (
      update guia set ubicacion_extra = ${POSTPONED('guia.ubicacion_extra')}
@@ -109,7 +116,7 @@ export async function claimMensajes(
     comercio_id,
     huella: tokenHash(tokens.get(id)!).toString('hex'),
   }))
-  await recordLinks(db, rows)
+  await noteLinkOwners(db, rows)
   const claimed = await askByMerchant(db, rows, async (shardDb, rows) => {
     const countsOfOthers = await countOfOtherParts({ db, shardDb, ahora, canal }, rows)
     return shardDb.query(CLAIM_MENSAJES, {

@@ -16,7 +16,7 @@ export type SendDeps = MensajeDeps & Pick<JobDeps, 'log' | 'whatsappClient'> & {
 /** Maximum messages in progress to the provider at a time. */
 const MAX_AT_ONCE = 8
 /** Maximum attempts for a message that certainly was not sent. */
-const INTENTOS = HANDOVER_WAITS.length + 1
+const MAX_INTENTOS = HANDOVER_WAITS.length + 1
 const TOTAL_WAIT_MS = HANDOVER_WAITS.reduce((sum, delay) => sum + delay, 0)
 
 /**
@@ -77,7 +77,7 @@ async function sendMensaje(deps: SendDeps, whatsapp: WhatsappClient, mensaje: Cl
       // `intentos` also counts attempts that failed because of the service's account. A message is therefore given up
       // only if it is also at least as old as the waits between nine attempts of its own.
       const age = deps.clock().getTime() - mensaje.creado_en.getTime()
-      if (intentos >= INTENTOS && age >= TOTAL_WAIT_MS)
+      if (intentos >= MAX_INTENTOS && age >= TOTAL_WAIT_MS)
         return markFailed(deps, mensaje, sendResult.codigo, sendResult.motivo)
       return void (await postponeMensaje(
         deps,

@@ -5,7 +5,7 @@ import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { currentTrace } from '../../platform/tracing.ts'
-import { announceChange, isOfGuia, lockGuias, type NewEntrega } from './requestSql.ts'
+import { announceChangeSql, isOfGuiaSql, lockGuiasSql, type NewEntrega } from './requestSql.ts'
 import { idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
@@ -28,10 +28,10 @@ const EXPIRE = statement<
 >(
   'mensajes.vencer',
   `with p as (
-     ${lockGuias('id = any(:ids::uuid[])')}
+     ${lockGuiasSql('id = any(:ids::uuid[])')}
    ), m as (
      update mensaje set abierta = false from p
-     where ${isOfGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
+     where ${isOfGuiaSql('mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
    ), q as (
      select distinct comercio_id, modo, guia_id from m where not exists (
        select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
@@ -41,7 +41,7 @@ const EXPIRE = statement<
      where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
      returning guia.*
-   ), ${announceChange('ubicacion.vencida')}`,
+   ), ${announceChangeSql('ubicacion.vencida')}`,
   { alcance: 'parte' },
 )
 

@@ -3,7 +3,7 @@ import { noteOwners } from '../../data/owners.ts'
 import type { MensajeDeps } from './row.ts'
 
 /** Records the merchant of each link before the link's row is written. */
-export const recordLinks = (db: Db, rows: readonly { huella: string; comercio_id: string }[]) =>
+export const noteLinkOwners = (db: Db, rows: readonly { huella: string; comercio_id: string }[]) =>
   noteOwners(
     db,
     rows.map(({ huella, comercio_id }) => ({ key: huella, merchant: comercio_id })),

@@ -16,7 +16,7 @@ const IN_MAILBOX = statement<{ ids: readonly string[] }, MensajeKey>(
  */
 export async function sendToMailbox(deps: MensajeDeps, mensajes: readonly MensajeKey[]): Promise<void> {
   const pendientes = (claves: readonly MensajeKey[]) =>
-    askByMerchant(deps.db, claves, ({ query }, ofPart) => query(IN_MAILBOX, { ids: idsDe(ofPart) }))
+    askByMerchant(deps.db, claves, ({ query }, shardMensajes) => query(IN_MAILBOX, { ids: idsDe(shardMensajes) }))
   for (
     let remaining = await pendientes(mensajes), antes = Infinity;
     remaining.length > 0 && remaining.length < antes;

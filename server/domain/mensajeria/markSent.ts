@@ -5,16 +5,16 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import { tokenDe } from '../ubicacion/ubicacion.ts'
-import { enlaceDe, recordLinks } from './links.ts'
+import { enlaceDe, noteLinkOwners } from './links.ts'
 import {
-  announceChange,
+  announceChangeSql,
   conEnlace,
   ES_LA_ULTIMA,
   type ExtraChange,
-  isNeeded,
-  isOfGuia,
-  linkExpiresAt,
-  lockGuias,
+  isNeededSql,
+  isOfGuiaSql,
+  linkExpiresAtSql,
+  lockGuiasSql,
   type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
@@ -51,17 +51,17 @@ const MARK_SENT = statement<
   `with x as (
      select * from json_to_recordset(:sent::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
-     ${lockGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
+     ${lockGuiasSql('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
    ), q as (
      select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
-       ${isNeeded('p')} as hace_falta
-     from p join mensaje m on ${isOfGuia('m')} join x on x.id = m.id
+       ${isNeededSql('p')} as hace_falta
+     from p join mensaje m on ${isOfGuiaSql('m')} join x on x.id = m.id
      where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
-       vence_en = case when ${conEnlace('tipo')} then ${linkExpiresAt('mensaje')} end, kid = :kid, codigo = null, motivo = null,
+       vence_en = case when ${conEnlace('tipo')} then ${linkExpiresAtSql('mensaje')} end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'),
        proveedor_id = case when mensaje.telefono is not null then coalesce(q.proveedor_id, mensaje.proveedor_id) end
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
@@ -80,7 +80,7 @@ const MARK_SENT = statement<
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
-   ), ${announceChange('ubicacion.solicitada')}`,
+   ), ${announceChangeSql('ubicacion.solicitada')}`,
   { alcance: 'parte' },
 )
 
@@ -104,7 +104,7 @@ export async function markSent(
     const { token } = tokenDe(secretos, id)!
     return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: tokenHash(token).toString('hex') }
   })
-  await recordLinks(db, rows)
+  await noteLinkOwners(db, rows)
   const entregas = await inTracesOf(db, 'ubicacion.solicitada', rows, (traceRows) =>
     askByMerchant(db, traceRows, ({ query }, rows) =>
       query(MARK_SENT, {

@@ -65,7 +65,7 @@ async function processRow(deps: InboundDeps, { id, cuerpo }: Pick<entrante, 'id'
 }
 
 async function processItem(deps: InboundDeps, entrante: InboundItem): Promise<InboundResult> {
-  if (entrante.tipo === 'estado') return recordEstado(deps, entrante)
+  if (entrante.tipo === 'estado') return processStatus(deps, entrante)
   return retryLostRaces(async (): Promise<InboundResult | undefined> => {
     const openGuias = await findOpenGuias(deps, entrante)
     const [newestGuia] = openGuias
@@ -109,7 +109,7 @@ function readToldPlace(entrante: Exclude<InboundItem, { tipo: 'estado' }>): Told
 /** Format of our message ids. Other programs may use the same number with ids of their own. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-async function recordEstado(
+async function processStatus(
   deps: InboundDeps,
   { ownId, providerId, estado, en, codigo, motivo }: Extract<InboundItem, { tipo: 'estado' }>,
 ): Promise<InboundResult> {

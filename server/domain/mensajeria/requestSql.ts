@@ -13,14 +13,14 @@ export const conEnlace = (tipo: string) => `${tipo} in ('solicitud_ubicacion', '
  * SQL of the instant until which the link of the message `m` is valid. A link for a decision is valid until the
  * decision's own deadline.
  */
-export const linkExpiresAt = (m: string) =>
+export const linkExpiresAtSql = (m: string) =>
   `case when ${m}.tipo = 'solicitud_decision' then ${m}.vence_en else :vence_en::timestamptz end`
 
 /**
  * SQL condition that the recipient may still answer the message `m` about a decision of the guide `g`. The decision is
  * still open, it is the guide's newest decision, and the guide has the same telephone.
  */
-const isDecisionOpen = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
+const isDecisionOpenSql = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
      and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
        and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.decision_secuencia
        and v.tipo = 'guia.decision_pendiente'))`
@@ -30,8 +30,8 @@ const isDecisionOpen = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente'
  * decision is needed while the decision is open. A location request is needed until the guide `g` has a confirmed
  * location, a state of `:finales` or another telephone.
  */
-export const isNeeded = (g = 'g') =>
-  `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${isDecisionOpen(g)}
+export const isNeededSql = (g = 'g') =>
+  `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${isDecisionOpenSql(g)}
      else ${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
        and m.telefono = ${g}.telefono end, false)`
 
@@ -51,7 +51,7 @@ export type ExtraChange = (extra: string) => string
  * its messages in the same order. This statement then reads the result of a concurrent step, not the state before that
  * step.
  */
-export const lockGuias = (
+export const lockGuiasSql = (
   condition: string,
 ) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono, decision from guia
    where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${condition})
@@ -72,7 +72,7 @@ export type NewEntrega = ClaveDeWebhook & { guia_id: string }
  * webhook deliveries. The event's time is `:ahora`, or the guide's last change if that is later. `:traza` is the
  * event's trace.
  */
-export const announceChange = (tipo: TipoDeEvento) => `e as (
+export const announceChangeSql = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        forma, ocurrido_en, registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoSql('g')},
@@ -82,4 +82,5 @@ export const announceChange = (tipo: TipoDeEvento) => `e as (
    select * from d`
 
 /** SQL condition that the message `m` belongs to a guide of `p`. */
-export const isOfGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
+export const isOfGuiaSql = (m: string) =>
+  `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`

@@ -4,7 +4,7 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { JobDeps } from '../deps.ts'
 import { isUnsendableSql } from '../guias/guia.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeeded, withSolicitud } from './requestSql.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeededSql, withSolicitud } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
@@ -14,11 +14,11 @@ const TARDE =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
 /** SQL condition that the request `m` waits for messaging. */
-const wasNeverSent = (m: string) => `${isUnsendableSql(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
+const wasNeverSentSql = (m: string) => `${isUnsendableSql(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
 
 const FIND_UNSENT = statement<{ count: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
-  `select distinct comercio_id, modo, guia_id from mensaje m where ${wasNeverSent('m')} limit :count`,
+  `select distinct comercio_id, modo, guia_id from mensaje m where ${wasNeverSentSql('m')} limit :count`,
   { alcance: 'parte' },
 )
 
@@ -53,12 +53,12 @@ const RESUME = statement<
   `with x as (
      ${GUIAS}
    ), q as (
-     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${isNeeded()} as hace_falta,
-       ${ES_LA_ULTIMA} and ${isNeeded()} and ${conEnlace('m.tipo')} and m.telefono is not null
+     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${isNeededSql()} as hace_falta,
+       ${ES_LA_ULTIMA} and ${isNeededSql()} and ${conEnlace('m.tipo')} and m.telefono is not null
          and (m.tipo = 'solicitud_decision' or g.creado_en > :desde::timestamptz) as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
-     where ${wasNeverSent('m')}
+     where ${wasNeverSentSql('m')}
    ), m as (
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
@@ -66,7 +66,7 @@ const RESUME = statement<
        abierta = q.sale and tipo <> 'solicitud_decision',
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
-       and mensaje.numero = q.numero and ${wasNeverSent('mensaje')}
+       and mensaje.numero = q.numero and ${wasNeverSentSql('mensaje')}
      returning mensaje.*, q.ultima
    ), g as (
      update guia set ubicacion_extra = ${RESUMED('guia.ubicacion_extra')}
@@ -95,7 +95,7 @@ export async function resumeUnsent({
   if (guias.length === 0) return false
   const ahora = clock()
   const desde = new Date(ahora.getTime() - settings.requestHours * HORA)
-  const resumed = await askByMerchant(db, guias, (shardDb, shardGuias) =>
+  const changedRows = await askByMerchant(db, guias, (shardDb, shardGuias) =>
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
       await query(LOCK_GUIAS, { guias: guiasJson })
@@ -103,8 +103,8 @@ export async function resumeUnsent({
       return query(RESUME, { guias: guiasJson, ahora, desde, finales, motivo: TARDE })
     }),
   )
-  const resumedCount = resumed.filter(({ estado }) => estado === 'pendiente').length
-  log.info({ salen: resumedCount, descartados: resumed.length - resumedCount }, 'held messages')
+  const resumedCount = changedRows.filter(({ estado }) => estado === 'pendiente').length
+  log.info({ salen: resumedCount, descartados: changedRows.length - resumedCount }, 'held messages')
   if (resumedCount > 0) notifyJobs()
   return guias.length >= LOTE
 }

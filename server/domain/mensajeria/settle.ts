@@ -4,12 +4,12 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import {
-  announceChange,
+  announceChangeSql,
   ES_LA_ULTIMA,
   type ExtraChange,
-  isOfGuia,
-  linkExpiresAt,
-  lockGuias,
+  isOfGuiaSql,
+  linkExpiresAtSql,
+  lockGuiasSql,
   type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
@@ -49,10 +49,10 @@ export const postponeMensaje = (
 const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
   `with p as (
-     ${lockGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
+     ${lockGuiasSql(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
-     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = ${linkExpiresAt('mensaje')} from p
-     where ${isOfGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
+     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = ${linkExpiresAtSql('mensaje')} from p
+     where ${isOfGuiaSql('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
        and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
    ), n as (
      update guia set ubicacion_extra = ${AS_DOUBTFUL('guia.ubicacion_extra')}
@@ -93,10 +93,10 @@ const MARK_FAILED = statement<
 >(
   'mensajes.fallar',
   `with p as (
-     ${lockGuias('id = :id::uuid')}
+     ${lockGuiasSql('id = :id::uuid')}
    ), m as (
      update mensaje set estado = 'fallido', codigo = :codigo, motivo = :motivo, abierta = false from p
-     where ${isOfGuia('mensaje')} and mensaje.id = :id
+     where ${isOfGuiaSql('mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
@@ -105,7 +105,7 @@ const MARK_FAILED = statement<
        and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
        and ${ES_LA_ULTIMA}
      returning guia.*
-   ), ${announceChange('ubicacion.fallida')}`,
+   ), ${announceChangeSql('ubicacion.fallida')}`,
   { alcance: 'parte' },
 )
 
@@ -136,7 +136,7 @@ export async function markFailed(
 const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
   `with p as (
-     ${lockGuias('id = :id::uuid')}
+     ${lockGuiasSql('id = :id::uuid')}
    ), m as (
      update mensaje set
        estado = case when :estado = 'leido' or mensaje.estado = 'leido' then 'leido'
@@ -145,7 +145,7 @@ const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedo
          else entregado_en end,
        leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
        proveedor_id = case when mensaje.telefono is not null then coalesce(proveedor_id, :proveedor_id) end
-     from p where ${isOfGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
+     from p where ${isOfGuiaSql('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
    )
    update guia set ubicacion_extra = ${FROM_PROVIDER('guia.ubicacion_extra')}

@@ -71,7 +71,7 @@ const TRANSIENT = byCode<[esperar_s: number, motivo: string]>({
   133004: [MINUTE_S, 'El servidor de WhatsApp no está disponible por ahora: se reintentará.'],
 })
 
-/** Returns a table as a map, which is safe for any text as key, `function Object() { [native code] }` included. */
+/** Returns a table as a map, which is safe for any text as key, `constructor` included. */
 function byCode<T>(tabla: Record<number, T>): ReadonlyMap<string, T> {
   return new Map(Object.entries(tabla))
 }

@@ -173,5 +173,4 @@ function readDate(valor: unknown): Date | null {
   return /^\d{1,10}$/.test(digits) ? new Date(Number(digits) * 1000) : null
 }
 
-const isDegree = (valor: unknown, maxLength: number): valor is number =>
-  typeof valor === 'number' && Math.abs(valor) <= maxLength
+const isDegree = (valor: unknown, max: number): valor is number => typeof valor === 'number' && Math.abs(valor) <= max

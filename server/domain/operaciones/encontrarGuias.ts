@@ -33,8 +33,8 @@ const LEER = statement<{ guias: string }, MatchedGuiaRow>(
 
 /** Returns the guides in the order of the search result. */
 async function readMatches(db: Db, matches: Awaited<ReturnType<typeof searchGuias>>) {
-  const rows = await askByMerchant(db, matches, ({ query }, partMatches) =>
-    query(LEER, { guias: JSON.stringify(partMatches) }),
+  const rows = await askByMerchant(db, matches, ({ query }, shardMatches) =>
+    query(LEER, { guias: JSON.stringify(shardMatches) }),
   )
   const rowById = new Map(rows.map((fila) => [fila.id, fila]))
   return matches.flatMap(({ id, coincidencia }) => {

@@ -37,16 +37,14 @@ export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query,
   const { db, bitacora } = deps
   const { fecha = empresaDay(deps) } = query ?? {}
   const repartidor = query?.repartidor === undefined ? null : (await requireRepartidor(db, query.repartidor)).repartidor
-  const [repartidores, guias] = await Promise.all([
+  const [countRows, guias] = await Promise.all([
     askAll(db, ({ query: runQuery }) => runQuery(COUNT, { fecha, repartidor })),
     repartidor === null ? null : askAll(db, ({ query: runQuery }) => runQuery(LIST, { fecha, repartidor })),
   ])
-  const repartidorCounts = [...Map.groupBy(repartidores, (assignee) => assignee.repartidor)].map(
-    ([assignee, asignacionCounts]) => ({
-      repartidor: assignee,
-      guias: asignacionCounts.reduce((sum, row) => sum + row.guias, 0),
-    }),
-  )
+  const repartidorCounts = [...Map.groupBy(countRows, (row) => row.repartidor)].map(([assignee, asignacionCounts]) => ({
+    repartidor: assignee,
+    guias: asignacionCounts.reduce((sum, row) => sum + row.guias, 0),
+  }))
   const repartidoresByCode = await readRepartidorNames(
     db,
     repartidorCounts.map((row) => row.repartidor),

@@ -59,4 +59,4 @@ export const obtenerJornada: Handler<'obtenerJornada'> = async ({ query }, { db,
   return { status: 200, body }
 }
 
-const sumCounts = (counts: readonly number[]) => counts.reduce((sum, row) => sum + row, 0)
+const sumCounts = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)

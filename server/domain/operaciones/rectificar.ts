@@ -60,28 +60,28 @@ const ENTREGA_DEADLINE_MS = 24 * 3_600_000
  * @throws Problema 409 `transicion_invalida`
  */
 async function rectifyLockedGuia(
-  { query, notifyJobs: notifyWork, clock }: LockedGuiaWriter,
+  { query, notifyJobs, clock }: LockedGuiaWriter,
   tomada: LockedGuia,
   quien: { autor: string; descripcion: string },
 ): Promise<FilaGuia> {
   const ahora = clock()
   if (!isRectifiable(tomada.estado)) throw cannotUndo(tomada.estado, REMEDIES[tomada.estado] ?? '')
   if (tomada.datos_borrados_en) throw cannotUndo(tomada.estado, ': los datos de la persona ya se borraron.')
-  const { undone, estado_en, custodio } = findUndone(await query(CHANGES, guiaKeyOf(tomada)))
-  if (tomada.estado === 'entregado') requireDeadline(undone.registrado_en, ahora)
-  const dado = await darPaso({ db: { query }, notifyJobs: notifyWork }, tomada, {
+  const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(tomada)))
+  if (tomada.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
+  const dado = await darPaso({ db: { query }, notifyJobs }, tomada, {
     ...quien,
     tipo: 'guia.rectificada',
-    estado: undone.estado_anterior!,
+    estado: changeToUndo.estado_anterior!,
     ocurrido_en: ahora,
     registrado_en: ahora,
-    datos: { rectifica: undone.secuencia },
-    intentos: tomada.intentos - (undone.tipo === 'guia.intento_fallido' ? 1 : 0),
-    decision: await decisionSin(query, tomada, undone, ahora),
+    datos: { rectifica: changeToUndo.secuencia },
+    intentos: tomada.intentos - (changeToUndo.tipo === 'guia.intento_fallido' ? 1 : 0),
+    decision: await decisionSin(query, tomada, changeToUndo, ahora),
     restored: { estado_en, custodio },
   })
   if (tomada.estado === 'entregado')
-    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(tomada), secuencia: undone.secuencia, ahora })
+    await query(RECTIFY_PRUEBA, { ...guiaKeyOf(tomada), secuencia: changeToUndo.secuencia, ahora })
   return dado!.guia
 }
 
@@ -89,16 +89,19 @@ async function rectifyLockedGuia(
  * Finds the last change of state that is not undone, and the courier and time that the guide had before it.
  * @param cambios all changes of state and of courier, oldest first; the first one is the creation
  */
-function findUndone(
+function findChangeToUndo(
   cambios: readonly StateChange[],
-): { undone: StateChange } & Pick<FilaGuia, 'estado_en' | 'custodio'> {
+): { changeToUndo: StateChange } & Pick<FilaGuia, 'estado_en' | 'custodio'> {
   const undoneSequences = new Set(cambios.map(({ rectifica }) => rectifica))
   const validChanges = cambios.filter(
     ({ secuencia, rectifica }) => rectifica === null && !undoneSequences.has(secuencia),
   )
-  const [antes, undone] = validChanges.filter(({ estado, estado_anterior }) => estado !== estado_anterior).slice(-2)
-  const custodio = validChanges.findLast((change) => change !== undone && change.custodio !== null)?.custodio ?? null
-  return { undone: undone!, estado_en: antes!.ocurrido_en, custodio }
+  const [antes, changeToUndo] = validChanges
+    .filter(({ estado, estado_anterior }) => estado !== estado_anterior)
+    .slice(-2)
+  const custodio =
+    validChanges.findLast((change) => change !== changeToUndo && change.custodio !== null)?.custodio ?? null
+  return { changeToUndo: changeToUndo!, estado_en: antes!.ocurrido_en, custodio }
 }
 
 /**
@@ -135,7 +138,7 @@ const supersede = (decision: Decision): DecisionDeGuia => ({
 const areSameDecision = (decision: Decision | null, otherDecision: Decision | null) =>
   JSON.stringify(decision) === JSON.stringify(otherDecision)
 
-function requireDeadline(registrado_en: Date, ahora: Date): void {
+function requireWithinDeadline(registrado_en: Date, ahora: Date): void {
   if (ahora.getTime() - registrado_en.getTime() <= ENTREGA_DEADLINE_MS) return
   const mensaje = `La entrega se registró el ${registrado_en.toISOString()}, y solo se deshace durante 24 h. Anote lo que pasó con una nota.`
   throw new Problema('transicion_invalida', mensaje, { estado: 'entregado', transiciones: [] })

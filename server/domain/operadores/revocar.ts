@@ -1,5 +1,5 @@
 import { inTransaction, statement } from '../../data/db.ts'
-import { ADMINISTERING, anotherLlaveRemains, ultimaLlave } from '../llaves/llave.ts'
+import { ADMINISTERING, anotherLlaveRemainsSql, ultimaLlave } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
 import { presentOperador, requireOperador } from './operador.ts'
 
@@ -7,7 +7,7 @@ const REVOKE = statement<{ id: string; ahora: Date }, { id: string }>(
   'operadores.revocar',
   `with ${ADMINISTERING}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
-     and ${anotherLlaveRemains('operador_id = :id')}
+     and ${anotherLlaveRemainsSql('operador_id = :id')}
    returning id`,
 )
 

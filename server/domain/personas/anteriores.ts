@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { CAMPOS, type FilaGuia } from '../guias/campos.ts'
 import type { CorrectionChanges } from '../guias/correcciones.ts'
-import { type GuiaKey, leerCorrecciones, lockGuia, type ReadCorreccion, saveChanges } from './correcciones.ts'
+import { type DatedCorreccion, type GuiaKey, leerCorrecciones, lockGuia, saveChanges } from './correcciones.ts'
 import {
   answersSql,
   de,
@@ -98,7 +98,7 @@ const PERSONAL_COLUMNS: readonly string[] = Object.entries(CAMPOS).flatMap(([col
  * had the person's telephone when the value was set, even if the value was replaced much later. A pickup always belongs
  * to the merchant.
  */
-function splitValues(correcciones: readonly ReadCorreccion[], periods: readonly Period[]) {
+function splitValues(correcciones: readonly DatedCorreccion[], periods: readonly Period[]) {
   const isOwnValue = (column: string, setSequence: number) =>
     PERSONAL_COLUMNS.includes(column) && periods.some(({ desde, hasta }) => desde <= setSequence && setSequence < hasta)
   /** Sequence of the event that set the present value of each column; absent for values from the guide's creation. */
@@ -106,24 +106,25 @@ function splitValues(correcciones: readonly ReadCorreccion[], periods: readonly 
   return correcciones.map((correccion) => {
     const [own, remaining]: Record<string, object>[] = [{}, {}]
     for (const [column, values] of Object.entries(correccion.cambios)) {
-      const a = isOwnValue(column, setSequences.get(column) ?? 1)
-      const d = isOwnValue(column, correccion.secuencia)
+      const isOwnBefore = isOwnValue(column, setSequences.get(column) ?? 1)
+      const isOwnAfter = isOwnValue(column, correccion.secuencia)
       setSequences.set(column, correccion.secuencia)
-      if (a || d) own![column] = { ...(a && { antes: values.antes }), ...(d && { despues: values.despues }) }
-      remaining![column] = { antes: a ? null : values.antes, despues: d ? null : values.despues }
+      if (isOwnBefore || isOwnAfter)
+        own![column] = { ...(isOwnBefore && { antes: values.antes }), ...(isOwnAfter && { despues: values.despues }) }
+      remaining![column] = { antes: isOwnBefore ? null : values.antes, despues: isOwnAfter ? null : values.despues }
     }
     return { ...correccion, own: own!, remaining: remaining as CorrectionChanges }
   })
 }
 
 /** Returns the values of each correction that are the person's, for an export. */
-const ownValues = (correcciones: readonly ReadCorreccion[], periods: readonly Period[]) =>
+const ownValues = (correcciones: readonly DatedCorreccion[], periods: readonly Period[]) =>
   splitValues(correcciones, periods).flatMap(({ secuencia, registrado_en, own }) =>
     Object.keys(own).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...own }] : [],
   )
 
 /** Reads all guides that had the telephone, in batches. */
-async function* previousGuias(query: Query, person: PersonQuery) {
+async function* readPreviousGuias(query: Query, person: PersonQuery) {
   for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
     const guias: GuiaAnterior[] = await query(GUIAS, { ...person, desde })
     yield* guias
@@ -138,7 +139,7 @@ async function* previousGuias(query: Query, person: PersonQuery) {
 export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, person: PersonQuery) {
   const exportedByPart = await inEachPart(db, person, async ({ query }) => {
     const exportedGuias = []
-    for await (const guia of previousGuias(query, person)) {
+    for await (const guia of readPreviousGuias(query, person)) {
       const clave = guiaKeyOf(guia)
       const correcciones = await leerCorrecciones(query, secretos, clave)
       const periods = periodsOf(person.telefono, correcciones)
@@ -276,11 +277,11 @@ export async function eraseAllPrevious(
   const sin_metadatos: string[] = []
   const guias = await inEachPart(db, person, async (parte) => {
     let erasedCount = 0
-    for await (const guia of previousGuias(parte.query, person)) {
-      const clearedMetadata = await erasePrevious({ db: parte, secretos }, person.telefono, guia, (query) =>
+    for await (const guia of readPreviousGuias(parte.query, person)) {
+      const hasClearedMetadata = await erasePrevious({ db: parte, secretos }, person.telefono, guia, (query) =>
         bitacora.record(query, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
       )
-      if (clearedMetadata) sin_metadatos.push(guia.guia)
+      if (hasClearedMetadata) sin_metadatos.push(guia.guia)
       erasedCount++
     }
     return erasedCount

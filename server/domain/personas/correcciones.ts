@@ -9,7 +9,7 @@ import { type CorrectionChanges, decryptChanges, encryptChanges } from '../guias
 export type GuiaKey = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>
 
 /** Correction of a guide with its decrypted values. */
-export type ReadCorreccion = { secuencia: number; registrado_en: Date; cambios: CorrectionChanges }
+export type DatedCorreccion = { secuencia: number; registrado_en: Date; cambios: CorrectionChanges }
 
 const CORRECCIONES = statement<GuiaKey, Pick<FilaEvento, 'secuencia' | 'cambios' | 'registrado_en'>>(
   'personas.correcciones',
@@ -18,7 +18,7 @@ const CORRECCIONES = statement<GuiaKey, Pick<FilaEvento, 'secuencia' | 'cambios'
 )
 
 /** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
-export async function leerCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<ReadCorreccion[]> {
+export async function leerCorrecciones(query: Query, secretos: Secrets, clave: GuiaKey): Promise<DatedCorreccion[]> {
   const rows = await query(CORRECCIONES, clave)
   return rows.map(({ secuencia, cambios, registrado_en }) => ({
     secuencia,

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
 import { exportCorrecciones, exportPrevious } from './anteriores.ts'
-import { type GuiaKey, leerCorrecciones, type ReadCorreccion } from './correcciones.ts'
+import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './correcciones.ts'
 import {
   answersSql,
   de,
@@ -154,12 +154,12 @@ export async function exportGuia(deps: ExportDeps, quien: Actor, { guia }: GuiaQ
   const guias = []
   for (const exportedRow of exportedRows) {
     const correcciones = await leerCorrecciones(query, deps.secretos, guiaKeyOf(exportedRow))
-    guias.push({ ...presentExportedGuia(deps, exportedRow), correcciones: correcciones.map(toText) })
+    guias.push({ ...presentExportedGuia(deps, exportedRow), correcciones: correcciones.map(presentCorreccion) })
   }
   return { hecho_en: deps.clock().toISOString(), guias }
 }
 
-const toText = ({ secuencia, registrado_en, cambios }: ReadCorreccion) => ({
+const presentCorreccion = ({ secuencia, registrado_en, cambios }: DatedCorreccion) => ({
   secuencia,
   registrado_en: registrado_en.toISOString(),
   ...cambios,

@@ -10,10 +10,10 @@ import { guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia, StoredRecogida } from '../guias/campos.ts'
 import type { CorrectionChanges } from '../guias/correcciones.ts'
 import {
+  type DatedCorreccion,
   type GuiaKey,
   leerCorrecciones,
   lockGuia,
-  type ReadCorreccion,
   saveChanges,
   toReadable,
 } from './correcciones.ts'
@@ -69,7 +69,7 @@ const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
 interface MatchedRecogida extends Omit<RecogidaGuiaRow, 'correcciones'> {
   /** True if the telephone stands in the present pickup. */
   current: boolean
-  correcciones: readonly ReadCorreccion[]
+  correcciones: readonly DatedCorreccion[]
 }
 
 const esDe = (telefono: string, recogida: StoredRecogida | undefined) => recogida?.telefono === telefono
@@ -89,7 +89,7 @@ function ownValuesIn(
 const hasOwnValues = (telefono: string, cambios: CorrectionChanges) =>
   Object.keys(ownValuesIn(telefono, cambios)).length > 0
 
-function decryptCorrecciones(secretos: Secrets, { id, correcciones }: RecogidaGuiaRow): ReadCorreccion[] {
+function decryptCorrecciones(secretos: Secrets, { id, correcciones }: RecogidaGuiaRow): DatedCorreccion[] {
   return (correcciones ?? []).map(({ secuencia, registrado_en, cambios }) => ({
     secuencia,
     registrado_en: new Date(registrado_en),
@@ -98,7 +98,7 @@ function decryptCorrecciones(secretos: Secrets, { id, correcciones }: RecogidaGu
 }
 
 /** Reads all guides in whose pickup the telephone stands or stood, by scanning all guides. */
-async function* guiasWithRecogida(
+async function* readGuiasWithRecogida(
   query: Query,
   secretos: Secrets,
   person: PersonQuery,
@@ -120,7 +120,7 @@ async function* guiasWithRecogida(
 export async function exportRecogidas({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, person: PersonQuery) {
   const exportedByPart = await inEachPart(db, person, async ({ query }) => {
     const guias = []
-    for await (const matched of guiasWithRecogida(query, secretos, person)) {
+    for await (const matched of readGuiasWithRecogida(query, secretos, person)) {
       const { guia, comercio, nombre, modo, current, recogida, correcciones } = matched
       guias.push({
         guia,
@@ -198,7 +198,7 @@ export async function eraseRecogidas(
   let recogidas = 0
   await inEachPart(db, person, async (parte) => {
     const toErase: MatchedRecogida[] = []
-    for await (const matched of guiasWithRecogida(parte.query, secretos, person)) {
+    for await (const matched of readGuiasWithRecogida(parte.query, secretos, person)) {
       if (matched.current && !matched.terminada) ongoing.push(matched.guia)
       else toErase.push(matched)
     }

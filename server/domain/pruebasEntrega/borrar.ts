@@ -13,7 +13,7 @@ const DIA = 86_400_000
  * run.
  * @param since column of the instant from which the retention counts
  */
-const oldest = (table: string, since: string) =>
+const oldestSql = (table: string, since: string) =>
   `select p.comercio_id, p.modo, p.guia_id, p.secuencia from ${table} p
        join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id
      where p.${since} < :antes_de order by p.${since} limit ${LOTE} for update of g skip locked`
@@ -22,7 +22,7 @@ const oldest = (table: string, since: string) =>
  * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
  * sweeper (`sweepArchivos`) deletes the bytes of the files later.
  */
-const DELETE_BELONGINGS = (archivos: string) => `
+const deleteBelongingsSql = (archivos: string) => `
    e as (
      update evento e set lat = null, lng = null from p where e.comercio_id = p.comercio_id and e.modo = p.modo
        and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.lat is not null
@@ -42,7 +42,7 @@ const DELETE_BELONGINGS = (archivos: string) => `
 const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: number }>(
   'pruebas.borrarEntregas',
   `with v as (
-     ${oldest('prueba_entrega', 'entregado_en')}
+     ${oldestSql('prueba_entrega', 'entregado_en')}
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
        and p.secuencia = v.secuencia
@@ -50,7 +50,7 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
      select comercio_id, modo, guia_id, :ahora, 'retencion' from p where ${VALE}
-   ), ${DELETE_BELONGINGS('p.fotos || p.firma || p.pdf')}`,
+   ), ${deleteBelongingsSql('p.fotos || p.firma || p.pdf')}`,
   { alcance: 'parte' },
 )
 /**
@@ -60,12 +60,12 @@ const DELETE_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { count: numb
 const DELETE_INTENTOS = statement<{ antes_de: Date }, { count: number }>(
   'pruebas.borrarIntentos',
   `with v as (
-     ${oldest('prueba_intento', 'registrado_en')}
+     ${oldestSql('prueba_intento', 'registrado_en')}
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
-   ), ${DELETE_BELONGINGS('p.fotos')}`,
+   ), ${deleteBelongingsSql('p.fotos')}`,
   { alcance: 'parte' },
 )
 
@@ -82,8 +82,8 @@ export async function deletePruebas({ db, clock, log, settings }: DeletionDeps):
     (await query(DELETE_ENTREGAS, { antes_de, ahora }))[0]!.count,
     (await query(DELETE_INTENTOS, { antes_de }))[0]!.count,
   ])
-  const count = deleted.flat()
-  const pruebas = count.reduce((left, right) => left + right, 0)
+  const counts = deleted.flat()
+  const pruebas = counts.reduce((left, right) => left + right, 0)
   if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
-  return count.includes(LOTE)
+  return counts.includes(LOTE)
 }

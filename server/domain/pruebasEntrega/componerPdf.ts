@@ -14,8 +14,8 @@ import {
   nota,
 } from './dibujarEvidencias.ts'
 import { distributeRows, heightOfHistory, historial, measureHistoryRows } from './dibujarHistorial.ts'
-import { locationMap, MAX_HEIGHT_WITH_FOTOS } from './dibujarMapa.ts'
-import { CONTENT_BOTTOM, CONTENT_WIDTH, type PdfPage, SHEET, SMALL_STYLE, X } from './hojaDelPdf.ts'
+import { drawMap, MAX_HEIGHT_WITH_FOTOS } from './dibujarMapa.ts'
+import { CONTENT_BOTTOM, CONTENT_WIDTH, PDF_SHEET, type PdfPage, SMALL_STYLE, X } from './hojaDelPdf.ts'
 
 /** Vertical position, in points, at which the content of the second page begins. */
 const SECOND_PAGE_TOP = 34
@@ -30,7 +30,7 @@ export async function composePdf(datos: PruebaData): Promise<Buffer> {
     autor: datos.brand.nombre,
     subject: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
     creado_en: datos.registrado_en,
-    size: [SHEET.ancho, SHEET.alto],
+    size: [PDF_SHEET.ancho, PDF_SHEET.alto],
     tagged: true,
   })
   doc.addPage()
@@ -62,14 +62,14 @@ function composePages(pagina: PdfPage): void {
   y = historial(pagina, firstRows, y)
   let hasMap = false
   if (!enUna) {
-    hasMap = locationMap(pagina, y, CONTENT_BOTTOM - y) > y
+    hasMap = drawMap(pagina, y, CONTENT_BOTTOM - y) > y
     drawFooter(pagina, 1, 2)
     doc.addPage()
-    pagina.canvas.artifact(() => doc.rect(0, 0, SHEET.ancho, 6).fill(pagina.datos.brand.color))
+    pagina.canvas.artifact(() => doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(pagina.datos.brand.color))
     y = historial(pagina, otherRows, SECOND_PAGE_TOP, firstRows.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
   const libre = CONTENT_BOTTOM - y - evidenceHeight
-  if (!hasMap) y = locationMap(pagina, y, pictures.length > 0 ? Math.min(libre, MAX_HEIGHT_WITH_FOTOS) : libre)
+  if (!hasMap) y = drawMap(pagina, y, pictures.length > 0 ? Math.min(libre, MAX_HEIGHT_WITH_FOTOS) : libre)
   y = drawFotos(pagina, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - altoDeNota(pagina) - 24)
   huellas(pagina, archivos, y)
   nota(pagina)
@@ -77,7 +77,7 @@ function composePages(pagina: PdfPage): void {
 }
 
 function drawFooter({ canvas, datos }: PdfPage, numero: number, total: number): void {
-  const y = SHEET.alto - SHEET.footer
+  const y = PDF_SHEET.alto - PDF_SHEET.footer
   const style = { ...SMALL_STYLE, cuerpo: 7 }
   canvas.artifact(() => {
     const aviso = canvas.takeTranscribed() ? ' · * Transcrito de otro alfabeto' : ''

@@ -20,7 +20,7 @@ import { type FilaPrueba, type PruebaKey, type PruebaWithRepartidor, relationInW
 export type DocumentRow = FilaGuia & { comercio_name: string; prueba: PruebaWithRepartidor }
 
 /** Maximum events that are read of a guide, newest first: far more than two pages hold. */
-const EVENTOS = 2_000
+const MAX_EVENTOS = 2_000
 
 /** Reads the events up to the delivery. Excludes later scans, and notes between couriers and merchant. */
 const HISTORY = statement<PruebaKey & Pick<FilaPrueba, 'secuencia'>, ToldEvento>(
@@ -28,7 +28,7 @@ const HISTORY = statement<PruebaKey & Pick<FilaPrueba, 'secuencia'>, ToldEvento>
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia
      and tipo not in ('guia.nota', 'guia.escaneo_tardio')
-   order by secuencia desc limit ${EVENTOS}`,
+   order by secuencia desc limit ${MAX_EVENTOS}`,
 )
 
 type ToldEvento = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>

@@ -9,8 +9,8 @@ import {
   CONTENT_WIDTH,
   coordenadas,
   LABEL_STYLE,
+  PDF_SHEET,
   type PdfPage,
-  SHEET,
   SIN_DATO,
   SMALL_STYLE,
   TEXT_STYLE,
@@ -23,10 +23,10 @@ const COLUMN_WIDTH = (CONTENT_WIDTH - CANAL) / 2
 
 /** Draws the header with the courier company's brand. Returns the vertical position of the next part. */
 export function drawHeader({ canvas, datos }: PdfPage): number {
-  canvas.artifact(() => canvas.doc.rect(0, 0, SHEET.ancho, 6).fill(datos.brand.color))
+  canvas.artifact(() => canvas.doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(datos.brand.color))
   let y = 34
-  const right = { ...LABEL_STYLE, cuerpo: 8.6, color: datos.brand.color, letterSpacing: 1.1 }
-  canvas.paragraph('PRUEBA DE ENTREGA', X + CONTENT_WIDTH - 170, y + 2.5, right, {
+  const headingStyle = { ...LABEL_STYLE, cuerpo: 8.6, color: datos.brand.color, letterSpacing: 1.1 }
+  canvas.paragraph('PRUEBA DE ENTREGA', X + CONTENT_WIDTH - 170, y + 2.5, headingStyle, {
     ancho: 170,
     align: 'derecha',
     role: 'H1',
@@ -135,12 +135,12 @@ export function drawParties({ canvas, datos }: PdfPage, y: number): number {
     [recogidaLines[0]!, 3],
     [recogidaLines[1]!, 1],
   ])
-  const destino = drawColumn(X + COLUMN_WIDTH + CANAL, 'DESTINATARIO', destinatario.nombre, [
+  const destinatarioBottom = drawColumn(X + COLUMN_WIDTH + CANAL, 'DESTINATARIO', destinatario.nombre, [
     [destinatario.telefono === null ? '' : `Teléfono ${maskNumber(destinatario.telefono)}`, 1],
     [destinatario.direccion ?? '', 6],
     [lugar, 3],
   ])
-  return Math.max(remitenteBottom, destino) + 16
+  return Math.max(remitenteBottom, destinatarioBottom) + 16
 }
 
 /**
@@ -204,10 +204,10 @@ function drawFirmaBox({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, caja
   const label = { ...SMALL_STYLE, cuerpo: 7 }
   const inner = { ancho: caja.ancho - 16, alto: caja.alto - 26 }
   if (firma) {
-    const logoSize = fitInside(firma, inner)
-    const x = caja.x + (caja.ancho - logoSize.ancho) / 2
-    const y = caja.y + 6 + (inner.alto - logoSize.alto) / 2
-    canvas.image('Firma de quien recibió', firma.bytes, x, y, logoSize)
+    const firmaSize = fitInside(firma, inner)
+    const x = caja.x + (caja.ancho - firmaSize.ancho) / 2
+    const y = caja.y + 6 + (inner.alto - firmaSize.alto) / 2
+    canvas.image('Firma de quien recibió', firma.bytes, x, y, firmaSize)
   } else {
     const reason = datos.sin_firma === null ? '' : `: ${datos.sin_firma.toLowerCase()}`
     const nota = datos.firma ? 'No se pudo mostrar la firma' : `Sin firma${reason}`

@@ -10,7 +10,7 @@ const TITULAR = 22
 const MAX_ENLARGEMENT = 10
 /** Maximum height of the grid of photos, in points. */
 const MAX_GRID_HEIGHT = 560
-const WITHOUT_IMAGE = { ancho: 4, alto: 3 }
+const PLACEHOLDER_SIZE = { ancho: 4, alto: 3 }
 const DIGEST_STYLE = { ...SMALL_STYLE, cuerpo: 7.2, color: TONES.ink }
 
 /**
@@ -27,7 +27,7 @@ function findBestGrid(fotos: Archivo[], alto: number) {
         alto: (alto - (GAP + CAPTION_HEIGHT) * rowCount) / rowCount,
       }
       const seen = fotos.reduce((sum, { image }) => {
-        const size = fitInside(image ?? WITHOUT_IMAGE, caja, MAX_ENLARGEMENT)
+        const size = fitInside(image ?? PLACEHOLDER_SIZE, caja, MAX_ENLARGEMENT)
         return sum + size.ancho * size.alto
       }, 0)
       return { columns, caja, seen }
@@ -48,7 +48,9 @@ export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y
   for (let firstIndex = 0; firstIndex < fotos.length; firstIndex += columns) {
     const deFila = fotos.slice(firstIndex, firstIndex + columns)
     // A row is as high as its highest photo, which leaves less grey area and more room below.
-    const alta = Math.max(...deFila.map(({ image }) => fitInside(image ?? WITHOUT_IMAGE, caja, MAX_ENLARGEMENT).alto))
+    const alta = Math.max(
+      ...deFila.map(({ image }) => fitInside(image ?? PLACEHOLDER_SIZE, caja, MAX_ENLARGEMENT).alto),
+    )
     for (const [i, foto] of deFila.entries()) {
       const cell = { x: X + i * (caja.ancho + GAP), y: bottom, ancho: caja.ancho, alto: alta }
       drawFoto({ canvas, datos, clock }, foto, esFirma ? 'Firma' : `Foto ${firstIndex + i + 1}`, cell, columns > 3)
@@ -77,9 +79,9 @@ function drawFoto(
     canvas.image(descripcion, image.bytes, left, topEdge, size)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
-    const margin = ancho - 16
-    const half = y + (alto - canvas.alto(nota, SMALL_STYLE, margin, 3)) / 2
-    canvas.paragraph(nota, x + 8, half, SMALL_STYLE, { ancho: margin, max: 3, align: 'centro' })
+    const noteWidth = ancho - 16
+    const noteTop = y + (alto - canvas.alto(nota, SMALL_STYLE, noteWidth, 3)) / 2
+    canvas.paragraph(nota, x + 8, noteTop, SMALL_STYLE, { ancho: noteWidth, max: 3, align: 'centro' })
   }
   const when = tomada ? ` · ${isNarrow ? clock.hora(tomada) : clock.formatShort(tomada)}` : ''
   canvas.paragraph(`${nombre}${when}`, x, y + alto + 2, SMALL_STYLE, { ancho, role: 'Caption' })
@@ -156,7 +158,7 @@ export function growthOf([single, ...others]: Archivo[]): number {
   if (!single) return 0
   if (others.length > 0) return CONTENT_BOTTOM
   const { alto } = fitInside(
-    single.image ?? WITHOUT_IMAGE,
+    single.image ?? PLACEHOLDER_SIZE,
     { ancho: CONTENT_WIDTH, alto: MAX_GRID_HEIGHT },
     MAX_ENLARGEMENT,
   )

@@ -11,7 +11,7 @@ export const MAX_HEIGHT_WITH_FOTOS = 140
  * Draws where the parcel was handed over, if the document has a map and room for it. Returns the vertical position of
  * the next part.
  */
-export function locationMap({ canvas, datos }: PdfPage, y: number, libre: number): number {
+export function drawMap({ canvas, datos }: PdfPage, y: number, libre: number): number {
   const { locationMap, posicion, brand } = datos
   if (!locationMap || !posicion || libre < ALTO.min + ALTO.surround) return y
   const alto = Math.min(libre - ALTO.surround, ALTO.max)

@@ -61,7 +61,7 @@ function defectsOf(politica: PoliticaDeEvidencia, entrega: PresentedEntrega): De
   const { recibido_por, fotos, firma, sin_firma } = entrega
   const { documento } = recibido_por
   const defects: Defect[] = []
-  const missing = (evidence: EvidenciaQueFalta, campo: string, codigo: Falla['codigo'], mensaje: string) =>
+  const addMissing = (evidence: EvidenciaQueFalta, campo: string, codigo: Falla['codigo'], mensaje: string) =>
     defects.push({ missing: evidence, falla: { campo, codigo, mensaje } })
   const refuse = (campo: string, que: string) =>
     defects.push({
@@ -69,18 +69,18 @@ function defectsOf(politica: PoliticaDeEvidencia, entrega: PresentedEntrega): De
     })
   if (fotos.length < fotos_minimas) {
     const mensaje = `el comercio pide ${fotos_minimas} fotos por lo menos y trae ${fotos.length}; suba las demás con …/archivos`
-    missing('fotos', '/fotos', 'largo_invalido', mensaje)
+    addMissing('fotos', '/fotos', 'largo_invalido', mensaje)
   }
   if (firmaRule === 'obligatoria' && firma === undefined && sin_firma === undefined) {
     const mensaje =
       'falta, y el comercio la pide; súbala con …/archivos, o diga en sin_firma por qué no la hay: no_puede_firmar, se_nego o sin_contacto'
-    missing('firma', '/firma', 'requerido', mensaje)
+    addMissing('firma', '/firma', 'requerido', mensaje)
   }
   if (firmaRule === 'no' && firma !== undefined) refuse('/firma', 'la firma')
   if (firmaRule === 'no' && sin_firma !== undefined) refuse('/sin_firma', 'la firma')
   if (documentRule === 'obligatoria' && documento === undefined) {
     const mensaje = 'falta, y el comercio lo pide; escriba el número del documento que mostró quien recibió'
-    missing('documento', '/recibido_por/documento', 'requerido', mensaje)
+    addMissing('documento', '/recibido_por/documento', 'requerido', mensaje)
   }
   if (documentRule === 'no' && documento !== undefined) refuse('/recibido_por/documento', 'el número del documento')
   return defects

@@ -142,8 +142,8 @@ export async function makePdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): P
 export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Promise<boolean> {
   const { db, clock, secretos, settings, threads } = deps
   const { comercio_id, modo, guia_id, secuencia } = prueba
-  const llave = { comercio_id, modo, guia_id }
-  const [fila] = await db.query(GUIA, llave)
+  const guiaKey = { comercio_id, modo, guia_id }
+  const [fila] = await db.query(GUIA, guiaKey)
   const guia: DocumentRow = { ...fila!, prueba }
   const fotos: ReadArchivo[] = []
   // Photos are read one after the other, because ten of 40 megapixels at once would not fit into a small container.
@@ -157,7 +157,7 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
     'prueba',
     await collectData(db, guia, fotos, firma, locationMap, settings),
   )
-  const pdf = await saveArchivo(deps, guia, { ...WITHOUT_IMAGE, contenido })
+  const pdf = await saveArchivo(deps, guia, { ...PDF_ARCHIVO, contenido })
   const ahora = clock()
   const sal = newSalt()
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
@@ -165,7 +165,7 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
   const { jws, publicKey } = await signManifest(secretos, manifiesto)
   await db.query(STORE_KEY, { kid: publicKey.kid, jwk: publicKey, ahora })
   const finishedRows = await db.query(FINISH, {
-    ...llave,
+    ...guiaKey,
     secuencia,
     pdf: pdf.archivo,
     manifiesto: jws,
@@ -182,7 +182,7 @@ async function drawLocationMap({ lat, lng }: FilaPrueba, { maps, settings: { til
   return image && { image, attribution: tiles.attribution }
 }
 
-const WITHOUT_IMAGE = {
+const PDF_ARCHIVO = {
   tipo: 'pdf',
   mime: 'application/pdf',
   ancho: null,
@@ -209,13 +209,13 @@ const DE_FIRMA = { side: 900, quality: 92 }
  * the document is made without the picture.
  */
 async function leer(
-  { store: storage, log }: DepsDePdf,
+  { store, log }: DepsDePdf,
   prueba: FilaPrueba,
   fila: ReadArchivo['fila'],
   { side, quality }: { side: number; quality: number },
 ): Promise<ReadArchivo> {
   try {
-    const contenido = await buffer(await storage.leer(fila.archivo))
+    const contenido = await buffer(await store.leer(fila.archivo))
     if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
       throw unavailable('The bytes of the file do not match the stored digest.')
     return { fila, image: await prepareImage(contenido, side, quality) }

@@ -4,13 +4,13 @@ import type { Clock } from '../../platform/time/clock.ts'
 import type { PruebaData } from './contenidoDelPdf.ts'
 
 /** Page size in points (US Letter), with the side margin and the height of the footer. */
-export const SHEET = { ancho: 612, alto: 792, margin: 46, footer: 40 } as const
+export const PDF_SHEET = { ancho: 612, alto: 792, margin: 46, footer: 40 } as const
 /** Left edge of the content, in points. */
-export const X = SHEET.margin
+export const X = PDF_SHEET.margin
 /** Width of the content, in points. */
-export const CONTENT_WIDTH = SHEET.ancho - 2 * SHEET.margin
+export const CONTENT_WIDTH = PDF_SHEET.ancho - 2 * PDF_SHEET.margin
 /** Lowest vertical position that the content may reach, in points; the footer is below it. */
-export const CONTENT_BOTTOM = SHEET.alto - SHEET.footer - 14
+export const CONTENT_BOTTOM = PDF_SHEET.alto - PDF_SHEET.footer - 14
 
 /** Style of small labels. */
 export const LABEL_STYLE: TextStyle = { cuerpo: 6.8, peso: 'strong', color: TONES.gris, letterSpacing: 0.6 }

@@ -21,7 +21,7 @@ import { deliver, findPrueba, leerArchivos, leerPruebas, recordIntento } from '.
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
 export async function registerWithPrueba(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'secretos' | 'notifyJobs'>,
-  { api, ...quien }: Reporter & Pick<Remitente, 'api'>,
+  { api, ...quien }: Reporter & Pick<ReportSource, 'api'>,
   codigo: string,
   body: EntregaParaRegistrar & Pick<Report, 'idempotencia'>,
 ): Promise<DeclaredResponse<'registrarEntrega'>> {
@@ -77,7 +77,7 @@ const requestedArchivosOf = ({ fotos, firma }: EntregaParaRegistrar): RequestedA
  * proof of a failed attempt.
  */
 export const takeStepWithFotos =
-  (deps: Pick<Deps, 'db' | 'notifyJobs'>, de: Remitente, fotos: readonly string[] = []) =>
+  (deps: Pick<Deps, 'db' | 'notifyJobs'>, de: ReportSource, fotos: readonly string[] = []) =>
   async (guia: FilaGuia, paso: StepWithConsequences) => {
     if (fotos.length === 0) return paso.followUps ? darPasoCon(deps, guia, paso) : darPaso(deps, guia, paso)
     return (await areUnused(deps.db, guia, requestedFotos(fotos), de))
@@ -96,7 +96,7 @@ const requestedFotos = (fotos: readonly string[]): RequestedArchivo[] =>
   fotos.map((archivo, i) => ({ archivo, tipo: 'foto', campo: `/fotos/${i}` }))
 
 /** Code of the person who reports, and the API through which that person uploads files. */
-interface Remitente {
+interface ReportSource {
   autor: string
   api: '/operaciones/v1' | '/repartidor/v1'
 }
@@ -110,12 +110,12 @@ async function areUnused(
   db: Db,
   guia: FilaGuia,
   requested: readonly RequestedArchivo[],
-  { autor, api }: Remitente,
+  { autor, api }: ReportSource,
 ): Promise<boolean> {
   const names = requested.map(({ archivo }) => archivo)
-  const ownArchivos = await leerArchivos(db, guia, names)
+  const guiaArchivos = await leerArchivos(db, guia, names)
   const fallas = requested.flatMap(({ archivo, tipo, campo }): Falla[] => {
-    const dado = ownArchivos.get(archivo)
+    const dado = guiaArchivos.get(archivo)
     // A photo by one courier proves nothing about another courier's delivery, so couriers use only their own files.
     // Operators use any file.
     const fila = api === '/operaciones/v1' || dado?.autor === autor ? dado : undefined

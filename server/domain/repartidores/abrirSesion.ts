@@ -9,7 +9,7 @@ import {
   type FilaSesion,
   isCodeInUse,
   presentRepartidorSesion,
-  repartidorDigests,
+  repartidorCodeDigests,
   SESION_DURATION_MS,
 } from './repartidor.ts'
 
@@ -68,7 +68,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
       cabeceras,
     })
   }
-  const huellas = repartidorDigests(secretos, body.codigo)
+  const huellas = repartidorCodeDigests(secretos, body.codigo)
   const token = newToken()
   const ahora = clock()
   const vence_en = new Date(ahora.getTime() + SESION_DURATION_MS)

@@ -3,7 +3,7 @@ import type { Custodia, Estado, EstadoSiguiente } from '../../generado/contrato/
 import { Problema } from '../../platform/errors.ts'
 import { findAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { custodiaOf, isUpTo } from '../estados/custodia.ts'
+import { canReport, custodiaOf } from '../estados/custodia.ts'
 import { reasonsOf, reportableStates, requiresUbicacion } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
@@ -22,7 +22,7 @@ export const custodiaFor = (
 
 /** Returns the states that a courier may report next, depending on who has the parcel. */
 const nextStatesFor = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): Estado[] =>
-  reportableStates(guia.estado).filter((estado) => isUpTo(custodia, guia, estado))
+  reportableStates(guia.estado).filter((estado) => canReport(custodia, guia, estado))
 
 /** Returns the states that a courier may report next, each with the reasons, proof and position that it requires. */
 export const stepsFor = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): EstadoSiguiente[] =>
@@ -68,7 +68,7 @@ export const authorizeRepartidor =
       const asignacion = await findAsignacion(db, guia)
       if (!isWithinReach(settings, guia, repartidor, asignacion?.repartidor)) throw withoutAsignacion()
     }
-    if (estado === undefined ? custodia === 'propia' : isUpTo(custodia, guia, estado)) return
+    if (estado === undefined ? custodia === 'propia' : canReport(custodia, guia, estado)) return
     const transiciones = nextStatesFor(guia, custodia)
     const transitionsText = transiciones.join(' o ')
     const mensaje =

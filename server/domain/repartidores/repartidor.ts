@@ -39,7 +39,7 @@ export function newRepartidorCode(secretos: Secrets) {
 }
 
 /** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
-export const repartidorDigests = (secretos: Secrets, typedCode: string) =>
+export const repartidorCodeDigests = (secretos: Secrets, typedCode: string) =>
   secretos.todas('repartidores').map((subkey) => huella(subkey, normalizeBase32(typedCode)))
 
 const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
@@ -49,7 +49,7 @@ const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }
 
 /** Reports whether a courier with that code exists. */
 export async function isCodeInUse({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const [fila] = await db.query(EN_USO, { huellas: repartidorDigests(secretos, codigo) })
+  const [fila] = await db.query(EN_USO, { huellas: repartidorCodeDigests(secretos, codigo) })
   return fila!.en_uso
 }
 
@@ -103,7 +103,7 @@ const MARK = statement<{ huellas: readonly Uint8Array[] }>(
 
 /** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
 export const markDemoCode = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
-  db.query(MARK, { huellas: repartidorDigests(secretos, codigo) })
+  db.query(MARK, { huellas: repartidorCodeDigests(secretos, codigo) })
 
 /** Creates a courier. The result is the only place that ever contains the code itself. */
 export async function saveRepartidor(

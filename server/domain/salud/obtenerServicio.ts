@@ -11,15 +11,15 @@ const SIN_COLAS =
 export const obtenerServicio: Handler<'obtenerServicio'> = async (_request, { db, clock, health, settings }) => {
   // Uses the database role of the workers, because other roles may not read the queue's tables.
   const deps = { db: db.como('guias_trabajos'), clock, backup: settings.backup }
-  const ownMeasures = measuresOf(deps)
+  const measures = measuresOf(deps)
   const [{ ok: listo }, enCola, values] = await Promise.all([
     health(),
     readQueues(deps),
-    Promise.all(ownMeasures.map(({ leer }) => leer(deps))),
+    Promise.all(measures.map(({ leer }) => leer(deps))),
   ]).catch((error: { code?: string }) => {
     throw error.code === SIN_TABLA ? unavailable(SIN_COLAS, error) : error
   })
-  const medidas = ownMeasures.map(({ nombre, titulo, unidad, limite, pagina }, i) => {
+  const medidas = measures.map(({ nombre, titulo, unidad, limite, pagina }, i) => {
     const valor = Math.round(values[i]!)
     const bien = limite === undefined || valor <= limite
     return {

@@ -35,8 +35,8 @@ export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body
   return { status: 200, body: present(deps.settings, guia) }
 }
 
-async function confirmProposal({ db, notifyJobs: notifyWork, clock }: Deps, guia: FilaGuia, proposal: PlaceProposal) {
-  const paso = await darPaso({ db, notifyJobs: notifyWork }, guia, placeStep(guia, proposal, clock()))
+async function confirmProposal({ db, notifyJobs, clock }: Deps, guia: FilaGuia, proposal: PlaceProposal) {
+  const paso = await darPaso({ db, notifyJobs }, guia, placeStep(guia, proposal, clock()))
   return paso?.guia
 }
 

@@ -120,7 +120,7 @@ const decisionNotAdmitted = ({ estado }: FilaGuia, mensaje: string) =>
 const notAwaited = (tomada: FilaGuia) =>
   decisionNotAdmitted(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
 
-/** Ends a guide's open decision, and its link, at `:ahora`. `:vence` is the same instant in the contract's format. */
+/** Ends a guide's open decision, and its link, at `:ahora`. `:expiry` is the same instant in the contract's format. */
 const SHORTEN = statement<ReturnType<typeof guiaKeyOf> & { ahora: Date; expiry: string }, FilaGuia>(
   'simulador.acortarDecision',
   `with m as (

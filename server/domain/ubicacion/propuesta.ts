@@ -17,7 +17,7 @@ export interface PlaceProposal {
 }
 
 /** Location that a recipient proposes for the delivery. */
-export interface ProposedPlace {
+export interface RecipientPlace {
   lat?: number
   lng?: number
   precision_m?: number
@@ -62,7 +62,7 @@ export function proposeDescription(lugar: Omit<PlaceProposal, 'origen'>, texto: 
 }
 
 /** Converts the recipient's answer to a proposed location, or returns its fault. */
-export function proposeUbicacion(lugar: ProposedPlace): PlaceProposal | PlaceFault {
+export function proposeUbicacion(lugar: RecipientPlace): PlaceProposal | PlaceFault {
   const falla = (motivo: PlaceFault['motivo'], mensaje: string): PlaceFault => ({ motivo, mensaje })
   const referencia = normalizeReference(lugar.referencia)
   if (isTooLong(referencia)) return REFERENCE_TOO_LONG

@@ -97,12 +97,12 @@ export async function requestAgain(
     const deTodos = await askAll(db.como('guias_operacion'), ({ query }) =>
       query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )
-    const part = db.de(comercio_id)
-    const [cuenta] = await part.query(COUNT_REQUESTS, { ...guiaKeyOf(storedGuia), telefono })
+    const shardDb = db.de(comercio_id)
+    const [cuenta] = await shardDb.query(COUNT_REQUESTS, { ...guiaKeyOf(storedGuia), telefono })
     const per_telefono = deTodos.reduce((sum, { count }) => sum + count, 0)
     const excessProblem = checkLimits({ ...cuenta!, per_telefono })
     if (excessProblem) throw excessProblem
-    return inTransaction(part, async (query) => {
+    return inTransaction(shardDb, async (query) => {
       const [requestedRow] = await query(REQUEST, {
         ...guiaKeyOf(storedGuia),
         secuencia,

@@ -22,7 +22,7 @@ const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id
 )
 
 /** Returns the short links that are due to be followed, as jobs. */
-export const pendingLinks = async (
+export const readPendingLinks = async (
   { db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
@@ -37,7 +37,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 )
 
 /** Brings forward links that were scheduled before the clock was set back. */
-export const bringForwardLinks = ({ db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>) =>
+export const bringLinksForward = ({ db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
 const LEER = statement<{ ids: readonly string[] }, LinkToFollow>(
@@ -81,7 +81,7 @@ async function followLink(deps: DepsDeEnlaces, fila: LinkToFollow): Promise<void
   if (resolved.tipo === 'coordenadas' && isAwaitingPlace(fila)) {
     const ahora = clock()
     const proposal = { ...ubicacionPlaceOf(fila), ...resolved.coordenadas, origen: fila.ubicacion_origen! }
-    const paso = await darPaso(deps, fila, withToReview(fila, placeStep(fila, proposal, ahora)))
+    const paso = await darPaso(deps, fila, keepReviewAdvertencia(fila, placeStep(fila, proposal, ahora)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!paso) return postpone(ahora)
   }
@@ -109,7 +109,7 @@ const isAwaitingPlace = ({
  * Keeps the warning that an address was corrected after the place was confirmed. The coordinates of a link say where
  * that place is, and nobody has looked whether it is still the right one.
  */
-function withToReview<P extends ReturnType<typeof placeStep>>({ advertencias }: FilaGuia, paso: P): P {
+function keepReviewAdvertencia<P extends ReturnType<typeof placeStep>>({ advertencias }: FilaGuia, paso: P): P {
   const toReview = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
   return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...toReview, ...paso.ubicacion.advertencias] } }
 }

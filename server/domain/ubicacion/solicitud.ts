@@ -10,15 +10,15 @@ import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
 import {
   type PlaceFault,
   type PlaceProposal,
-  type ProposedPlace,
   proposeDescription,
   proposeUbicacion,
+  type RecipientPlace,
 } from './propuesta.ts'
 import { requestAgain } from './reenvio.ts'
 import { type ShownParcel, shownParcel } from './shownParcel.ts'
 import { admitsUbicacion, isSamePlace, linkToFollow, placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
-export type { ProposedPlace } from './propuesta.ts'
+export type { RecipientPlace as ProposedPlace } from './propuesta.ts'
 
 /** Data of a location request that is shown to any client with the recipient's link. */
 export interface UbicacionRequestData extends ShownParcel {
@@ -66,7 +66,7 @@ export interface UbicacionRequests {
    * Confirms a location. Returns `ok` again for a repeated location, because the first answer may get lost on a bad
    * network.
    */
-  confirm(token: string, lugar: ProposedPlace): Promise<ConfirmationResult>
+  confirm(token: string, lugar: RecipientPlace): Promise<ConfirmationResult>
   /**
    * Changes the description of a confirmed location; its point or link stays. Returns `ok` again for the same
    * description.
@@ -223,7 +223,7 @@ async function judgeChange(
 async function judgePlace(
   { db, clock }: UbicacionRequestDeps,
   fila: UbicacionRequestRow,
-  lugar: ProposedPlace,
+  lugar: RecipientPlace,
   proposal: PlaceProposal,
 ): Promise<ConfirmationResult | undefined> {
   const estado = requestStateOf(fila, clock())

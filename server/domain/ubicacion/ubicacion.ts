@@ -13,7 +13,12 @@ import { type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
 import type { PlaceProposal } from './propuesta.ts'
 import { requestAgain } from './reenvio.ts'
 
-export { type PlaceFault, type PlaceProposal, type ProposedPlace, proposeUbicacion } from './propuesta.ts'
+export {
+  type PlaceFault,
+  type PlaceProposal,
+  proposeUbicacion,
+  type RecipientPlace as ProposedPlace,
+} from './propuesta.ts'
 export { RESENDS_PER_GUIA } from './reenvio.ts'
 export { type ShownParcel, shownParcel } from './shownParcel.ts'
 
@@ -142,18 +147,18 @@ interface Confirmer {
  * @throws Problema 404; 409 `ubicacion_cerrada` or `carrera_perdida`; 422 if `estricto` and the location is implausible
  */
 export function confirmPlace(
-  { db, clock, newId, notifyJobs: notifyWork }: Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs'>,
+  { db, clock, newId, notifyJobs }: Pick<Deps, 'db' | 'clock' | 'newId' | 'notifyJobs'>,
   { ambito, autor, origen, estricto = false, descripcion }: Confirmer,
   codigo: string,
   lugar: UbicacionParaConfirmar,
 ): Promise<FilaGuia & { comercio: string }> {
   // Coordinates take precedence over a link.
   const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readLinkedPlace(lugar.maps_url)
-  const readCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const linkCoordinates = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   const proposal = {
     enlace: enlace ? lugar.maps_url! : null,
-    lat: lugar.lat ?? readCoordinates?.lat ?? null,
-    lng: lugar.lng ?? readCoordinates?.lng ?? null,
+    lat: lugar.lat ?? linkCoordinates?.lat ?? null,
+    lng: lugar.lng ?? linkCoordinates?.lng ?? null,
     referencia: lugar.referencia ?? null,
     precision_m: null,
     origen,
@@ -162,11 +167,11 @@ export function confirmPlace(
     const storedGuia = await findGuia(db, ambito, codigo)
     if (isSamePlace(storedGuia, proposal)) return storedGuia
     requireOpen(storedGuia)
-    const placeStepOf = placeStep(storedGuia, proposal, clock())
-    const fallas = explainImplausible({ ...storedGuia, ...placeStepOf.ubicacion }, proposal.enlace !== null)
+    const step = placeStep(storedGuia, proposal, clock())
+    const fallas = explainImplausible({ ...storedGuia, ...step.ubicacion }, proposal.enlace !== null)
     if (estricto && fallas.length > 0) throw problemOfFaults('validacion', fallas)
-    const paso = await darPaso({ db, notifyJobs: notifyWork }, storedGuia, {
-      ...placeStepOf,
+    const paso = await darPaso({ db, notifyJobs }, storedGuia, {
+      ...step,
       autor,
       ...(descripcion === undefined ? {} : { descripcion }),
       shortLink: linkToFollow(proposal.enlace, newId),

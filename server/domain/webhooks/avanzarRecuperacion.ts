@@ -7,8 +7,8 @@ import { askThoseThere } from '../../data/spread.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 import type { Deps } from '../deps.ts'
 import {
-  eventosToRecover,
-  isToSend,
+  eventosToRecoverSql,
+  isToSendSql,
   type RecoveryParameters,
   type RecoveryPosition,
   type RecoveryRow,
@@ -54,13 +54,13 @@ const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenReco
  */
 const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, BatchProgress>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosToRecover(LOTE, VISIBLE_TO_FEED)}), d as (
+  `with v as materialized (${eventosToRecoverSql(LOTE, VISIBLE_TO_FEED)}), d as (
      insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
      from v left join webhook_aviso e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
-     where v.own and ${isToSend('e')}
+     where v.own and ${isToSendSql('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = webhook_aviso.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
      where webhook_aviso.estado = 'fallido' or (:todas and webhook_aviso.estado = 'entregado')

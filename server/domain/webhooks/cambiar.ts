@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import type { DecidedWebhookColumn } from './campos.ts'
-import { nameByUrl } from './crear.ts'
+import { findCodeByUrl } from './crear.ts'
 import { sendTest } from './probar.ts'
 import {
   type ClaveDeWebhook,
@@ -70,7 +70,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
         await bitacora.record(query, quien, { ...linea, ...webhookChanges(antes, despues) })
         return despues
       }),
-    () => nameByUrl(db, identity, url ?? ''),
+    () => findCodeByUrl(db, identity, url ?? ''),
   )
   notifyJobs()
   return { status: 200, body: presentWebhook(fila) }

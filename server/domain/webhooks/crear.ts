@@ -51,7 +51,7 @@ const CREATE_WEBHOOK = statement<
 )
 
 /** Returns the code of the merchant's endpoint that already has this address, for the error message. */
-export async function nameByUrl(db: Db, { comercioId, modo }: WebhookScope, url: string): Promise<string> {
+export async function findCodeByUrl(db: Db, { comercioId, modo }: WebhookScope, url: string): Promise<string> {
   const fila = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },
     select: { webhook: true },
@@ -96,7 +96,7 @@ async function createWebhook(
         await remember(query, webhook)
         return nuevo
       }),
-    () => nameByUrl(db, identity, url),
+    () => findCodeByUrl(db, identity, url),
   )
   if (!fila) {
     throw new Problema(

@@ -3,9 +3,9 @@ import { type Db, statement } from '../../data/db.ts'
 import type { EnsayoDeRecuperacion } from '../../generado/contrato/tipos/index.ts'
 import { unavailable } from '../../platform/errors.ts'
 import {
-  eventosToRecover,
+  eventosToRecoverSql,
   findRange,
-  isToSend,
+  isToSendSql,
   type RecoveryParameters,
   type RecoveryPosition,
 } from './recuperacion.ts'
@@ -28,9 +28,9 @@ interface Paso {
 
 const DRY_RUN = statement<RecoveryParameters, Paso>(
   'recuperacion.ensayar',
-  `with v as materialized (${eventosToRecover(PASO)})
+  `with v as materialized (${eventosToRecoverSql(PASO)})
    select count(*) filter (where own)::int as eventos, count(*)::int as scanned,
-     count(*) filter (where own and ${isToSend('e')})::int as entregas,
+     count(*) filter (where own and ${isToSendSql('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
    from v left join webhook_aviso e on v.own and e.comercio_id = v.comercio_id and e.modo = v.modo

@@ -130,7 +130,7 @@ const ENDPOINTS_PER_STEP = 500
  * @param desde SQL condition: the endpoint after which to begin
  * @param mayContinue SQL condition: true if another endpoint may follow
  */
-const withPending = (desde: string, mayContinue: string) => `with recursive p as (
+const withPendingSql = (desde: string, mayContinue: string) => `with recursive p as (
     (select comercio_id, modo, webhook, 1 as n from webhook_aviso where estado = 'pendiente' ${desde}
      order by comercio_id, modo, webhook limit 1)
     union all
@@ -145,7 +145,7 @@ type FoundEndpoint = ClaveDeWebhook & { n: number; due: boolean }
 
 const FIND_DUE = statement<Record<'from_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, FoundEndpoint>(
   'webhookEntregas.hallar',
-  `${withPending('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
+  `${withPendingSql('and (comercio_id, modo, webhook) > (:from_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${ENDPOINTS_PER_STEP}`)}
    select p.*, exists (
      select from webhook w join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
@@ -183,7 +183,7 @@ const MAX_COUNTED = 20_000
 
 const COUNT_DUE = statement<{ ahora: Date }, { webhook: string; count: number }>(
   'webhookEntregas.vencidas',
-  `${withPending('', 'true')}
+  `${withPendingSql('', 'true')}
    select webhook, count(*)::int as count from (
      select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado <> 'eliminado'
@@ -212,9 +212,9 @@ export async function unleasedDeliveries({ db, clock }: { db: Db; clock: () => D
   const due = await askAll(db, ({ query }) => query(COUNT_DUE, { ahora: clock() }))
   const leased = await db.query(WITH_LEASE, { webhooks: due.map(({ webhook }) => webhook) })
   const leasedWebhooks = new Set<string | null>(leased.map(({ webhook }) => webhook))
-  const count = due.filter(({ webhook }) => !leasedWebhooks.has(webhook)).map((left) => left.count)
+  const counts = due.filter(({ webhook }) => !leasedWebhooks.has(webhook)).map((left) => left.count)
   return Math.min(
-    count.reduce((left, right) => left + right, 0),
+    counts.reduce((left, right) => left + right, 0),
     MAX_COUNTED,
   )
 }
@@ -226,7 +226,7 @@ const OVERDUE_AFTER_MS = 10 * 60_000
 // sent since.
 const COUNT_OVERDUE = statement<{ ahora: Date; antes_de: Date }, { count: number }>(
   'webhookEntregas.atrasadas',
-  `${withPending('', 'true')}
+  `${withPendingSql('', 'true')}
    select count(*)::int as count from (
      select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado = 'activo' and w.estado_en <= :antes_de and w.comprobado_en <= :antes_de

@@ -156,10 +156,10 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
       this.#unsettledFailures++
     }
     this.#failures = bueno ? 0 : this.#failures + 1
-    const brake = this.#failures >= FAILURES_TO_BRAKE
-    if (brake) this.#setSendMode('probing')
+    const mustBrake = this.#failures >= FAILURES_TO_BRAKE
+    if (mustBrake) this.#setSendMode('probing')
     else if (bueno) this.#setSendMode('open')
-    return brake
+    return mustBrake
   }
 
   /** Records that an attempt is settled. */

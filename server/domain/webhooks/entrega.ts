@@ -22,7 +22,7 @@ import {
 } from '../eventos/evento.ts'
 import { removeNewMembers } from '../eventos/forma.ts'
 import { BODY_COLUMNS, type FilaGuia } from '../guias/campos.ts'
-import { antesDe, correccionesAfter, type ReadCorreccion } from '../guias/correcciones.ts'
+import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../guias/correcciones.ts'
 import { presentStored } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { ClaveDeWebhook, WebhookScope } from './webhook.ts'
@@ -247,7 +247,7 @@ function guiaBeforeCorrecciones(
   const guia = fila as unknown as FilaGuia
   if (!fila.correcciones) return guia
   try {
-    return antesDe(secretos, guia, guia_id, fila.correcciones)
+    return valuesBefore(secretos, guia, guia_id, fila.correcciones)
   } catch (err) {
     // The body then differs from the one that was sent first. A body with the present values still tells the merchant
     // more than no body.

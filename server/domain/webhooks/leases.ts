@@ -38,7 +38,7 @@ const claimOf = ({ id, retryCount }: LeaseRecord) => `${id} ${retryCount}`
 export class Lease {
   readonly key: ClaveDeWebhook
   /** Claim on the job of the lease. A later claim belongs to another process. */
-  readonly jobId: LeaseRecord
+  readonly claim: LeaseRecord
   /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
   heartbeatAt: number
   /**
@@ -47,16 +47,16 @@ export class Lease {
    */
   recorded = false
   /** Milliseconds after the last renewal at which pg-boss gives up the job. */
-  readonly deadline: number
+  readonly timeoutMs: number
   /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
-  renewed: number
+  renewedAt: number
 
-  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, heartbeatAt: number, deadline = Number.POSITIVE_INFINITY) {
+  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, heartbeatAt: number, timeoutMs = Number.POSITIVE_INFINITY) {
     this.key = clave
-    this.jobId = trabajo
+    this.claim = trabajo
     this.heartbeatAt = heartbeatAt
-    this.deadline = deadline
-    this.renewed = heartbeatAt
+    this.timeoutMs = timeoutMs
+    this.renewedAt = heartbeatAt
   }
 
   /** Returns true if an exchange that begins now ends within the lease. */
@@ -156,8 +156,8 @@ export class Leases {
     const ahora = this.#timers.now()
     for (const [webhook, hasta] of this.#foreignUntil) if (hasta < ahora) this.#foreignUntil.delete(webhook)
     for (const { clave } of foreign) this.#foreignUntil.set(clave.webhook, ahora + FOREIGN_HOLD_MS)
-    const ownKeys = foreign.filter(({ fromOther }) => !fromOther).map(({ clave }) => clave)
-    if (ownKeys.length > 0) this.#listener.onNotTaken(ownKeys)
+    const keysToSignal = foreign.filter(({ fromOther }) => !fromOther).map(({ clave }) => clave)
+    if (keysToSignal.length > 0) this.#listener.onNotTaken(keysToSignal)
   }
 
   /** Creates the jobs of endpoints. The queue allows no second job for an endpoint, waiting or held. */
@@ -205,7 +205,7 @@ export class Leases {
     // heartbeat.
     if (!lostRecords) return this.#lose(recordedLeases)
     const lostClaims = new Set(lostRecords.map(claimOf))
-    const isLost = ({ jobId }: Lease) => lostClaims.size > 0 && lostClaims.has(claimOf(jobId))
+    const isLost = ({ claim }: Lease) => lostClaims.size > 0 && lostClaims.has(claimOf(claim))
     for (const lease of recordedLeases) if (!isLost(lease)) lease.heartbeatAt = ahora
     this.#lose(recordedLeases.filter(isLost))
     await this.#record(ahora)
@@ -218,10 +218,10 @@ export class Leases {
     const newLeases = this.all().filter(({ recorded }) => !recorded)
     for (let desde = 0; desde < newLeases.length; desde += LEASES_PER_STATEMENT) {
       const batch = newLeases.slice(desde, desde + LEASES_PER_STATEMENT)
-      const tomas = batch.map(({ jobId }) => jobId)
+      const tomas = batch.map(({ claim }) => claim)
       const recordedIds = new Set(await recordLeases(this.#db, this.#pumpId, tomas))
       // While a lease close to its end was recorded, another process may have taken it.
-      const inTime = batch.filter((lease) => recordedIds.has(lease.jobId.id) && lease.isValid(this.#timers.now()))
+      const inTime = batch.filter((lease) => recordedIds.has(lease.claim.id) && lease.isValid(this.#timers.now()))
       for (const lease of inTime) {
         lease.recorded = true
         lease.heartbeatAt = ahora
@@ -235,19 +235,19 @@ export class Leases {
   /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
   async #renew(ahora: number): Promise<void> {
     const batch = this.all()
-      .filter(({ renewed, deadline }) => ahora - renewed > RENEWAL_FRACTION * deadline)
-      .sort((a, b) => a.renewed + a.deadline - (b.renewed + b.deadline))
+      .filter(({ renewedAt, timeoutMs }) => ahora - renewedAt > RENEWAL_FRACTION * timeoutMs)
+      .sort((a, b) => a.renewedAt + a.timeoutMs - (b.renewedAt + b.timeoutMs))
       .slice(0, LEASES_PER_STATEMENT)
     if (batch.length === 0) return
     // pg-boss returns the renewed jobs, although its types do not say so.
     const { settled } = (await this.#boss.touch(
       LEASE_QUEUE,
-      batch.map(({ jobId }) => jobId),
+      batch.map(({ claim }) => claim),
     )) as { settled?: string[] }
     if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
     const aliveIds = new Set(settled)
-    for (const lease of batch) if (aliveIds.has(lease.jobId.id)) lease.renewed = ahora
-    this.#lose(batch.filter(({ jobId }) => !aliveIds.has(jobId.id)))
+    for (const lease of batch) if (aliveIds.has(lease.claim.id)) lease.renewedAt = ahora
+    this.#lose(batch.filter(({ claim }) => !aliveIds.has(claim.id)))
   }
 
   #lose(leases: readonly Lease[]): void {
@@ -283,7 +283,7 @@ export class Leases {
    * never be free for another process.
    */
   async #delete(leases: readonly Lease[]): Promise<void> {
-    for (const { jobId } of leases) this.#toDelete.add(jobId)
+    for (const { claim } of leases) this.#toDelete.add(claim)
     const deletion = this.#releasing.then(async () => {
       while (this.#toDelete.size > 0) {
         const claims = [...this.#toDelete].slice(0, LEASES_PER_STATEMENT)

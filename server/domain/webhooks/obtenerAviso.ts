@@ -16,7 +16,7 @@ import { webhookHeaders } from './headers.ts'
 import type { WebhookScope } from './webhook.ts'
 
 /** Maximum number of attempts that are shown of a delivery. */
-const INTENTOS = 100
+const MAX_INTENTOS = 100
 
 type FilaIntento = Omit<webhook_intento, keyof Clave>
 
@@ -67,9 +67,9 @@ async function leerIntentos(db: Db, aviso: FilaAvisoDeWebhook): Promise<FilaInte
   const rows = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
     orderBy: { id: 'desc' },
-    take: INTENTOS,
+    take: MAX_INTENTOS,
   })
-  if (!exito || rows.length === INTENTOS) return rows
+  if (!exito || rows.length === MAX_INTENTOS) return rows
   return [...rows, toIntentoRow(exito)].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 

@@ -206,20 +206,20 @@ export class Pump {
         this.#admission.queueLine(otro)
     endpoint.lastActivity = ahora
     // The process may have lost the endpoint during the exchange, and taken it again. The guide is now free in both.
-    const present = this.#endpoints.de(endpoint.lease.key.webhook) ?? endpoint
-    this.#admission.queueLine(present)
+    const currentEndpoint = this.#endpoints.de(endpoint.lease.key.webhook) ?? endpoint
+    this.#admission.queueLine(currentEndpoint)
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
-    if (resultado && !this.#abandoned) this.#record(present, resultado, traceOf(aviso.contenido))
-    else this.#giveBack(present, aviso)
+    if (resultado && !this.#abandoned) this.#record(currentEndpoint, resultado, traceOf(aviso.contenido))
+    else this.#giveBack(currentEndpoint, aviso)
     this.#send()
-    this.#lector.consider(present)
+    this.#lector.consider(currentEndpoint)
   }
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
   #exchange(endpoint: Endpoint, contenido: AvisoContent): Promise<AttemptResult> {
-    const { jobId, key } = endpoint.lease
+    const { claim, key } = endpoint.lease
     const parent = traceparentOf(contenido)
-    const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': jobId.id }
+    const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': claim.id }
     return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, contenido))
   }
 

@@ -89,8 +89,9 @@ export function validSecrets({ versions, expirations, claves = [] }: Receptor, i
   return { secretos: validIndexes.map((i) => versions[i]!), claves: validIndexes.map((i) => claves[i]!) }
 }
 
-const hasSameSecretos = (antes: FilaReceptor | Receptor, ahora: FilaReceptor) =>
-  antes.versions.length === ahora.versions.length &&
-  antes.versions.every(
-    (version, i) => version === ahora.versions[i] && Buffer.compare(antes.ciphertexts[i]!, ahora.ciphertexts[i]!) === 0,
+const hasSameSecretos = (known: FilaReceptor | Receptor, current: FilaReceptor) =>
+  known.versions.length === current.versions.length &&
+  known.versions.every(
+    (version, i) =>
+      version === current.versions[i] && Buffer.compare(known.ciphertexts[i]!, current.ciphertexts[i]!) === 0,
   )

@@ -87,12 +87,12 @@ export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta
   /** First transaction whose events are not before `cutoff`; the number after the last transaction if none exists. */
   const buscar = async (cutoff: Date) => {
     let low = primero
-    let alto = BigInt(bounds!.ultimo) + 1n
-    while (low < alto) {
-      const middle = (low + alto) / 2n
+    let high = BigInt(bounds!.ultimo) + 1n
+    while (low < high) {
+      const middle = (low + high) / 2n
       const [evento] = await db.query(FIRST_FROM_XID, { ...comercioKey, xid: String(middle) })
       if (evento && evento.registrado_en < cutoff) low = BigInt(evento.lugar) + 1n
-      else alto = middle
+      else high = middle
     }
     return low
   }
@@ -109,18 +109,18 @@ export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta
   }
 }
 
-/** Parameters of {@link eventosToRecover} and {@link isToSend}. */
+/** Parameters of {@link eventosToRecoverSql} and {@link isToSendSql}. */
 export type RecoveryParameters = ClaveDeWebhook &
   Pick<FilaWebhook, 'tipos'> &
   Pick<RecoveryRow, 'desde' | 'hasta' | 'todas'> &
   Omit<RecoveryPosition, 'fin'>
 
 /**
- * SQL of the next events after the position of a recovery, in the order of the feed. `comercioKey` is true if an event is in
+ * SQL of the next events after the position of a recovery, in the order of the feed. `own` is true if an event is in
  * the time span of the recovery and the endpoint subscribes to the event's type.
  * @param condition additional SQL condition on the event `v`
  */
-export const eventosToRecover = (limite: number, condition = 'true') => `
+export const eventosToRecoverSql = (limite: number, condition = 'true') => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
     v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${subscribesTo('w', 'v')} as own
   from (select :webhook::text as webhook, :tipos::text[] as tipos, :desde::timestamptz as desde_,
@@ -131,5 +131,5 @@ export const eventosToRecover = (limite: number, condition = 'true') => `
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
 /** SQL condition that the delivery `e` of an event must be created, or sent again. */
-export const isToSend = (e: string) =>
+export const isToSendSql = (e: string) =>
   `(${e}.evento is null or ${e}.estado = 'fallido' or (:todas::boolean and ${e}.estado = 'entregado'))`

@@ -112,7 +112,7 @@ function truncateHeaders(cabeceras: ResponseHeaders): Record<string, string> {
     remainingBytes -= bytes
     if (chosen.push([nombre, texto]) === MAX_HEADERS) break
   }
-  // An assignment to a header named `[object Object]` would change the prototype.
+  // An assignment to a header named `__proto__` would change the prototype.
   return Object.fromEntries(chosen)
 }
 
@@ -144,7 +144,7 @@ function remedyFor(status: number): string {
   return status >= 500 ? 'revise los registros del receptor' : 'revise por qué rechaza la solicitud'
 }
 
-const REACHED = {
+const PHASE_FAILURES = {
   dns: 'no se resolvió su nombre',
   tcp: 'no se pudo conectar con él',
   tls: 'no terminó de establecer la conexión segura (TLS)',
@@ -159,7 +159,7 @@ function judgeByCause(causa: unknown, conexion: ReceiverConnection | null): Resp
   if (causa === TIMED_OUT) {
     return [
       'tiempo_agotado',
-      `Se agotó el plazo del receptor: ${REACHED[phase]}. Revise que esté en línea y responda pronto.`,
+      `Se agotó el plazo del receptor: ${PHASE_FAILURES[phase]}. Revise que esté en línea y responda pronto.`,
     ]
   }
   if (causa === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']

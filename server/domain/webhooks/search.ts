@@ -79,9 +79,10 @@ export class DueSearch {
    * stop the search of the others.
    */
   async #searchAll(): Promise<boolean> {
-    const shards = await Promise.allSettled(this.#deps.db.shards().map((parte) => this.#searchShard(parte)))
-    for (const { status, reason } of shards as PromiseRejectedResult[]) if (status === 'rejected') this.#onError(reason)
-    return shards.some((parte) => parte.status === 'rejected' || parte.value)
+    const results = await Promise.allSettled(this.#deps.db.shards().map((parte) => this.#searchShard(parte)))
+    for (const { status, reason } of results as PromiseRejectedResult[])
+      if (status === 'rejected') this.#onError(reason)
+    return results.some((parte) => parte.status === 'rejected' || parte.value)
   }
 
   async #searchShard(db: Db): Promise<boolean> {

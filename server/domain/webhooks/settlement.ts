@@ -142,8 +142,8 @@ export class Settlement {
   }
 
   async #settleSuccesses(group: readonly AttemptResult[]): Promise<void> {
-    const { noWaitDb: asyncCommitDb, clock } = this.#deps
-    const unsettled = await settleSuccesses(asyncCommitDb, group, clock())
+    const { noWaitDb, clock } = this.#deps
+    const unsettled = await settleSuccesses(noWaitDb, group, clock())
     if (unsettled.length > 0) await settleAttempts(this.#deps, unsettled)
   }
 }

@@ -8,7 +8,7 @@ import type { PageRequest, Sheet } from '../page.ts'
 import { ASSIGN_FIELDS, type AssignFilters, type Assignment, assignPage, type Choice, type Sent } from './assign.ts'
 import { formOf, namesOf, newestMerchants, readCouriers, readPages } from './calls.ts'
 import { courierPage, couriersPage } from './couriers.ts'
-import { faultsOf, orProblem, sentenceOf, textOf } from './forms.ts'
+import { faultsOf, orProblem, sentenceOf, trimmedText } from './forms.ts'
 import type { Office } from './shell.ts'
 
 /** Maximum guides that one form can assign; the operation has the same limit. */
@@ -17,7 +17,7 @@ const MAX_GUIAS = 200
 const MAX_GUIA_PAGES = 3
 
 export async function showCouriers(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
-  const cursor = textOf(req.query.cursor)
+  const cursor = trimmedText(req.query.cursor)
   const page = await orProblem(call(req, 'listarReparto', { query: { limite: '100', ...(cursor && { cursor }) } }))
   if (page instanceof Problema) return { status: 303, a: `${office.root}central/reparto` }
   return { status: 200, ...couriersPage(office, page.body.datos, page.body.cursor_siguiente) }
@@ -40,7 +40,7 @@ export async function showCourier(
   ])
   if (carried instanceof Problema) return undefined
   const address = `${office.root}central/reparto/${repartidor}`
-  const ticked = textOf(req.query.marcar) === 'todos'
+  const ticked = trimmedText(req.query.marcar) === 'todos'
   const asignadas = carried.body.asignadas.slice(0, MAX_GUIAS)
   return {
     status: sent?.status ?? 200,
@@ -64,10 +64,10 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
   const { req, root } = pageRequest
   const { estado, comercio, municipio, cuales, marcar } = req.query
   const filters: AssignFilters = {
-    estado: textOf(estado) || 'en_bodega',
-    comercio: textOf(comercio),
-    municipio: textOf(municipio),
-    cuales: textOf(cuales),
+    estado: trimmedText(estado) || 'en_bodega',
+    comercio: trimmedText(comercio),
+    municipio: trimmedText(municipio),
+    cuales: trimmedText(cuales),
   }
   const couriers = await readCouriers(call, req)
   const sent = await sendForm(call, pageRequest, couriers)
@@ -83,7 +83,7 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
     .slice(0, MAX_GUIAS)
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
   const address = `${root}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
-  const ticked = textOf(marcar) === 'todos'
+  const ticked = trimmedText(marcar) === 'todos'
   return {
     status: sent?.status ?? 200,
     ...assignPage({

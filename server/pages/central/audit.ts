@@ -6,7 +6,7 @@ import { Problema } from '../../platform/errors.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { button, emptyState, table } from '../ui/components.ts'
-import { orProblem, sentenceOf, textOf } from './forms.ts'
+import { orProblem, sentenceOf, trimmedText } from './forms.ts'
 import { above, following, type Office, officePage } from './shell.ts'
 
 /** Returns the page with the audit record of a merchant, newest line first. */
@@ -17,7 +17,7 @@ export async function showAudit(
   merchant: Comercio,
 ): Promise<Sheet> {
   const { comercio } = merchant
-  const [accion, cursor] = [textOf(req.query.accion), textOf(req.query.cursor)]
+  const [accion, cursor] = [trimmedText(req.query.accion), trimmedText(req.query.cursor)]
   const query = { comercio, ...(accion && { accion }), ...(cursor && { cursor }), limite: '50' }
   const read = await orProblem(call(req, 'buscarEnBitacora', { query }))
   const refused = read instanceof Problema

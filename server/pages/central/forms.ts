@@ -85,7 +85,7 @@ export interface Action<T, F extends string> {
 export type Actions<T, F extends string> = Readonly<Record<string, Action<T, F>>>
 
 /** Returns a query parameter of the page's address; an empty text if it is missing or repeated. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+export const trimmedText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
 /** Converts an empty text to undefined, so that the body lacks the member. */
 export const some = (value: string) => (value === '' ? undefined : value)

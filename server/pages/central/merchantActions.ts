@@ -258,7 +258,7 @@ export const MERCHANT_ACTIONS: Actions<Shop, Field> = {
 }
 
 /** Reports whether a key is accepted at this time. */
-export const isAlive = ({ vence_en, revocado_en }: Pick<Llave, 'vence_en' | 'revocado_en'>, now: Date): boolean =>
+export const isLlaveActive = ({ vence_en, revocado_en }: Pick<Llave, 'vence_en' | 'revocado_en'>, now: Date): boolean =>
   revocado_en === null && (vence_en === null || Date.parse(vence_en) > now.getTime())
 
 /** Key, and the time at which the page is made. */
@@ -269,7 +269,7 @@ export interface TimedKey {
   now: Date
 }
 const keyPath = ({ id }: TimedKey) => ({ llave: id })
-const ofKey = { scope: 'administrar', path: keyPath, offered: (key: TimedKey) => isAlive(key, key.now) } as const
+const ofKey = { scope: 'administrar', path: keyPath, offered: (key: TimedKey) => isLlaveActive(key, key.now) } as const
 
 /** Actions that the office can take on a key of a merchant or an operator. */
 export const KEY_ACTIONS: Actions<TimedKey, 'solapamiento_horas'> = {

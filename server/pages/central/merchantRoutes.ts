@@ -8,7 +8,7 @@ import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { showAudit } from './audit.ts'
-import { type Done, orProblem, perform, type Refused, refusal, sentenceOf, textOf, valuesOf } from './forms.ts'
+import { type Done, orProblem, perform, type Refused, refusal, sentenceOf, trimmedText, valuesOf } from './forms.ts'
 import {
   KEY_ACTIONS,
   MERCHANT_ACTIONS,
@@ -58,7 +58,7 @@ export async function showMerchants(
 }
 
 async function showList(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
-  const [texto, cursor] = [textOf(req.query.texto), textOf(req.query.cursor)]
+  const [texto, cursor] = [trimmedText(req.query.texto), trimmedText(req.query.cursor)]
   const query = { ...(texto && { texto }), ...(cursor && { cursor }), limite: '50' }
   const found = await orProblem(call(req, 'listarComercios', { query }))
   return found instanceof Problema
@@ -153,7 +153,8 @@ async function showMerchant(
   comercio: Comercio,
 ): Promise<Sheet> {
   const { req, root, reading } = pageRequest
-  if (reading) return merchantSheet(call, req, office, comercio, { status: 200, said: saidOf(textOf(req.query.hecho)) })
+  if (reading)
+    return merchantSheet(call, req, office, comercio, { status: 200, said: saidOf(trimmedText(req.query.hecho)) })
   const values = await valuesOf(req, MERCHANT_FIELDS)
   const thing: Shop = { ...comercio, clock: office.clock }
   const performed =

@@ -7,7 +7,7 @@ import { button, emptyState, facts, notice, table } from '../ui/components.ts'
 import { actionForms, drawIn, presenceLink, type Refused } from './forms.ts'
 import {
   COUNTRIES,
-  isAlive,
+  isLlaveActive,
   KEY_ACTIONS,
   keyScopeWords,
   MERCHANT_ACTIONS,
@@ -198,7 +198,9 @@ export function keyList<K extends Pick<Llave, 'id' | 'vence_en' | 'revocado_en' 
 }: KeyListOptions<K>): Html {
   const { root, scopes, clock, now } = office
   if (keys.rows.length === 0) return html`<p class="suave">No hay ninguna.</p>`
-  const [alive = [], dead = []] = [true, false].map((valid) => keys.rows.filter((one) => isAlive(one, now) === valid))
+  const [alive = [], dead = []] = [true, false].map((valid) =>
+    keys.rows.filter((one) => isLlaveActive(one, now) === valid),
+  )
   const item = (one: K) => {
     const { id, vence_en, revocado_en, usado_en, redes } = one
     const until =
@@ -206,7 +208,7 @@ export function keyList<K extends Pick<Llave, 'id' | 'vence_en' | 'revocado_en' 
         ? `Revocada el ${clock.formatShort(revocado_en)}`
         : vence_en === null
           ? 'No vence'
-          : `${isAlive(one, now) ? 'Vence' : 'Venció'} el ${clock.formatShort(vence_en)}`
+          : `${isLlaveActive(one, now) ? 'Vence' : 'Venció'} el ${clock.formatShort(vence_en)}`
     const used = usado_en === null ? 'sin usar' : `usada el ${clock.formatShort(usado_en)}`
     return html`<li><b class="codigo">${id}</b><p>${detail(one)}</p><p class="suave">${until} · ${used}${redes.length > 0 && html` · desde ${redes.join(', ')}`}</p>${actionForms(KEY_ACTIONS, { thing: { id, vence_en, revocado_en, now }, which: id, scopes, key, refused, root, here })}</li>`
   }

@@ -22,7 +22,7 @@ import { showAssign, showCourier, showCouriers } from './assignRoute.ts'
 import { showBulk } from './bulkRoute.ts'
 import { namesOf, newestMerchants, readCouriers } from './calls.ts'
 import { type Evidence, mayHaveAttempts, wasDelivered } from './evidence.ts'
-import { orProblem, perform, type Refused, refusal, sentenceOf, textOf, valuesOf } from './forms.ts'
+import { orProblem, perform, type Refused, refusal, sentenceOf, trimmedText, valuesOf } from './forms.ts'
 import { guidePage } from './guide.ts'
 import { type Filters, listPage, MAX_PAGE_SIZE, PAGE_SIZE } from './list.ts'
 import { serveLive } from './live.ts'
@@ -48,7 +48,7 @@ interface Parts {
 
 /** Serves `/central`, the pages of the courier company's office. The pages also work without JavaScript. */
 export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: CallOperation) {
-  const { browser, store: storage, clock, settings } = deps
+  const { browser, store, clock, settings } = deps
   const file = (name: string) => readGenerated(`paginas/central/${name}`).toString()
   const [style, program] = [file('estilo.css'), file('navegador.js')]
   const head = ownHead(new Html(style))
@@ -65,7 +65,7 @@ export function serveOffice(app: Express, front: Front, deps: OfficeDeps, call: 
     })
   let withPictures: Readonly<Record<string, string>> | undefined
   const pictures = async () => {
-    withPictures ??= permits(await storageOrigin(storage))
+    withPictures ??= permits(await storageOrigin(store))
     return withPictures
   }
   const parts = { call, brand: front.brand.nombre, pictures }
@@ -186,16 +186,16 @@ async function showNotices(call: CallOperation, { req }: PageRequest, office: Of
 async function showList(call: CallOperation, { req, root }: PageRequest, office: Office): Promise<Sheet> {
   const { q, estado, comercio, cuantas, cursor } = req.query
   const filters: Filters = {
-    q: textOf(q),
-    estado: textOf(estado),
-    comercio: textOf(comercio),
+    q: trimmedText(q),
+    estado: trimmedText(estado),
+    comercio: trimmedText(comercio),
     cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
   }
   const codigo = normalizeGuideCode(filters.q)
   if (codigo) return { status: 303, a: `${root}central/guias/${codigo}` }
   const [choices, found] = await Promise.all([
     newestMerchants(call, req),
-    orProblem(find(call, req, filters, textOf(cursor))),
+    orProblem(find(call, req, filters, trimmedText(cursor))),
   ])
   const guias = found instanceof Problema ? [] : found.guias
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
@@ -204,7 +204,7 @@ async function showList(call: CallOperation, { req, root }: PageRequest, office:
     req,
     [...guias, ...chosen].filter(({ comercio }) => !choices.has(comercio)),
   )
-  const common = { office, filters, cursor: textOf(cursor), choices, names: new Map([...choices, ...others]) }
+  const common = { office, filters, cursor: trimmedText(cursor), choices, names: new Map([...choices, ...others]) }
   return found instanceof Problema
     ? { status: 422, ...listPage({ ...common, guias, next: null, refused: sentenceOf(found) }) }
     : { status: 200, ...listPage({ ...common, ...found }) }
@@ -260,7 +260,7 @@ async function showGuide(parts: Parts, pageRequest: PageRequest, office: Office,
       comercio: merchant.nombre,
       couriers,
       key: randomUUID(),
-      ...(refused ? { refused } : { done: textOf(req.query.hecho) }),
+      ...(refused ? { refused } : { done: trimmedText(req.query.hecho) }),
     }),
   }
 }

@@ -6,7 +6,7 @@ import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageContent } from '../frame.ts'
 import type { PageRequest, Sheet } from '../page.ts'
-import { type Done, orProblem, perform, refusal, textOf, type Values, valuesOf } from './forms.ts'
+import { type Done, orProblem, perform, refusal, trimmedText, type Values, valuesOf } from './forms.ts'
 import { KEY_ACTIONS } from './merchantActions.ts'
 import { secretOf } from './merchantRoutes.ts'
 import { type Rows, secretPage } from './merchants.ts'
@@ -82,7 +82,7 @@ async function answerTeam(
   const { req, root, reading } = pageRequest
   const key = randomUUID()
   if (reading) {
-    const done = textOf(req.query.hecho)
+    const done = trimmedText(req.query.hecho)
     const deciders = req.query.espera === undefined ? undefined : await decidersOf(call, req, office, about)
     return {
       status: 200,
@@ -164,7 +164,7 @@ async function showColleague(request: TeamRequest, persona: string): Promise<She
 
 function showSystems(request: TeamRequest): Promise<Sheet> {
   const { call, pageRequest, office } = request
-  const cursor = textOf(pageRequest.req.query.cursor)
+  const cursor = trimmedText(pageRequest.req.query.cursor)
   return answerTeam(request, {
     actions: SYSTEMS_ACTIONS,
     act: (values) => perform(call, pageRequest.req, SYSTEMS_ACTIONS, values, () => null),
@@ -208,7 +208,7 @@ async function showSystem(request: TeamRequest, operador: string): Promise<Sheet
 
 function showCouriers(request: TeamRequest): Promise<Sheet> {
   const { call, pageRequest, office } = request
-  const cursor = textOf(pageRequest.req.query.cursor)
+  const cursor = trimmedText(pageRequest.req.query.cursor)
   const read = async () => {
     const query = { limite: MAX_ROWS, ...(cursor && { cursor }) }
     return (await call(pageRequest.req, 'listarRepartidores', { query })).body

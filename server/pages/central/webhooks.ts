@@ -24,7 +24,7 @@ import {
   type Refused,
   refusal,
   sentenceOf,
-  textOf,
+  trimmedText,
   valuesOf,
 } from './forms.ts'
 import { above, following, type Office, officePage } from './shell.ts'
@@ -139,7 +139,7 @@ async function showDeliveries(
   comercio: Comercio,
   webhook: Webhook,
 ): Promise<Sheet> {
-  const [estado, cursor] = [textOf(req.query.estado), textOf(req.query.cursor)]
+  const [estado, cursor] = [trimmedText(req.query.estado), trimmedText(req.query.cursor)]
   const query = { ...(estado && { estado }), ...(cursor && { cursor }), limite: '25' }
   const path = { comercio: comercio.comercio, webhook: webhook.webhook }
   const read = await orProblem(call(req, 'listarAvisosDeComercio', { path, query }))
@@ -204,7 +204,7 @@ async function showDelivery(
     status = performed.answer.status
     refused = refusal(values, performed.answer)
   }
-  const done = textOf(req.query.hecho) === 'reenviar' && DELIVERY_ACTIONS.reenviar!.done
+  const done = trimmedText(req.query.hecho) === 'reenviar' && DELIVERY_ACTIONS.reenviar!.done
   return {
     status,
     ...officePage(office, {

@@ -59,9 +59,9 @@ export function serveDecision(app: Express, { front, decisiones, tiles, retentio
   const readBuilt = (archivo: string) => readGenerated(`paginas/decidir/${archivo}`).toString()
   const [style, program] = [readBuilt('estilo.css'), readBuilt('navegador.js')]
   const [head, script] = [ownHead(new Html(style)), new Html(program)]
-  const mapAt = mapOf(tiles)
+  const mapFor = mapOf(tiles)
   const { ver, receive } = createSheets(decisiones, (root) => {
-    const placeMap = mapAt(root)
+    const placeMap = mapFor(root)
     return placeMap && { ...placeMap, script }
   })
   servePage(app, '/d', {

@@ -1,7 +1,7 @@
 import { isPresent } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import { presentAprobacion, readPendingAprobaciones } from '../../domain/aprobaciones/aprobacion.ts'
-import { type DepsDeDecision, decideAprobacion, isDecidedByOther } from '../../domain/aprobaciones/decidir.ts'
+import { type AprobacionDeps, decideAprobacion, needsOtherDecider } from '../../domain/aprobaciones/decidir.ts'
 import { withdrawAprobacion } from '../../domain/aprobaciones/retirar.ts'
 import type { Actor } from '../../domain/bitacora/bitacora.ts'
 import { describeRequest } from '../../domain/equipo/aprobable.ts'
@@ -60,7 +60,7 @@ ${accountForm(root, 'rechazar', code, html`${razon}${submitButton('Rechazar', 'p
 
 /** Draws the section of the account's page with the open approvals; undefined if none waits for this person. */
 export async function approvalsPart(
-  deps: DepsDeDecision,
+  deps: AprobacionDeps,
   identity: Person,
   { root, zona }: { root: string; zona: string },
 ): Promise<Html | undefined> {
@@ -77,7 +77,7 @@ export async function approvalsPart(
     const aprobacion = presentAprobacion(deps, fila)
     const { tipo, pide } = fila
     const { persona: decide } = identity
-    const ajena = await isDecidedByOther(deps, { tipo, pide, decide, sobre: aprobacion.contenido?.persona ?? null })
+    const ajena = await needsOtherDecider(deps, { tipo, pide, decide, sobre: aprobacion.contenido?.persona ?? null })
     const propia = pide === decide
     const de = { root, aprobacion, propia, isRecent, ajena, pide: names.get(pide) ?? pide, clock }
     cards.push(approvalCard(de))
@@ -90,7 +90,7 @@ ${!isRecent && html`<p>Para decidir, <a href="${root}cuenta/presencia">confirme 
 
 /** Takes the action of a form about an approval; undefined if the form is about something else. */
 export async function decideByForm(
-  deps: DepsDeDecision,
+  deps: AprobacionDeps,
   quien: Actor & { identity: Person },
   { accion, cual: code, razon }: Readonly<Record<'accion' | 'cual' | 'razon', string>>,
   root: string,

@@ -12,7 +12,7 @@ import { findImpediment } from '../../domain/equipo/factores.ts'
 import { leerPasskeys, presentPasskey, relyingParty } from '../../domain/equipo/passkey.ts'
 import { comercioOf, requireCorreo } from '../../domain/equipo/persona.ts'
 import { removePasskeyOf } from '../../domain/equipo/quitarPasskey.ts'
-import { HALF_SIGN_IN_MINUTES, presentSecondFactor, readHalfSignIn } from '../../domain/equipo/segundoFactor.ts'
+import { PARTIAL_SIGN_IN_MINUTES, presentSecondFactor, readPartialSignIn } from '../../domain/equipo/segundoFactor.ts'
 import { presentPersonaSesion, sesionCookies } from '../../domain/equipo/sesion.ts'
 import { chooseMembresia, closeSesionOf, leerSesiones } from '../../domain/equipo/sesiones.ts'
 import { Problema } from '../../platform/errors.ts'
@@ -161,7 +161,7 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
       devolver()
       const clearedCookie = browser.setSignIn('', 0)
       if ('aMedias' in signedIn) {
-        const cookie = browser.setPartialSignIn(signedIn.aMedias.token, HALF_SIGN_IN_MINUTES * 60)
+        const cookie = browser.setPartialSignIn(signedIn.aMedias.token, PARTIAL_SIGN_IN_MINUTES * 60)
         const a = `${root}entrar/segundo-factor${signInQuery({ volver })}`
         return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, clearedCookie] } }
       }
@@ -182,9 +182,9 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
   const { browser } = deps
   return async ({ req, root, red, reading }) => {
     const cookie = req.headers.cookie ?? ''
-    const pageRequest = await readHalfSignIn(deps, cookie)
-    if (!pageRequest) return { status: 303, a: `${root}entrar` }
-    const { formas } = pageRequest
+    const halfSignIn = await readPartialSignIn(deps, cookie)
+    if (!halfSignIn) return { status: 303, a: `${root}entrar` }
+    const { formas } = halfSignIn
     if (reading)
       return { status: 200, ...secondFactorPage(root, { volver: returnPath(req.query.volver), formas, passkeys }) }
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
@@ -198,7 +198,7 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
       return { status: 303, a: root + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
-      if (!(await readHalfSignIn(deps, cookie)))
+      if (!(await readPartialSignIn(deps, cookie)))
         return { status: 401, ...attemptOver(root), cabeceras: { 'Set-Cookie': browser.setPartialSignIn('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
       return { status: 401, ...secondFactorPage(root, { volver, formas, faults, passkeys }) }
@@ -285,7 +285,7 @@ function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOpti
     const names = new Map(rows.map(({ comercio, nombre }) => [comercio, nombre]))
     const nameOf = (comercio: string | null) => (comercio && names.get(comercio)) ?? brand.nombre
     const zona = empresaTimeZone(settings.timeZone)
-    const ownItems = (await leerPasskeys(db, identity.personaId)).map(presentPasskey)
+    const ownPasskeys = (await leerPasskeys(db, identity.personaId)).map(presentPasskey)
     const sesiones = await leerSesiones(deps, identity)
     return {
       status: 200,
@@ -293,9 +293,9 @@ function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOpti
         root,
         sesion,
         sesiones,
-        ownItems,
+        ownPasskeys,
         passkeys,
-        passkeyToRemove: ownItems.find(({ passkey }) => passkey === req.query.quitar),
+        passkeyToRemove: ownPasskeys.find(({ passkey }) => passkey === req.query.quitar),
         nameOf,
         zona,
         aprobaciones: await approvalsPart(deps, identity, { root, zona }),

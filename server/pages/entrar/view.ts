@@ -195,7 +195,7 @@ interface AccountOptions {
   root: string
   sesion: SesionDePersona
   sesiones: readonly SesionAbierta[]
-  ownItems: readonly Passkey[]
+  ownPasskeys: readonly Passkey[]
   passkeys: PasskeyOptions | undefined
   /** Passkey that the person asked to remove and must confirm, after a proof of presence. */
   passkeyToRemove: Passkey | undefined
@@ -225,7 +225,7 @@ export function accountPage({
   root,
   sesion,
   sesiones,
-  ownItems,
+  ownPasskeys,
   passkeys,
   passkeyToRemove,
   nameOf,
@@ -241,16 +241,16 @@ export function accountPage({
     html`<li class="tarjeta"><p><b>${nameOf(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, submitButton('Seguir aquí'))}</li>\n`
   const abierta = ({
     sesion: codigo,
-    actual: isOwn,
+    actual: isCurrent,
     dispositivo,
     red,
     creado_en,
     vence_en,
     inactiva_en,
   }: SesionAbierta) =>
-    html`<li class="tarjeta"><p><b>${dispositivo}</b>${isOwn && html` · este navegador`}</p>
+    html`<li class="tarjeta"><p><b>${dispositivo}</b>${isCurrent && html` · este navegador`}</p>
 <p class="suave">Entró el ${clock.formatLong(creado_en)}${red && html` desde la red ${red}`}. Termina el ${clock.formatLong(vence_en)}${inactiva_en !== vence_en && html`, o el ${clock.formatLong(inactiva_en)} si nadie la usa`}.</p>${
-      !isOwn && accion('cerrar', codigo, submitButton('Cerrar esta sesión', 'peligro'))
+      !isCurrent && accion('cerrar', codigo, submitButton('Cerrar esta sesión', 'peligro'))
     }</li>\n`
   const passkey = ({ passkey: codigo, dispositivo, creado_en, usado_en }: Passkey) =>
     html`<li class="tarjeta"><p><b>${dispositivo}</b></p>
@@ -278,10 +278,10 @@ ${facts([
 ])}
 ${aprobaciones}${otherMembresias.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otherMembresias.map(fila)}</ul>`}
 ${
-  (passkeys || ownItems.length > 0) &&
+  (passkeys || ownPasskeys.length > 0) &&
   html`<h2>Passkeys</h2>
 <p>Con una passkey entra con su huella, su cara o el PIN de su aparato, sin esperar un código.</p>
-<ul class="lista">${ownItems.map(passkey)}</ul>
+<ul class="lista">${ownPasskeys.map(passkey)}</ul>
 ${passkeys && passkeyButton(root, passkeys.dominio, 'agregar')}`
 }
 ${factors}<h2>Dónde tiene la sesión abierta</h2>

@@ -22,16 +22,16 @@ ${callBrand(front.brand)}
 function itemsOf(shipment: ShownShipment): readonly Item[] {
   const { estado, comercio } = shipment
   const storeAdvice = (text: string, detail: string): Item => ({ icon: icons.Store, text, detail })
-  const writeThem = `Escríbale a ${comercio}`
+  const contactText = `Escríbale a ${comercio}`
   switch (estado) {
     case 'entregado':
-      return [storeAdvice('¿No lo recibió usted?', `${writeThem} cuanto antes.`)]
+      return [storeAdvice('¿No lo recibió usted?', `${contactText} cuanto antes.`)]
     case 'devuelto':
     case 'cancelado':
     case 'en_devolucion':
-      return [storeAdvice('¿Todavía lo quiere, o ya lo pagó?', `${writeThem}: decide qué sigue.`)]
+      return [storeAdvice('¿Todavía lo quiere, o ya lo pagó?', `${contactText}: decide qué sigue.`)]
     case 'extraviado':
-      return [storeAdvice('¿Tiene alguna duda?', `${writeThem}.`)]
+      return [storeAdvice('¿Tiene alguna duda?', `${contactText}.`)]
     case 'en_ruta':
       return [
         { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor puede llamarle al llegar.' },
@@ -46,7 +46,7 @@ function itemsOf(shipment: ShownShipment): readonly Item[] {
         ...decision(shipment),
         // After a failed attempt, the recipient changes the place as part of the decision.
         ...(shipment.lugarSuyo && shipment.intentos === 0 ? [OTHER_PLACE] : []),
-        storeAdvice('Corregir la dirección o el teléfono', `${writeThem}. Se puede hasta que el repartidor salga.`),
+        storeAdvice('Corregir la dirección o el teléfono', `${contactText}. Se puede hasta que el repartidor salga.`),
       ]
   }
 }

@@ -30,8 +30,8 @@ const HAPPENED: Readonly<Partial<Record<ShownShipment['estado'], string>>> = {
 export function whenItComes(shipment: ShownShipment): Html | false {
   const { estado, eventos } = shipment
   const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
-  const happened = HAPPENED[estado]
-  const lastVisit = actual && happened && `${happened} ${sayTime(actual.ocurrido_en, shipment)}.`
+  const beginning = HAPPENED[estado]
+  const lastVisit = actual && beginning && `${beginning} ${sayTime(actual.ocurrido_en, shipment)}.`
   const dia = decidedDay(shipment)
   if (!lastVisit && !dia) return false
   return html`<p class="promesa">${lastVisit}${lastVisit && dia && ' '}${dia}</p>`

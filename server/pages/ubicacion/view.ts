@@ -26,7 +26,7 @@ interface FormPageOptions {
 
 /**
  * Returns the page with the form. The page's script divides it into two steps: choosing how to give the location (parts
- * for `renderChoices`), and giving it (parts for the chosen way). Without the script, the parts that work without it are shown
+ * for `elegir`), and giving it (parts for the chosen way). Without the script, the parts that work without it are shown
  * one below another.
  */
 export function ubicacionFormPage(

@@ -37,7 +37,7 @@ function comoVa({ estado, entregado_en, zona }: Entrega): Html {
 function undoneNotice({ rectificadas, zona }: Entrega): Html | false {
   if (rectificadas.length === 0) return false
   const clock = createClock(zona)
-  const timeElement = (instant: Date) => {
+  const renderTime = (instant: Date) => {
     const texto = instant.toISOString()
     return html`<time datetime="${texto}">${clock.formatLong(texto)}</time>`
   }
@@ -45,7 +45,7 @@ function undoneNotice({ rectificadas, zona }: Entrega): Html | false {
 ${rectificadas.map(
   (
     undone,
-  ) => html`<p>La entrega del ${timeElement(undone.entregado_en)} se deshizo el ${timeElement(undone.rectificada_en)}. Su prueba ya no vale.</p>
+  ) => html`<p>La entrega del ${renderTime(undone.entregado_en)} se deshizo el ${renderTime(undone.rectificada_en)}. Su prueba ya no vale.</p>
 `,
 )}</section>`
 }

@@ -61,7 +61,8 @@ function enRgb(luz: number, a: number, b: number): number[] {
 function conLuz(color: string, luz: number): string {
   const [, a, b] = oklab(color)
   const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
-  const visible = rgb.find((first) => first.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
+  const visible =
+    rgb.find((channelValues) => channelValues.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
   const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, deLineal(Math.max(0, canal)))) * 255))
   return `#${hex.map((canal) => canal.toString(16).padStart(2, '0')).join('')}`
 }

@@ -83,7 +83,7 @@ function leer(fila: ConfigVariable<unknown>, environment: Environment): unknown 
   const { nombre, leer, falla, defaultValue, requiredWhen } = fila
   const addFaults = (fallas: readonly string[]) =>
     environment.fallas.push(...fallas.map((fault) => `${nombre}: ${fault}`))
-  const texto = textOf(environment.env, nombre)
+  const texto = readText(environment.env, nombre)
   const valor = texto && leer(texto, environment)
   if (texto && valor !== undefined) {
     const conflict = fila.findConflict?.(valor, environment.env)
@@ -97,4 +97,5 @@ function leer(fila: ConfigVariable<unknown>, environment: Environment): unknown 
 const faltas = (motivo: string | undefined) => (motivo === undefined ? [] : [`hace falta ${motivo}`])
 
 /** Returns the text of a variable; undefined if it is unset or blank. */
-export const textOf = (env: Environment['env'], nombre: string): string | undefined => env[nombre]?.trim() || undefined
+export const readText = (env: Environment['env'], nombre: string): string | undefined =>
+  env[nombre]?.trim() || undefined

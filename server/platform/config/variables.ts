@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { DEFAULT_COLOR } from '../brand/color.ts'
 import { exposure, isLoopbackHost } from './exposure.ts'
 import * as readers from './readers.ts'
-import { type ConfigTable, choice, type Environment, textOf, variable } from './table.ts'
+import { type ConfigTable, choice, type Environment, readText, variable } from './table.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -19,15 +19,15 @@ const TILES = {
 } satisfies ConfigTable
 
 const siHay = (env: Environment['env'], otherVariable: string, motivo: string) =>
-  textOf(env, otherVariable) ? motivo : undefined
+  readText(env, otherVariable) ? motivo : undefined
 
 const exposureOf = (env: Environment['env']) =>
-  exposure({ publicUrl: textOf(env, 'PUBLIC_URL'), proxies: Number(textOf(env, 'TRUST_PROXY') ?? 0) })
+  exposure({ publicUrl: readText(env, 'PUBLIC_URL'), proxies: Number(readText(env, 'TRUST_PROXY') ?? 0) })
 
 /** Reports whether the service is the embedded default and no other machine reaches it. */
 const isLocalOnly = ({ env }: Environment) =>
-  textOf(env, 'DATABASE_URL') === undefined &&
-  isLoopbackHost(textOf(env, 'HOST') ?? 'localhost') &&
+  readText(env, 'DATABASE_URL') === undefined &&
+  isLoopbackHost(readText(env, 'HOST') ?? 'localhost') &&
   exposureOf(env).length === 0
 
 /**
@@ -58,7 +58,7 @@ const S3 = {
     nombre: 'S3_REGION',
     lector: readers.region,
     defaultValue: 'us-east-1',
-    requiredWhen: (env) => (textOf(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
+    requiredWhen: (env) => (readText(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
     defaultNote: 'required; us-east-1 with `S3_ENDPOINT`',
     meaning: 'where the bucket is',
   }),

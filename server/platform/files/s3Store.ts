@@ -41,8 +41,8 @@ export interface S3Store extends FileStore {
 }
 
 /**
- * Timeouts in milliseconds. `CONNECTION_TIMEOUT_MS`: to connect. `SILENCE_TIMEOUT_MS`: no data on the socket. `REQUEST_DEADLINE_MS`: one operation with its
- * retries and its body.
+ * Timeouts in milliseconds. `CONNECTION_TIMEOUT_MS`: to connect. `SILENCE_TIMEOUT_MS`: no data on the socket.
+ * `REQUEST_DEADLINE_MS`: one operation with its retries and its body.
  */
 const CONNECTION_TIMEOUT_MS = 2_000
 const SILENCE_TIMEOUT_MS = 4_000

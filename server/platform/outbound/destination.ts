@@ -1,4 +1,4 @@
-import { Resolver as Decision, lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -37,7 +37,7 @@ export class ForbiddenDestination extends Error {
 const MAX_URL_LENGTH = 2048
 /** Time limit of each of the two DNS attempts, in milliseconds. */
 const DNS_TIMEOUT_MS = 2_500
-const dnsResolver = new Decision({ timeout: DNS_TIMEOUT_MS, tries: 2 })
+const dnsResolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
 
 /**
  * Resolves a name by DNS queries, without the system's `getaddrinfo`. That function blocks one of the few threads of

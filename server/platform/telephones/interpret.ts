@@ -152,7 +152,7 @@ export function parseTelephone(texto: string, pais?: string | undefined): Parsed
   const digits = visible.replace(/\D/g, '')
   if (!FORMA.test(visible) || digits === '') return { error: CHARACTERS }
   if (visible.includes('+')) return readInternational(digits)
-  const plan = COMPILED_PLANS.find((spelling) => spelling.pais === pais)
+  const plan = COMPILED_PLANS.find((candidatePlan) => candidatePlan.pais === pais)
   if (plan) return readNational(plan, digits)
   return digits.startsWith('00') ? readInternational(digits.slice(2)) : { error: NO_COUNTRY }
 }

@@ -15,7 +15,7 @@ export const MONTHS = [
 ]
 
 /** Spanish names of time zones whose common name is not the city in the zone's identifier. */
-const PART_NAMES: Record<string, string> = {
+const ZONE_NAMES: Record<string, string> = {
   'America/El_Salvador': 'hora de El Salvador',
   'America/Tegucigalpa': 'hora de Honduras',
   'America/Managua': 'hora de Nicaragua',
@@ -79,7 +79,7 @@ export interface Clock {
  */
 export function createClock(requestedZone: string): Clock {
   const zona = timeZoneExists(requestedZone) ? requestedZone : 'UTC'
-  const nombre = PART_NAMES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
+  const nombre = ZONE_NAMES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
   const withParts = (texto: string, formatParts: (leido: LocalTime) => string): string => {
     const leido = leer(texto, zona)
     return leido ? formatParts(leido) : '—'

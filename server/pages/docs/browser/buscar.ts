@@ -37,9 +37,9 @@ const CAMPOS = [
 ] as const
 /**
  * Scores of a word that only resembles the requested word: `comienzo` begins with it, `familia` shares most of its
- * letters from the start, `missing` differs by typing errors.
+ * letters from the start, `typos` differs by typing errors.
  */
-const NEAR_SCORES = { comienzo: 0.7, familia: 0.5, missing: 0.45 }
+const NEAR_SCORES = { comienzo: 0.7, familia: 0.5, typos: 0.45 }
 const STOP_WORDS = new Set(
   'a al como con cual cuando de del donde el en es hay la las lo los me mi no o para por que se si sin su sus un una y'.split(
     ' ',
@@ -98,7 +98,7 @@ function similarityOf(requestedWord: string, word: string): number {
   const juntas = commonPrefixLength(requestedWord, word)
   if (juntas >= 5 && juntas >= 0.6 * Math.max(requestedWord.length, word.length)) return NEAR_SCORES.familia
   const faltas = requestedWord.length >= 8 ? 2 : requestedWord.length >= 4 ? 1 : 0
-  return faltas > 0 && areSimilar(requestedWord, word, faltas) ? NEAR_SCORES.missing : 0
+  return faltas > 0 && areSimilar(requestedWord, word, faltas) ? NEAR_SCORES.typos : 0
 }
 
 /**
@@ -154,24 +154,24 @@ export function createSearch(parts: readonly SearchPart[]) {
     const fitOf = createFit(question)
     const scoredParts = indexedParts
       .map(({ parte, campos }) => {
-        const points = wordValues.map((de) =>
+        const scores = wordValues.map((de) =>
           Math.max(
             0,
             ...campos.map(({ peso, words }) => peso * Math.max(0, ...[...words].map((term) => de.get(term) ?? 0))),
           ),
         )
-        const matchedWords = points.filter((score) => score > 0).length
+        const matchedWords = scores.filter((score) => score > 0).length
         return {
           parte,
           matchedWords,
-          points: points.reduce((a, b) => a + b, 0) * fitOf(parte) * KIND_WEIGHTS[parte.clase],
+          score: scores.reduce((a, b) => a + b, 0) * fitOf(parte) * KIND_WEIGHTS[parte.clase],
         }
       })
       .filter(({ matchedWords }) => matchedWords > 0)
     const bestCount = Math.max(0, ...scoredParts.map(({ matchedWords }) => matchedWords))
     return scoredParts
       .filter(({ matchedWords }) => matchedWords === bestCount)
-      .sort((a, b) => b.points - a.points)
+      .sort((a, b) => b.score - a.score)
       .slice(0, maxResults)
       .map(({ parte }) => parte)
   }

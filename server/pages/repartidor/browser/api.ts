@@ -144,9 +144,9 @@ async function measureClock(serverTime: number, sentAt: number, receivedAt: numb
 }
 
 /** Signs a courier in with the courier's code. */
-export const requestSesion = (codigo: string) => requestApi<Sesion>('POST', 'sesion', { codigo })
+export const requestSignIn = (codigo: string) => requestApi<Sesion>('POST', 'sesion', { codigo })
 /** Reads the current session. */
-export const readSesion = () => requestApi<Sesion>('GET', 'sesion')
+export const requestSesion = () => requestApi<Sesion>('GET', 'sesion')
 /** Tells whether a response means that no courier is signed in on the server. */
 export const isSignedOut = ({ status }: ApiResponse<unknown>) => status === 204 || status === 401
 /** Signs the courier out. */

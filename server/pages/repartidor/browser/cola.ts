@@ -1,7 +1,7 @@
 // Queue through which every action leaves the phone. Actions leave in order, until the server has acknowledged all of
 // them. A guide whose action fails does not stop the other guides.
 
-import { type ApiResponse, isSignedOut, MAX_PAUSE_MS, readSesion, requestSignOut, SinRed } from './api.ts'
+import { type ApiResponse, isSignedOut, MAX_PAUSE_MS, requestSesion, requestSignOut, SinRed } from './api.ts'
 import {
   canBeBatched,
   MAX_ACTIONS_PER_REQUEST,
@@ -13,12 +13,12 @@ import {
   sendBatch,
 } from './enviar.ts'
 import { refreshGuias } from './refrescar.ts'
-import { accion as readAction, readActions } from './store/acciones.ts'
+import { readAction, readActions } from './store/acciones.ts'
 import { type CourierAction, onStoreChange, readSetting, setSetting } from './store/base.ts'
 
 /**
- * Result of sending the queue. `result`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
- * courier has to sign in first. `postponeRound`: try again later.
+ * Result of sending the queue. `hecho`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
+ * courier has to sign in first. `luego`: try again later.
  */
 export type SendRound = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
 
@@ -65,7 +65,7 @@ async function ronda(): Promise<SendRound> {
       await setSetting('salir', undefined)
     }
     if (!(await readActions()).some(({ situacion }) => situacion === 'pendiente')) return 'hecho'
-    const quien = await readSesion()
+    const quien = await requestSesion()
     if (quien.status === 401) return await loseSesion()
     if (quien.status !== 200) return await postponeRound(quien)
     return await sendActionsOf(quien.cuerpo.repartidor)

@@ -5,15 +5,9 @@ import type {
   EventosRegistrados,
   Problema,
 } from '../../../generado/contrato/tipos/index.ts'
-import { type ApiResponse, readSesion, requestApi, SinRed } from './api.ts'
+import { type ApiResponse, requestApi, requestSesion, SinRed } from './api.ts'
 import { takesPaquete } from './dominio.ts'
-import {
-  changeAction,
-  changeActions,
-  finishActions,
-  accion as readAction,
-  image as readImage,
-} from './store/acciones.ts'
+import { changeAction, changeActions, finishActions, readAction, readImage } from './store/acciones.ts'
 import { type Attachment, type CourierAction, setSetting } from './store/base.ts'
 
 /** Base of the wait after a failure, in milliseconds; each further failure doubles the wait. */
@@ -98,7 +92,7 @@ export const sendAction = (accion: CourierAction): Promise<Fin> =>
  */
 async function postponeUnanswered(batch: readonly CourierAction[], error: unknown): Promise<Fin[]> {
   if (!(error instanceof SinRed)) throw error
-  const { status } = await readSesion()
+  const { status } = await requestSesion()
   return status === 401 ? batch.map(() => 'sin_sesion') : esperar(batch)
 }
 

@@ -52,7 +52,7 @@ interface FilledForm {
 export function findMissingEvidence({ fotos_minimas, firma, documento }: PoliticaDeEvidencia, filled: FilledForm) {
   const missingCount = fotos_minimas - filled.fotos.length
   return {
-    ...(missingCount > 0 ? { fotos: fotosRequest(fotos_minimas, missingCount) } : {}),
+    ...(missingCount > 0 ? { fotos: formatFotosRequest(fotos_minimas, missingCount) } : {}),
     ...(firma === 'obligatoria' && !filled.trazos && filled.sin_firma === ''
       ? { firma: 'Pida la firma, o elija por qué no la hay.' }
       : {}),
@@ -62,7 +62,7 @@ export function findMissingEvidence({ fotos_minimas, firma, documento }: Politic
   }
 }
 
-function fotosRequest(minimum: number, missingCount: number): string {
+function formatFotosRequest(minimum: number, missingCount: number): string {
   if (minimum === 1) return 'Tome una foto por lo menos.'
   return `${missingCount === 1 ? 'Falta 1 foto' : `Faltan ${missingCount} fotos`}: el comercio pide ${minimum} por lo menos.`
 }

@@ -46,9 +46,9 @@ const partsOf = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Bo
 
 /** Returns the parts of the screen's address. Each screen has an address, so the phone's back button works. */
 export function useScreenPath(): string[] {
-  const [hash, setState] = useState(() => location.hash)
+  const [hash, setHash] = useState(() => location.hash)
   useEffect(() => {
-    const update = () => setState(location.hash)
+    const update = () => setHash(location.hash)
     addEventListener('hashchange', update)
     // The address may have changed before this effect ran.
     update()
@@ -88,7 +88,7 @@ const MIN_MOVE_M = 15
 
 /** Hook that returns the phone's position as it moves; null without permission. Never asks for permission. */
 export function useHere(): Point | null {
-  const [here, setState] = useState<Point | null>(null)
+  const [here, setHere] = useState<Point | null>(null)
   useEffect(() => {
     let vivo = true
     let watchId: number | undefined
@@ -96,7 +96,7 @@ export function useHere(): Point | null {
       if (!vivo || !allowed) return
       watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng } }) =>
-          setState((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < MIN_MOVE_M ? antes : { lat, lng })),
+          setHere((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < MIN_MOVE_M ? antes : { lat, lng })),
         () => {},
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
@@ -111,9 +111,9 @@ export function useHere(): Point | null {
 
 /** Hook that tells whether the service can be reached, as far as the phone knows. */
 export function useIsOnline(): boolean {
-  const [isOnline, setState] = useState(navigator.onLine && isServiceReachable())
+  const [isOnline, setIsOnline] = useState(navigator.onLine && isServiceReachable())
   useEffect(() => {
-    const update = () => setState(navigator.onLine && isServiceReachable())
+    const update = () => setIsOnline(navigator.onLine && isServiceReachable())
     addEventListener('online', update)
     addEventListener('offline', update)
     const unsubscribe = onReachable(update)
@@ -138,7 +138,7 @@ export interface GeoPosition {
  * @param ask true to ask the courier for permission; false to use a permission that was given before
  */
 export function usePosition(ask: boolean): GeoPosition {
-  const [posicion, setState] = useState<GeoPosition>({ estado: 'buscando' })
+  const [posicion, setPosicion] = useState<GeoPosition>({ estado: 'buscando' })
   useEffect(() => {
     let watchId: number | undefined
     let vivo = true
@@ -149,19 +149,19 @@ export function usePosition(ask: boolean): GeoPosition {
         ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
           if (accuracy > bestAccuracy) return
           bestAccuracy = accuracy
-          setState({ estado: 'lista', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
+          setPosicion({ estado: 'lista', point: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
         },
         ({ code, PERMISSION_DENIED }) =>
-          setState((antes) => (antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
+          setPosicion((antes) => (antes.point ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
         { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
       )
     }
-    if (!navigator.geolocation) setState({ estado: 'sin' })
+    if (!navigator.geolocation) setPosicion({ estado: 'sin' })
     else if (ask) startWatch()
     else {
       const permission = navigator.permissions?.query({ name: 'geolocation' })
       permission?.then(
-        ({ state }) => (state === 'granted' ? startWatch() : setState({ estado: 'sin' })),
+        ({ state }) => (state === 'granted' ? startWatch() : setPosicion({ estado: 'sin' })),
         () => {},
       )
     }

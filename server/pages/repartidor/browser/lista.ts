@@ -63,8 +63,8 @@ function filaDe(guia: StoredGuia, actions: readonly CourierAction[], here: Point
   const prevision = predict(guia, actions)
   const heading = headingOf(guia.datos, prevision.estado)
   const titulo = titleOf(guia, prevision, heading)
-  const searchable = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
-  const texto = llano(` ${searchable.filter(Boolean).join(' ')}`)
+  const searchableTexts = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
+  const texto = llano(` ${searchableTexts.filter(Boolean).join(' ')}`)
   return {
     ...guia,
     ...prevision,
@@ -172,7 +172,7 @@ export function terminadas(
 ): number {
   const desde = hoy ? Date.parse(hoy.desde) : 0
   const esDeHoy = desde > ahora - DIA_MS
-  const here = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
+  const finishedOnPhone = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
     author === repartidor &&
     situacion !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
@@ -180,7 +180,7 @@ export function terminadas(
       ? [guia]
       : [],
   )
-  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...here]).size
+  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...finishedOnPhone]).size
 }
 
 /** Returns a distance as text: «350 m», «1,2 km». */

@@ -74,7 +74,7 @@ function Screen({ path, screens, ...context }: ScreenProps) {
   if (screens === 'faltan') return <MissingScreens />
   const { ActionDetail, Deliver, Guia, DoneScreen, StepScreen } = screens
   const OtherScreen = {
-    buscar: screens.Buscar,
+    buscar: screens.SearchScreen,
     escanear: screens.Scan,
     hecho: screens.LoteDone,
     hoy: screens.Hoy,

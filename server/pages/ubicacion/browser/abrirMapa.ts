@@ -13,7 +13,7 @@ export interface Visor {
   show(): void
   hide(): void
   /** Tells whether the map failed to become visible. */
-  missing(): boolean
+  isMissing(): boolean
 }
 
 /**
@@ -86,7 +86,7 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
       section.hidden = true
       arrows.hidden = true
     },
-    missing: () => !noMapNotice.hidden,
+    isMissing: () => !noMapNotice.hidden,
   }
 }
 

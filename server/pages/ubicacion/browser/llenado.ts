@@ -86,7 +86,7 @@ export class Filling {
   }
 
   /** Tells whether the page has a map that can be seen. */
-  #hasMap = () => this.#visor !== undefined && !this.#visor.missing()
+  #hasMap = () => this.#visor !== undefined && !this.#visor.isMissing()
 
   #update() {
     // The map may open after the form was sent, when another page is already shown.

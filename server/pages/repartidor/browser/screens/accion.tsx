@@ -10,7 +10,7 @@ import {
   discardAction,
   insertTakeBefore,
   isDiscardable,
-  accion as readAction,
+  readAction,
   reopenEntrega,
 } from '../store/acciones.ts'
 import type { CourierAction, Sesion } from '../store/base.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { requestSesion, SinRed } from '../api.ts'
+import { requestSignIn, SinRed } from '../api.ts'
 import { runExclusively, sendNow } from '../cola.ts'
 import { ir } from '../hooks.ts'
 import { signIn } from '../store/limpieza.ts'
@@ -60,7 +60,7 @@ export function SignIn({ returningName, pendientes }: { returningName: string | 
 async function openSesion(codigo: string): Promise<string | undefined> {
   try {
     const { status, problema, esperar } = await runExclusively(async () => {
-      const respuesta = await requestSesion(codigo)
+      const respuesta = await requestSignIn(codigo)
       // The session is stored before any sending may start: a session and its courier change together.
       if (respuesta.status === 201) await signIn(respuesta.cuerpo)
       return respuesta

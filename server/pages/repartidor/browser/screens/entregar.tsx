@@ -8,7 +8,7 @@ import { Firma, firmaComoPng } from '../firma.tsx'
 import { type GeoPosition, ir, usePosition, useStoredData } from '../hooks.ts'
 import { metros } from '../lista.ts'
 import { afterRename, isSameReceiver, lacksRelation, type Receiver, receiverOf, renameReceiver } from '../puerta.ts'
-import { enqueue, image as readImage } from '../store/acciones.ts'
+import { enqueue, readImage } from '../store/acciones.ts'
 import { type EntregaDraft, isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
 import { discardDraft, readDraft, storeDraft } from '../store/borradores.ts'
 import { explainFoto, Fotos, useFotos } from './fotos.tsx'
@@ -166,8 +166,8 @@ function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posic
     const missingFields = findSchemaFaults(actual.current, door)
     fail(missingFields)
     if (Object.keys(missingFields).length > 0 || isSaving.current) return
-    const far = findFarParcels(actual.current, door, posicion.point)
-    if (far.length > 0) setFarParcels(far)
+    const foundFarParcels = findFarParcels(actual.current, door, posicion.point)
+    if (foundFarParcels.length > 0) setFarParcels(foundFarParcels)
     else deliver([])
   }
   /**
@@ -448,7 +448,7 @@ async function storeEntregas(
   }
   const opcional = <C extends string>(campo: C, valor: string) =>
     (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
-  const parcel = ({ guia, receiver: { nombre, relacion }, isSamePerson, politica, warnedDistance }: Entrega) => {
+  const buildAction = ({ guia, receiver: { nombre, relacion }, isSamePerson, politica, warnedDistance }: Entrega) => {
     const lleva = evidenceParts({ politica, isSamePerson })
     return {
       repartidor: sesion.repartidor,
@@ -477,7 +477,7 @@ async function storeEntregas(
       trazos: png && lleva.firma ? trazos : null,
     }
   }
-  await enqueue(entregas.map(parcel), ahora, ocurrido_en, images)
+  await enqueue(entregas.map(buildAction), ahora, ocurrido_en, images)
 }
 
 function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPosition; far: number | null }) {

@@ -126,7 +126,7 @@ export function Home({ sesion }: ScreenContext) {
           </a>
         </p>
       ))}
-      {nextStop && <NextStop fila={nextStop} ownItems={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
+      {nextStop && <NextStop fila={nextStop} carriedRows={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
       {rows.length === 0 && datos.asignadas.length === 0 && (
         <div class="vacio">
           <Icon drawing={PackageOpen} />

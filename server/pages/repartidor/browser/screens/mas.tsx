@@ -63,8 +63,8 @@ function ThemeChoice() {
     <>
       <h2 id="tema">Colores</h2>
       <fieldset class="segmento" aria-labelledby="tema">
-        {THEMES.map(([valor, statusText]) => (
-          <label key={statusText}>
+        {THEMES.map(([valor, label]) => (
+          <label key={label}>
             <input
               class="oculto"
               type="radio"
@@ -72,7 +72,7 @@ function ThemeChoice() {
               checked={storedTheme.es === valor}
               onChange={() => setSetting('tema', valor)}
             />
-            {statusText}
+            {label}
           </label>
         ))}
       </fieldset>
@@ -84,8 +84,8 @@ function SignOut({ yo }: { yo: string }) {
   const [pendingWork, setPendingWork] = useState<{ unsentCount: number; aMedias: number } | null>(null)
   const signOut = () =>
     runExclusively(async () => {
-      const statusText = await requestSignOut().then(isSignedOut, () => false)
-      await forgetSesion(!statusText)
+      const isServerInformed = await requestSignOut().then(isSignedOut, () => false)
+      await forgetSesion(!isServerInformed)
       ir('', true)
     })
   const request = async () => {

@@ -1,6 +1,6 @@
 // Screens that load after the first one, as one file.
 export { ActionDetail } from './accion.tsx'
-export { SearchScreen as Buscar } from './buscar.tsx'
+export { SearchScreen } from './buscar.tsx'
 export { Deliver } from './entregar.tsx'
 export { Scan } from './escanear.tsx'
 export { Guia } from './guia.tsx'

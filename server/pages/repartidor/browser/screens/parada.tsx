@@ -20,22 +20,22 @@ const TASKS: Readonly<Record<Heading['target'], string>> = {
 /**
  * Next stop: its address, the person there, and the task. The filled button is the likely next action: before leaving,
  * one step for all guides; on the road, navigation; at the door, the guide's own step.
- * @param ownItems guides that the courier carries
+ * @param carriedRows guides that the courier carries
  * @param isLocated true if the phone knows where it is
  */
 export function NextStop(props: {
   fila: DispatchRow
-  ownItems: readonly DispatchRow[]
+  carriedRows: readonly DispatchRow[]
   quien: string
   isLocated: boolean
 }) {
-  const { fila, ownItems, quien, isLocated } = props
+  const { fila, carriedRows, quien, isLocated } = props
   const { guia, distance, heading } = fila
   const datos = fila.datos!
   const { target, street, zona, directions, nombre } = heading!
   const hasArrived = isLocated && distance !== null && distance <= AT_DOOR_M
   const { callUrl, messageUrl, google } = linksTo(datos, heading!, quien)
-  const chips = chipsDe(fila, ownItems)
+  const chips = chipsDe(fila, carriedRows)
   return (
     <article class="parada" aria-labelledby="parada">
       <p class="cinta">
@@ -75,7 +75,7 @@ export function NextStop(props: {
         </ul>
       )}
       <div class="par">
-        {buttonsOf(fila, ownItems, hasArrived).map((que, i) => {
+        {buttonsOf(fila, carriedRows, hasArrived).map((que, i) => {
           const className = i === 0 ? 'boton principal' : 'boton'
           if (que === 'ir')
             return (
@@ -96,11 +96,11 @@ export function NextStop(props: {
 }
 
 /** Facts about a stop that affect what the courier does there. */
-function chipsDe(fila: DispatchRow, ownItems: readonly DispatchRow[]): string[] {
+function chipsDe(fila: DispatchRow, carriedRows: readonly DispatchRow[]): string[] {
   const { datos, isUnsent, steps } = fila
   const { intentos, decision, ubicacion } = datos!
   const door = doorOf(fila)
-  const parcelsHere = ownItems.filter((otherRow) => {
+  const parcelsHere = carriedRows.filter((otherRow) => {
     const otherDoor = doorOf(otherRow)
     return door && otherDoor && compareDoors(door, otherDoor) === 'misma'
   }).length
@@ -119,7 +119,7 @@ type StopButton = 'ir' | { path: string; text: string }
 /** Returns the one or two buttons of a stop, the filled one first. */
 function buttonsOf(
   { guia, steps, datos }: DispatchRow,
-  ownItems: readonly DispatchRow[],
+  carriedRows: readonly DispatchRow[],
   hasArrived: boolean,
 ): StopButton[] {
   const confirmada = datos!.ubicacion.estado === 'confirmada'
@@ -128,13 +128,13 @@ function buttonsOf(
     text: STEP_LABELS[step.estado],
   }))
   const allows = (estado: Estado) => steps.some((step) => step.estado === estado)
-  if (paso && allows('en_ruta') && !allows('recolectado')) return [leaveWith(ownItems) ?? paso]
+  if (paso && allows('en_ruta') && !allows('recolectado')) return [leaveWith(carriedRows) ?? paso]
   if (!paso) return ['ir']
   return hasArrived ? [paso, segundo ?? 'ir'] : ['ir', paso]
 }
 
 /** Returns the button to leave with several guides at once; undefined if fewer than two can. */
-function leaveWith(ownItems: readonly DispatchRow[]): (StopButton & object) | undefined {
-  const n = ownItems.filter((fila) => canEnter(fila, 'en_ruta')).length
+function leaveWith(carriedRows: readonly DispatchRow[]): (StopButton & object) | undefined {
+  const n = carriedRows.filter((fila) => canEnter(fila, 'en_ruta')).length
   return n > 1 ? { path: 'marcar/en_ruta', text: `${STEP_LABELS.en_ruta} con ${n}` } : undefined
 }

@@ -69,14 +69,14 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
   const isSaving = useRef(false)
   const { fotos, preparing, takeFotos, removeFoto } = useFotosDelPaso(guia, fail)
   const { point } = usePosition(false)
-  const exceeded = () => ({
+  const readFormValues = () => ({
     motivo,
     dia: motivo === 'reprogramado' && !sinDia ? dia.current!.value : null,
     descripcion: nota.current!.value.replace(/\s+/g, ' ').trim(),
   })
   const confirm = (evento: SubmitEvent) => {
     evento.preventDefault()
-    const fault = findStepFault(estado, exceeded())
+    const fault = findStepFault(estado, readFormValues())
     if (fault) return fail(fault)
     if (isSaving.current || preparing > 0) return
     if (estado && DANGEROUS_ESTADOS.includes(estado)) setIsAsking(true)
@@ -86,7 +86,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
     isSaving.current = true
     try {
       const { repartidor, nombre } = sesion
-      const { dia: fecha, descripcion } = exceeded()
+      const { dia: fecha, descripcion } = readFormValues()
       const evento = {
         ...(motivo ? { motivo } : {}),
         ...(fecha === null ? {} : { fecha }),
@@ -127,7 +127,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
         </button>
       </div>
       {isAsking && estado && (
-        <StepQuestion guia={guia} estado={estado} close={() => setIsAsking(false)} onAccept={storeStep} />
+        <StepQuestion guia={guia} estado={estado} onClose={() => setIsAsking(false)} onAccept={storeStep} />
       )}
     </form>
   )
@@ -200,10 +200,10 @@ function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: stri
   )
 }
 
-function StepQuestion(props: { guia: string; estado: Estado; close: () => void; onAccept: () => void }) {
+function StepQuestion(props: { guia: string; estado: Estado; onClose: () => void; onAccept: () => void }) {
   const paso = STEP_LABELS[props.estado]
   return (
-    <ConfirmDialog titulo={`¿${paso}?`} si={paso} no="No, volver" onClose={props.close} onAccept={props.onAccept}>
+    <ConfirmDialog titulo={`¿${paso}?`} si={paso} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
       <p>Es la guía {inGroups(props.guia)}, y desde aquí no se puede deshacer.</p>
     </ConfirmDialog>
   )

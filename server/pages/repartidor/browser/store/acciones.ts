@@ -15,9 +15,9 @@ import {
 /** Returns all actions, in the order in which they are sent. */
 export const readActions = async () => (await openPhoneDatabase()).getAll('acciones')
 /** Returns an action by its number; undefined if it no longer exists. */
-export const accion = async (orden: number) => (await openPhoneDatabase()).get('acciones', orden)
+export const readAction = async (orden: number) => (await openPhoneDatabase()).get('acciones', orden)
 /** Returns an image by its id; undefined if it no longer exists. */
-export const image = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
+export const readImage = async (id: string) => (await openPhoneDatabase()).get('imagenes', id)
 
 /** Fields of a new action; {@link enqueue} fills in the other fields. */
 export type NewAction = Pick<

@@ -33,7 +33,7 @@ const isSignedIn = async (tx: StoreTransaction, repartidor: string) =>
  */
 export const storeGuias = (
   repartidor: string,
-  readGuias: readonly GuiaDeReparto[],
+  receivedGuias: readonly GuiaDeReparto[],
   serverTime: number,
   { hoy, asignadas }: Partial<Pick<OwnGuias, 'hoy' | 'asignadas'>> = {},
 ) =>
@@ -42,7 +42,7 @@ export const storeGuias = (
     if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
     if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, leida: Date.now() }, 'asignadas')
     const guias = tx.objectStore('guias')
-    for (const datos of readGuias) {
+    for (const datos of receivedGuias) {
       const previousGuia = await guias.get(datos.guia)
       if (previousGuia?.repartidor === repartidor && (previousGuia.datos?.secuencia ?? 0) > datos.secuencia) continue
       await guias.put({
