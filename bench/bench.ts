@@ -1,7 +1,7 @@
 /** Entry point of `npm run bench`: measures the service against its references, in interleaved rounds. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
-import { type Banco, openBench } from './arnes/entorno.ts'
+import { type Bench, openBench } from './arnes/entorno.ts'
 import { type Measurement, type MeasurementResult, readConditions, renderReportTable } from './arnes/informe.ts'
 import { measureWithVerdict } from './arnes/juicio.ts'
 import { cleanUpAll } from './arnes/limpieza.ts'
@@ -40,30 +40,32 @@ const MIN_QUIET_SHARE = 0.5
 const printLine = (texto: string) => process.stderr.write(`${texto}\n`)
 
 function chooseMeasurements(opciones: BenchOptions): readonly Measurement[] {
-  const { contra, solo } = opciones
+  const { contra, selectedKeys } = opciones
   if (contra !== undefined)
     return [
       {
         clave: 'contra',
         descripcion: `este código contra el de ${contra}`,
-        measure: (banco) => compareWithCommit(banco, contra),
+        measure: (bench) => compareWithCommit(bench, contra),
       },
     ]
-  return MEASUREMENTS.filter(({ clave, separate }) => (solo.length > 0 ? solo.includes(clave) : !separate?.(opciones)))
+  return MEASUREMENTS.filter(({ clave, separate }) =>
+    selectedKeys.length > 0 ? selectedKeys.includes(clave) : !separate?.(opciones),
+  )
 }
 
 async function runBench(opciones: BenchOptions) {
   const startedAt = new Date()
   const [antes = 0] = loadavg()
-  const banco = await openBench(opciones)
-  if (!banco.pgbench) printLine(PGBENCH_MISSING)
+  const bench = await openBench(opciones)
+  if (!bench.pgbench) printLine(PGBENCH_MISSING)
   const medidas: { measurement: Measurement; resultado: MeasurementResult }[] = []
   const failedFigures: string[] = []
   for (const measurement of chooseMeasurements(opciones)) {
     printLine(`${measurement.clave}: ${measurement.descripcion}…`)
     const verdict = opciones.isShort
-      ? await measureWithVerdict(measurement, banco)
-      : { resultado: await measurement.measure(banco) }
+      ? await measureWithVerdict(measurement, bench)
+      : { resultado: await measurement.measure(bench) }
     const { resultado } = verdict
     medidas.push({ measurement, resultado })
     printLine(
@@ -73,7 +75,7 @@ async function runBench(opciones: BenchOptions) {
     failedFigures.push(...verdict.failedFigures)
     for (const figure of verdict.unjudged) printLine(`Sin juzgar, porque otros usaban la máquina: ${figure}`)
   }
-  process.stdout.write(await writeReport(banco, startedAt, antes, medidas))
+  process.stdout.write(await writeReport(bench, startedAt, antes, medidas))
   if (failedFigures.length > 0) throw new FiguresError(`Por debajo de media marca:\n${failedFigures.join('\n')}`)
 }
 
@@ -85,12 +87,12 @@ const renderBullets = (titulo: string, lineas: readonly string[]) =>
  * @returns the report, with paths of charts relative to the repository
  */
 async function writeReport(
-  banco: Banco,
+  bench: Bench,
   startedAt: Date,
   loadBefore: number,
   medidas: readonly { measurement: Measurement; resultado: MeasurementResult }[],
 ): Promise<string> {
-  const { solo, rounds, segundos, guias, contra } = banco.opciones
+  const { selectedKeys, rounds, segundos, guias, contra } = bench.opciones
   const fecha = startedAt.toISOString().slice(0, 16).replace(/:/g, '')
   const folder = new URL('resultados/', import.meta.url)
   mkdirSync(folder, { recursive: true })
@@ -103,7 +105,7 @@ async function writeReport(
   const loadLine = `Carga de la máquina: ${formatNumber(loadBefore)} antes, ${formatNumber(loadavg()[0] ?? 0)} después.`
   const noiseWarning =
     loadBefore > MIN_QUIET_SHARE ? ` **Ruidosa**: antes de empezar debe ser menor que ${MIN_QUIET_SHARE}.` : ''
-  const lugar = await banco.conBase(({ db }) => readConditions(db))
+  const lugar = await bench.conBase(({ db }) => readConditions(db))
   const report = (chartFolder: string) => `# Rendimiento, ${startedAt.toISOString().slice(0, 10)}
 
 Medianas de ${rounds} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
@@ -113,7 +115,7 @@ ${renderReportTable(medidas.flatMap(({ resultado }) => resultado.rows))}
 ${charts.map(({ nombre, chart }) => `\n![${chart.titulo}](${chartFolder}${fecha}-${nombre}.svg)\n`).join('')}
 ${contra === undefined ? '' : renderBullets('Pérdidas más allá del ruido', losses.length > 0 ? losses : ['Ninguna.'])}${renderBullets('Detalles', notas)}${renderBullets('Condiciones', [loadLine + noiseWarning, ...lugar])}`
   writeFileSync(new URL(`${fecha}.md`, folder), report(''))
-  if (solo.length === 0 && contra === undefined)
+  if (selectedKeys.length === 0 && contra === undefined)
     writeFileSync(new URL('RESULTADOS.md', import.meta.url), report('resultados/'))
   return report('bench/resultados/')
 }

@@ -6,7 +6,7 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
-import { buildNewGuiaRow, type FilaGuia } from '../server/domain/guias/campos.ts'
+import { buildNewGuiaRow, type GuiaRow } from '../server/domain/guias/campos.ts'
 import { normalizeGuia } from '../server/domain/guias/datos.ts'
 import { present } from '../server/domain/guias/guia.ts'
 import { digestsOf } from '../server/domain/guias/huellas.ts'
@@ -64,9 +64,9 @@ const INPUT_COLUMNS = [
   'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento', 'municipio',
   'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'metadatos', 'ubicacion_estado', 'ubicacion_origen',
   'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en',
-] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
-const enJson = (fila: FilaGuia) =>
-  JSON.stringify([Object.fromEntries(INPUT_COLUMNS.map((column) => [column, fila[column] ?? undefined]))])
+] as const satisfies readonly (keyof GuiaRow)[] // biome-ignore format: a list
+const enJson = (row: GuiaRow) =>
+  JSON.stringify([Object.fromEntries(INPUT_COLUMNS.map((column) => [column, row[column] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
 const INSERT_GUIAS = STATEMENTS.get('guias.insertar') as Statement<
   { comercio_id: string; guias: string },
@@ -100,14 +100,14 @@ app.post<{ Body: Parameters<typeof normalizeGuia>[0] }>('/api/v1/guias', {
     const { id, creado_en } = newId()
     const huellas = datos.external_ref === null ? null : digestsOf(datos, secretos)
     const { comercioId: comercio_id, modo } = identity
-    const fila = buildNewGuiaRow(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
-    const { query } = db.como('guias_api', [fila.comercio_id])
-    const [createdRow] = await query(INSERT_GUIAS, { guias: enJson(fila), comercio_id: fila.comercio_id })
+    const newRow = buildNewGuiaRow(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
+    const { query } = db.asRole('guias_api', [newRow.comercio_id])
+    const [createdRow] = await query(INSERT_GUIAS, { guias: enJson(newRow), comercio_id: newRow.comercio_id })
     if (!createdRow) return reply.code(409).send({ error: 'external_ref' })
     return reply
       .code(201)
-      .header('Location', `/api/v1/guias/${fila.guia}`)
-      .send(present({ publicUrl: '', timeZone: undefined }, fila))
+      .header('Location', `/api/v1/guias/${newRow.guia}`)
+      .send(present({ publicUrl: '', timeZone: undefined }, newRow))
   },
 })
 app.decorateRequest('identidad', null)

@@ -23,10 +23,10 @@ if (process.argv[2] === 'sin') {
   contract.validacion.validate = () => []
   contract.check = async () => {}
 }
-const vida = new Lifetime(log, false)
-vida.phase = 'lista'
+const lifetime = new Lifetime(log, false)
+lifetime.phase = 'lista'
 const db = openDb(process.env.DATABASE_URL!)
-vida.probe = new Probe(process.env.DATABASE_URL!, [db.pool], log)
+lifetime.probe = new Probe(process.env.DATABASE_URL!, [db.pool], log)
 const deps = buildDeps(config, {
   db,
   impatientDb: db,
@@ -34,7 +34,7 @@ const deps = buildDeps(config, {
   masterKeys: config.masterKeys!,
   store: localStoreIn(config.dataDir),
   log,
-  vida,
+  lifetime,
   metrics: createMetrics(),
   publicUrl: `http://127.0.0.1:${config.port}`,
 })

@@ -13,14 +13,14 @@ import { buildVersion, linkPackages, runIn } from './anterior/construir.ts'
 import { etiquetaAnterior } from './anterior/etiqueta.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const DEL_SDK = ['sdk', 'test/sdk']
+const SDK_FOLDERS = ['sdk', 'test/sdk']
 
 const node = (folder: string, ...args: string[]) => runIn(folder, process.execPath, ...args)
 
 async function mixVersions(antes: string, ahora: string) {
   const excludedNames = new Set(['node_modules', '.git', '.datos', 'coverage'])
   cpSync(root, ahora, { recursive: true, filter: (path) => !excludedNames.has(basename(path)) })
-  for (const path of DEL_SDK) {
+  for (const path of SDK_FOLDERS) {
     await rm(join(ahora, path), { recursive: true })
     cpSync(join(antes, path), join(ahora, path), {
       recursive: true,
@@ -31,7 +31,7 @@ async function mixVersions(antes: string, ahora: string) {
   cpSync(join(antes, 'test'), join(ahora, 'test'), { recursive: true, force: false })
   await linkPackages(ahora)
   // `test/preparacion.ts` declares the types of the values that vitest provides to tests.
-  const typeCheckConfig = { extends: './tsconfig.json', include: [...DEL_SDK.slice(1), 'test/preparacion.ts'] }
+  const typeCheckConfig = { extends: './tsconfig.json', include: [...SDK_FOLDERS.slice(1), 'test/preparacion.ts'] }
   await writeFile(join(ahora, 'tsconfig.anterior.json'), JSON.stringify(typeCheckConfig))
 }
 
@@ -45,7 +45,7 @@ async function testRelease(etiqueta: string) {
     console.log(`Running the SDK of ${etiqueta} and its tests against the current server:`)
     await node(ahora, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.anterior.json')
     // No filter by tags, so that slow tests run too.
-    await node(ahora, 'node_modules/vitest/vitest.mjs', 'run', ...DEL_SDK.slice(1))
+    await node(ahora, 'node_modules/vitest/vitest.mjs', 'run', ...SDK_FOLDERS.slice(1))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

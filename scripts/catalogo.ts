@@ -19,7 +19,7 @@ interface Place {
   population: number
   loc: { coordinates: [number, number] }
 }
-interface Fila {
+interface MunicipioRow {
   numero: string | number
   nombre: string
   others: string[]
@@ -31,13 +31,14 @@ interface Fila {
 
 const RANKS = ['PPLC', 'PPLA', 'PPLA2', 'PPLA3', 'PPLA4', 'PPL']
 const rankOf = ({ featureCode }: Place) => (RANKS.indexOf(featureCode) + RANKS.length) % RANKS.length
-const peso = (a: Place, b: Place) => rankOf(a) - rankOf(b) || b.population - a.population || a.cityId - b.cityId
+const comparePlaces = (a: Place, b: Place) =>
+  rankOf(a) - rankOf(b) || b.population - a.population || a.cityId - b.cityId
 const clave = (texto: string) => nameKeysOf(texto)[0]!
 const roundCoordinate = (n: number) => Math.round(n * 1e5) / 1e5
 const point = ({ loc: { coordinates } }: Place) =>
   [roundCoordinate(coordinates[1]), roundCoordinate(coordinates[0])] as const
-const ensure = (bien: unknown, que: string) => {
-  if (!bien) throw new Error(que)
+const ensure = (bien: unknown, message: string) => {
+  if (!bien) throw new Error(message)
 }
 const splitTrimmed = (texto: string, por: string) => texto.split(por).map((parte) => parte.trim().replace(/\s+/g, ' '))
 /** Parses `name =seat ~other @lat,lng`, with its marks in any order. */
@@ -48,35 +49,35 @@ function parseName(texto: string) {
   return { nombre, seats: valuesAfter('='), others: valuesAfter('~'), point: aproximado?.split(',').map(Number) }
 }
 
-function buildCountry(tabla: CountryTable) {
-  const countryPlaces = (cities as Place[]).filter(({ country }) => country === tabla.pais)
-  const rows = splitTrimmed(tabla.departamentos.trim(), '\n').map((linea) => splitTrimmed(linea, '|'))
+function buildCountry(countryTable: CountryTable) {
+  const countryPlaces = (cities as Place[]).filter(({ country }) => country === countryTable.pais)
+  const rows = splitTrimmed(countryTable.departamentos.trim(), '\n').map((linea) => splitTrimmed(linea, '|'))
   const codesByAdmin = new Map(rows.map(([admin = '', codigo = '']) => [admin, codigo]))
   ensure(
     codesByAdmin.size === rows.length && new Set(codesByAdmin.values()).size === rows.length,
-    `${tabla.pais}: duplicate`,
+    `${countryTable.pais}: duplicate`,
   )
   // The check finds towns with an unknown department code, which would otherwise be missing silently. GeoNames has one
   // town without a department (Norteño, PA.00).
   for (const { adminCode, name } of countryPlaces)
     ensure(codesByAdmin.has(adminCode) || adminCode === '00', `${name}: unknown department ${adminCode}`)
-  const correcciones = leerCorrecciones(tabla, countryPlaces, codesByAdmin)
+  const correcciones = leerCorrecciones(countryTable, countryPlaces, codesByAdmin)
   const builtDepartamentos = rows.map(([admin = '', codigo = '', nombre = '', city = '', others = '']) => {
-    const places = countryPlaces.filter(({ adminCode }) => adminCode === admin).sort(peso)
+    const places = countryPlaces.filter(({ adminCode }) => adminCode === admin).sort(comparePlaces)
     const capital = places.find(({ name }) => name === city.replace('*', ''))
-    ensure(capital, `${codigo}: ${city} is not in ${tabla.pais}.${admin}`)
+    ensure(capital, `${codigo}: ${city} is not in ${countryTable.pais}.${admin}`)
     // GeoNames marks nearly all capitals of departments. If it marks one in this department, it must mark the table's
     // capital.
     const seat = places.find(({ featureCode }) => /^PPL[AC]$/.test(featureCode))
     ensure(!seat || places.some((l) => l === capital && rankOf(l) < 2), `${codigo}: its capital is ${seat?.name}`)
-    const municipioList = tabla.municipios?.[codigo]
+    const municipioList = countryTable.municipios?.[codigo]
     const municipios = municipioList
-      ? deLaTabla(tabla.pais, municipioList, places, countryPlaces)
-      : deGeoNames(codigo, places, correcciones, tabla.desde ?? 0)
+      ? readMunicipioList(countryTable.pais, municipioList, places, countryPlaces)
+      : deGeoNames(codigo, places, correcciones, countryTable.desde ?? 0)
     const centre = city.startsWith('*') ? weightedCentre(places) : point(capital!)
     return { codigo, nombre, others: others ? splitTrimmed(others, ',') : [], centre, municipios }
   })
-  for (const builtDepartamento of builtDepartamentos) checkDepartamento(tabla, builtDepartamento)
+  for (const builtDepartamento of builtDepartamentos) checkDepartamento(countryTable, builtDepartamento)
   return builtDepartamentos
 }
 
@@ -98,7 +99,7 @@ function leerCorrecciones(
   return readCorrecciones as Correcciones
 }
 
-const rowOfPlace = (lugar: Place): Fila => ({
+const rowOfPlace = (lugar: Place): MunicipioRow => ({
   numero: lugar.cityId,
   nombre: lugar.name,
   others: [],
@@ -108,14 +109,16 @@ const rowOfPlace = (lugar: Place): Fila => ({
 })
 
 /** Returns the municipalities of the table, each with the place in GeoNames that is its seat, if GeoNames has it. */
-function deLaTabla(pais: string, municipioList: string, places: Place[], todos: Place[]): Fila[] {
+function readMunicipioList(pais: string, municipioList: string, places: Place[], allPlaces: Place[]): MunicipioRow[] {
   return splitTrimmed(municipioList, ';').map((texto, i) => {
     const { nombre, seats, others, point: aproximado } = parseName(texto)
     const claves = [nombre, ...seats].map(clave)
     const seatsElsewhere = seats.map((seat) => seat.split(':')).filter(([, seat]) => seat)
     const lugar =
-      places.filter(({ name }) => claves.includes(clave(name))).sort(peso)[0] ??
-      todos.find(({ name, adminCode }) => seatsElsewhere.some(([admin, seat]) => adminCode === admin && name === seat))
+      places.filter(({ name }) => claves.includes(clave(name))).sort(comparePlaces)[0] ??
+      allPlaces.find(({ name, adminCode }) =>
+        seatsElsewhere.some(([admin, seat]) => adminCode === admin && name === seat),
+      )
     const alternativeNames = [...seats.filter((seat) => !seat.includes(':')), ...(lugar ? [lugar.name] : []), ...others]
     return {
       // Guatemala's table is in the order of INE's numbers, so the position is the number. In other tables a position
@@ -134,18 +137,18 @@ function deLaTabla(pais: string, municipioList: string, places: Place[], todos: 
  * Returns the seats, and other towns with at least `desde` inhabitants. Of several towns with one name, returns the
  * seat or the largest.
  */
-function deGeoNames(codigo: string, places: Place[], cambios: Correcciones, desde: number): Fila[] {
+function deGeoNames(codigo: string, places: Place[], cambios: Correcciones, desde: number): MunicipioRow[] {
   const seen = new Set<string>()
   return places.flatMap((lugar) => {
     const correccion = `${codigo}: ${lugar.name}`
     const change = cambios.get(correccion)
     const isRemoved = cambios.has(correccion) && !change
-    const esPueblo = /^PPL(?:[AC]\d?)?$/.test(lugar.featureCode)
-    if (isRemoved || !esPueblo || (rankOf(lugar) === RANKS.indexOf('PPL') && lugar.population < desde)) return []
-    const fila = { ...rowOfPlace(lugar), ...change }
-    if (seen.has(clave(fila.nombre))) return []
-    seen.add(clave(fila.nombre))
-    return [fila]
+    const isTown = /^PPL(?:[AC]\d?)?$/.test(lugar.featureCode)
+    if (isRemoved || !isTown || (rankOf(lugar) === RANKS.indexOf('PPL') && lugar.population < desde)) return []
+    const row = { ...rowOfPlace(lugar), ...change }
+    if (seen.has(clave(row.nombre))) return []
+    seen.add(clave(row.nombre))
+    return [row]
   })
 }
 
@@ -160,7 +163,7 @@ function weightedCentre(places: Place[]) {
  * Adds short names to Mexico's municipalities, whose seats have a hero's name that few people write:
  * `Acapulco de Juárez`, `Ecatepec de Morelos`.
  */
-function addShortNames(municipios: Fila[]) {
+function addShortNames(municipios: MunicipioRow[]) {
   const shortNames = municipios.map(
     ({ nombre }) => /^(?!San |Sant[ao] |Santiago |Villa |Ciudad )(\S.*?) de (?:l[ao]s? )?\S+/.exec(nombre)?.[1],
   )
@@ -218,10 +221,10 @@ function toStored(
 }
 
 const counts: Record<string, object> = {}
-const storedDepartamentos = COUNTRY_TABLES.flatMap((tabla) => {
-  const builtDepartamentos = buildCountry(tabla)
+const storedDepartamentos = COUNTRY_TABLES.flatMap((countryTable) => {
+  const builtDepartamentos = buildCountry(countryTable)
   const municipios = builtDepartamentos.flatMap((builtDepartamento) => builtDepartamento.municipios)
-  counts[tabla.pais] = {
+  counts[countryTable.pais] = {
     departamentos: builtDepartamentos.length,
     municipios: municipios.length,
     'de GeoNames': municipios.filter(({ lugar }) => lugar).length,
@@ -231,7 +234,7 @@ const storedDepartamentos = COUNTRY_TABLES.flatMap((tabla) => {
   // The first alternative name of a Guatemalan department is its number: INE's, and ISO 3166-2's since 2021.
   return builtDepartamentos
     .map((builtDepartamento) =>
-      toStored(builtDepartamento, tabla.pais === 'GT' ? builtDepartamento.others[0]!.slice(3) : ''),
+      toStored(builtDepartamento, countryTable.pais === 'GT' ? builtDepartamento.others[0]!.slice(3) : ''),
     )
     .sort((a, b) => spanishOrder.compare(a[1], b[1]))
 })

@@ -70,7 +70,7 @@ const runRedocly = (...args: string[]) =>
 function impactOf(change: Change, contract: unknown): Impact {
   const isPermitted = change.verdicts.every(
     ({ ruleId }) =>
-      (ruleId === 'enum-values-added' && esExtensible(contract, change.revision?.pointer ?? '')) ||
+      (ruleId === 'enum-values-added' && isExtensibleEnum(contract, change.revision?.pointer ?? '')) ||
       (ruleId === 'schema-constraint-changed' && isWider(change)),
   )
   return change.verdicts.length > 0 && isPermitted ? 'minor' : change.impact
@@ -80,7 +80,7 @@ function impactOf(change: Change, contract: unknown): Impact {
  * Tells if the schema of an enum is marked `x-extensible`.
  * @param pointer JSON pointer to the enum
  */
-function esExtensible(contract: unknown, pointer: string): boolean {
+function isExtensibleEnum(contract: unknown, pointer: string): boolean {
   const steps = pointer.split('/').slice(1, -1)
   const schema = steps.reduce(
     (valor, paso) => (valor as Record<string, unknown> | undefined)?.[unescapeToken(paso)],
@@ -153,9 +153,9 @@ async function checkContractChange(etiqueta: string): Promise<string[]> {
         ...breakingChanges.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
       ]
     }
-    const minima = nextVersion(base.info.version, mayor)
-    return isLower(revision.info.version, minima)
-      ? [`${base.info.version} → ${revision.info.version}: these changes (${mayor}) need ${minima} at least.`]
+    const requiredVersion = nextVersion(base.info.version, mayor)
+    return isLower(revision.info.version, requiredVersion)
+      ? [`${base.info.version} → ${revision.info.version}: these changes (${mayor}) need ${requiredVersion} at least.`]
       : []
   } finally {
     await rm(folder, { recursive: true, force: true })

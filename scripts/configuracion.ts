@@ -15,17 +15,17 @@ function describeDefault({ defaultValue, defaultNote }: ConfigVariable<unknown>)
   return String(typeof defaultValue === 'boolean' ? Number(defaultValue) : defaultValue)
 }
 
-const renderRows = (tabla: ConfigTable, condition = ''): string[] =>
-  Object.values(tabla).flatMap((fila) => [
-    `| \`${fila.nombre}\` | ${describeDefault(fila)} | ${condition}${fila.meaning} |\n`,
-    ...(fila.groups ?? []).flatMap((group) => renderRows(group.tabla, `with \`${group.using}\`: `)),
+const renderRows = (table: ConfigTable, condition = ''): string[] =>
+  Object.values(table).flatMap((row) => [
+    `| \`${row.nombre}\` | ${describeDefault(row)} | ${condition}${row.meaning} |\n`,
+    ...(row.groups ?? []).flatMap((group) => renderRows(group.table, `with \`${group.using}\`: `)),
   ])
 
 const manual = readFileSync(MANUAL_URL, 'utf8')
 const [antes, ...rest] = manual.split(START)
-const tabla = ['| variable | default | meaning |\n', '|---|---|---|\n', ...renderRows(VARIABLES)].join('')
+const renderedTable = ['| variable | default | meaning |\n', '|---|---|---|\n', ...renderRows(VARIABLES)].join('')
 const despues = rest.join(START).slice(rest.join(START).indexOf(FIN))
-const nuevo = `${antes}${START}${tabla}${despues}`
+const nuevo = `${antes}${START}${renderedTable}${despues}`
 if (!process.argv.includes('--comprobar')) writeFileSync(MANUAL_URL, nuevo)
 else if (nuevo !== manual) {
   console.error('docs/operacion/configuration.md is stale: node scripts/configuracion.ts')

@@ -26,15 +26,15 @@ import { chooseOtherDay, correctTelefono, exhaustIntentos, type Mishaps, setInte
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
 /** Prints a check of the demo, and counts it as a failure if it is false. */
-function check(que: string, isTrue: boolean) {
+function check(description: string, isTrue: boolean) {
   if (!isTrue) fallas++
-  console.log(`  ${isTrue ? styleText('green', '✔') : styleText('red', '✘')} ${que}`)
+  console.log(`  ${isTrue ? styleText('green', '✔') : styleText('red', '✘')} ${description}`)
 }
 const formatColumns = (rows: readonly (readonly (string | number)[])[]) => {
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((fila) => String(fila[i]).length)))
-  for (const fila of rows)
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => String(row[i]).length)))
+  for (const row of rows)
     console.log(
-      `  ${fila
+      `  ${row
         .map((cell, i) => String(cell).padEnd(widths[i]!))
         .join('  ')
         .trimEnd()}`,
@@ -60,29 +60,35 @@ const LIFE_CYCLES: Estado[][] = [
 
 async function createHundred(api: Guias) {
   titulo('1. Cien guías reales, dos veces')
-  const primero = await api.guias.crearLote(lote)
-  const segundo = await api.guias.crearLote(lote)
+  const firstAnswer = await api.guias.crearLote(lote)
+  const secondAnswer = await api.guias.crearLote(lote)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
   const confirmedGuias = Map.groupBy(guias, ({ ubicacion }) => ubicacion.origen ?? 'se pregunta al destinatario')
-  const sample = primero.resultados
+  const sample = firstAnswer.resultados
     .slice(0, 3)
     .flatMap((r, i) => (r.ok ? [[r.indice, r.guia, r.estado, r.external_ref ?? '', lote.guias[i]!.municipio]] : []))
   formatColumns([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...sample])
-  check(`primera vez: ${primero.creadas} creadas, ${primero.fallidas} fallidas`, primero.ok && primero.creadas === 100)
-  const isSameAnswer = JSON.stringify(codigos(segundo)) === JSON.stringify(codigos(primero))
   check(
-    `segunda vez: ${segundo.creadas} creadas, ${segundo.repetidas} repetidas, con los mismos identificadores`,
-    isSameAnswer && segundo.ok && segundo.repetidas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
+    `primera vez: ${firstAnswer.creadas} creadas, ${firstAnswer.fallidas} fallidas`,
+    firstAnswer.ok && firstAnswer.creadas === 100,
+  )
+  const isSameAnswer = JSON.stringify(codigos(secondAnswer)) === JSON.stringify(codigos(firstAnswer))
+  check(
+    `segunda vez: ${secondAnswer.creadas} creadas, ${secondAnswer.repetidas} repetidas, con los mismos identificadores`,
+    isSameAnswer &&
+      secondAnswer.ok &&
+      secondAnswer.repetidas === 100 &&
+      secondAnswer.resultados.every((r) => r.ok && r.repetida),
   )
   check(
     `hay ${guias.length} guías; ubicación por ${[...confirmedGuias].map(([origen, originGuias]) => `${origen}: ${originGuias.length}`).join(', ')}`,
     guias.length === 100,
   )
-  return codigos(primero) as string[]
+  return codigos(firstAnswer) as string[]
 }
 
 /** Maximum number of faulty guides that are printed. All are checked. */
-const A_LA_VISTA = 6
+const MAX_PRINTED_FAULTS = 6
 
 async function createWithFaults(api: Guias) {
   titulo('2. Doce guías defectuosas entre doce buenas')
@@ -101,23 +107,23 @@ async function createWithFaults(api: Guias) {
     ['referencia con otros datos', { ...conflictingGuia, telefono: '+50255551234' }],
     ['departamento nulo', { ...validGuia, departamento: null }],
   ]
-  const guias = invalidGuias.flatMap(([, mala], i) => [{ ...validGuia, external_ref: `DEMO-${i}` }, mala])
+  const guias = invalidGuias.flatMap(([, invalidGuia], i) => [{ ...validGuia, external_ref: `DEMO-${i}` }, invalidGuia])
   const resultado = await api.guias.crearLote({
     ...(lote.recogida ? { recogida: lote.recogida } : {}),
     guias: guias as LoteParaCrear['guias'],
   })
-  const rows = invalidGuias.map(([que], i) => {
+  const rows = invalidGuias.map(([fault], i) => {
     const r = resultado.resultados[2 * i + 1]!
     const [error] = r.ok ? [] : r.error.errores
     return [
       r.indice,
-      que,
+      fault,
       r.ok ? '—' : r.error.estado_http,
       error?.campo || '(la guía)',
       truncate(error?.mensaje ?? ''),
     ]
   })
-  formatColumns([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...rows.slice(0, A_LA_VISTA)])
+  formatColumns([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...rows.slice(0, MAX_PRINTED_FAULTS)])
   check(
     `${resultado.creadas} creadas y ${resultado.fallidas} fallidas, cada una en su índice`,
     resultado.creadas === 12 &&
@@ -144,10 +150,10 @@ const createOperate = (url: string, llave: string) => async (guia: string, estad
 
 async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[]) {
   titulo('3. Diez vidas')
-  const finales = new Map<string, number>()
-  for (const [i, vida] of LIFE_CYCLES.entries()) {
+  const countsByFinalEstado = new Map<string, number>()
+  for (const [i, lifeCycle] of LIFE_CYCLES.entries()) {
     const guia = guias[i]!
-    for (const estado of vida) {
+    for (const estado of lifeCycle) {
       if (estado === 'cancelado') await api.guias.cancelar(guia)
       // The simulator delivers with a sample proof.
       else if (estado === 'entregado') await api.simulador.avanzar(guia, { estado: 'entregado' })
@@ -158,13 +164,13 @@ async function advanceGuias(api: Guias, operar: Operate, guias: readonly string[
     for await (const evento of api.guias.eventos(guia, { limite: 2 }))
       if (evento.tipo === `guia.${evento.estado}`) history.push(evento.estado)
     const lastEstado = history.at(-1)!
-    finales.set(lastEstado, (finales.get(lastEstado) ?? 0) + 1)
+    countsByFinalEstado.set(lastEstado, (countsByFinalEstado.get(lastEstado) ?? 0) + 1)
     console.log(`  ${guia}  ${history.join(' → ')}`)
-    if (history.join() !== ['aceptado', ...vida].join()) check(`la historia de ${guia} es la que fue`, false)
+    if (history.join() !== ['aceptado', ...lifeCycle].join()) check(`la historia de ${guia} es la que fue`, false)
   }
   check(
-    `terminaron: ${[...finales].map(([estado, n]) => `${estado} ${n}`).join(', ')}`,
-    ['entregado', 'devuelto', 'cancelado'].every((estado) => finales.has(estado)),
+    `terminaron: ${[...countsByFinalEstado].map(([estado, n]) => `${estado} ${n}`).join(', ')}`,
+    ['entregado', 'devuelto', 'cancelado'].every((estado) => countsByFinalEstado.has(estado)),
   )
 }
 
@@ -197,11 +203,11 @@ async function confirmUbicacion(api: Guias, url: string) {
   const buzon = await (await fetch(`${url}/buzon`)).text()
   const [, enlace = ''] = /href="(u\/[^"]+)"/.exec(buzon) ?? []
   console.log(`  abre el enlace de su mensaje (/buzon → /${enlace.slice(0, 7)}…) y confirma`)
-  const como = await confirmAsDestinatario(`${url}/${enlace}`)
+  const usedMethod = await confirmAsDestinatario(`${url}/${enlace}`)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
   const [guia, ...otherGuias] = guias.filter(({ ubicacion }) => ubicacion.origen === 'destinatario')
   check(
-    `${como}: ${guia?.guia} con ${guia?.ubicacion.precision_m} m de precisión, «${guia?.ubicacion.referencia}»`,
+    `${usedMethod}: ${guia?.guia} con ${guia?.ubicacion.precision_m} m de precisión, «${guia?.ubicacion.referencia}»`,
     guia !== undefined && otherGuias.length === 0,
   )
 }
@@ -233,9 +239,9 @@ async function openReceiver() {
 }
 const receiverClosers: (() => void)[] = []
 
-async function hasta(que: () => boolean, segundos: number) {
+async function hasta(condition: () => boolean, segundos: number) {
   const startedAt = performance.now()
-  while (!que() && performance.now() - startedAt < segundos * 1000)
+  while (!condition() && performance.now() - startedAt < segundos * 1000)
     await new Promise((resolve) => setTimeout(resolve, 5))
   return ((performance.now() - startedAt) / 1000).toFixed(1)
 }
@@ -319,7 +325,7 @@ async function checkPrueba(api: Guias, url: string, codigo: string, operar: Oper
     direccion: '5a avenida norte 12, casa 3',
   })
   await operar(guia, 'recolectado')
-  const { como, meanwhile } = await deliverAsRepartidor({
+  const { usedMethod, meanwhile } = await deliverAsRepartidor({
     url,
     codigo,
     guia,
@@ -332,7 +338,7 @@ async function checkPrueba(api: Guias, url: string, codigo: string, operar: Oper
     ({ pdf }) => pdf !== null,
   )
   check(
-    `${como}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
+    `${usedMethod}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
     meanwhile === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,
   )
   // From here on the merchant uses only its own copies of the keys and files, and no service.

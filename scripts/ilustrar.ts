@@ -13,7 +13,7 @@ import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { NO_BROWSER, withPhone } from './demo/navegador.ts'
 import { drawSignature, startRoute } from './demo/repartidor.ts'
-import { type Demo, type Fresco, withFreshService } from './ilustrar/servicio.ts'
+import { type Demo, type FreshService, withFreshService } from './ilustrar/servicio.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const execute = promisify(execFile)
@@ -21,7 +21,7 @@ const root = new URL('../', import.meta.url)
 const FOTO = fileURLToPath(new URL('server/domain/simulador/muestras/foto.jpg', root))
 const MAX_KB = 150
 /** Default port of the service, which the images show instead of the actual one. */
-const PUERTO = 3000
+const DEFAULT_PORT = 3000
 
 /** Creates the first guide with the README's own command. */
 async function readFirstGuia(dataDir: string) {
@@ -95,20 +95,20 @@ async function renderFirstPage(pdf: Buffer, folder: string): Promise<Buffer> {
   return readFile(join(folder, 'prueba.png'))
 }
 
-async function illustrate({ dataDir, folder, output, demo }: Fresco) {
+async function illustrate({ dataDir, folder, output, demo }: FreshService) {
   const { command, respuesta, guia } = await readFirstGuia(dataDir)
   const pages = await drawPages(demo, guia)
   // The image shows the default port and folder, as on a reader's screen. It shortens the key, so that it does not look
   // like a leaked secret.
-  const vista = output
-    .replaceAll(`:${new URL(demo.url).port}`, `:${PUERTO}`)
+  const shownOutput = output
+    .replaceAll(`:${new URL(demo.url).port}`, `:${DEFAULT_PORT}`)
     .replaceAll(dataDir, '.datos')
     .replace(/(guia_test_\w{8})\w+/, '$1…')
   const images = {
     'terminal.svg': terminal([
       {
         command: 'npm start',
-        output: vista.slice(vista.indexOf('Guías está listo'), vista.indexOf('Su primera')),
+        output: shownOutput.slice(shownOutput.indexOf('Guías está listo'), shownOutput.indexOf('Su primera')),
       },
       { command, output: respuesta },
     ]),

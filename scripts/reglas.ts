@@ -11,7 +11,7 @@ import { checkSync } from 'recheck'
 import ts from 'typescript'
 
 /** Files whose regular expressions never see a client's input. They may therefore take polynomial time. */
-const DE_CASA: readonly string[] = [
+const TRUSTED_INPUT_FILES: readonly string[] = [
   // The server's own configuration and page, read once at the start.
   'server/platform/config/readers.ts',
   'server/domain/mensajeria/whatsapp.ts',
@@ -35,12 +35,12 @@ const GATEWAYS =
 const LIST_FILES = /^server\/domain\/(?:guias\/guia|webhooks\/listarAvisos)\.ts$/
 
 const fallas: string[] = []
-interface Patron {
+interface FoundPattern {
   source: string
   flags: string
   donde: string[]
 }
-const patterns = new Map<string, Patron>()
+const patterns = new Map<string, FoundPattern>()
 function record(source: string, flags: string, lugar: string): void {
   const clave = `/${source}/${flags}`
   const { donde = [] } = patterns.get(clave) ?? {}
@@ -87,12 +87,12 @@ function findViolation(path: string, nodo: ts.Node): string | undefined {
   )
     if (/^[+|&?]*=$/.test(nodo.operatorToken.getText())) return 'assignment of text as HTML'
   if (!ts.isCallExpression(nodo)) return undefined
-  const { expression: callee, arguments: dados } = nodo
+  const { expression: callee, arguments: args } = nodo
   const nombre = ts.isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
   if (nombre === 'statement' && isInFunction(nodo)) return 'a statement is defined inside a function'
   if (nombre === 'dynamicStatement' && !LIST_FILES.test(path)) return 'the text of a statement depends on the request'
   const isOfPages = path.startsWith('server/pages/')
-  const [sql] = dados
+  const [sql] = args
   if (nombre === 'query' && !isOfPages && !GATEWAYS.test(path) && sql && takesVariableSql(callee, sql))
     return 'SQL text that is not constant'
   return undefined
@@ -142,7 +142,7 @@ function visitContract(valor: unknown): void {
 
 /** Cache of the expressions known to be safe, because checking all takes about 15 seconds. */
 const CACHE_FILE = 'node_modules/.cache/guias/patrones.json'
-function leerBuenos(): Set<string> {
+function readSafeKeys(): Set<string> {
   try {
     return new Set(JSON.parse(readFileSync(CACHE_FILE, 'utf8')))
   } catch {
@@ -154,15 +154,17 @@ function leerBuenos(): Set<string> {
  * Checks the recorded expressions, and reports those that are not linear.
  * @returns the keys of the safe expressions, for the cache
  */
-function judgePatterns(buenos: ReadonlySet<string>): string[] {
+function judgePatterns(knownSafeKeys: ReadonlySet<string>): string[] {
   return [...patterns].flatMap(([clave, { source, flags, donde }]) => {
-    if (buenos.has(clave)) return clave
+    if (knownSafeKeys.has(clave)) return clave
     // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
     const verdict = checkSync(source, flags, { timeout: 240_000 })
     if (verdict.status === 'safe') return clave
     const { type, summary } =
       verdict.status === 'vulnerable' ? verdict.complexity : { type: undefined, summary: 'recheck could not decide' }
-    const badPlaces = donde.filter((lugar) => type !== 'polynomial' || !DE_CASA.some((path) => lugar.startsWith(path)))
+    const badPlaces = donde.filter(
+      (lugar) => type !== 'polynomial' || !TRUSTED_INPUT_FILES.some((path) => lugar.startsWith(path)),
+    )
     fallas.push(...badPlaces.map((lugar) => `${lugar} ${clave}: ${summary}`))
     return []
   })
@@ -182,9 +184,9 @@ for (const path of execFileSync(
   if (path.startsWith('server/') && /^(?:\S.*| {2,4}\w+:.*)new RegExp\(/m.test(texto)) await loadModule(path)
 }
 visitContract(JSON.parse(readFileSync('server/generado/contrato/contrato.json', 'utf8')))
-const buenos = judgePatterns(leerBuenos())
+const safeKeys = judgePatterns(readSafeKeys())
 mkdirSync(dirname(CACHE_FILE), { recursive: true })
-writeFileSync(CACHE_FILE, JSON.stringify(buenos))
+writeFileSync(CACHE_FILE, JSON.stringify(safeKeys))
 console.log([...fallas, `${patterns.size} regular expressions, ${fallas.length} faults`].join('\n'))
 // The imported modules may keep handles open, which would prevent an exit.
 process.exit(fallas.length > 0 ? 1 : 0)

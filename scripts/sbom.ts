@@ -20,7 +20,7 @@ const npm = (...args: string[]) =>
  * Returns a lock file without workspaces. With them, npm would report dependencies as missing, because production does
  * not have these workspaces.
  */
-function sinAreas(texto: string) {
+function withoutWorkspaces(texto: string) {
   const { packages, ...rest } = JSON.parse(texto) as { packages: Record<string, { link?: boolean }> }
   const keptPackages = Object.entries(packages).filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
   return { ...rest, packages: { '': packages[''], ...Object.fromEntries(keptPackages) } }
@@ -31,7 +31,7 @@ try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, license, dependencies }))
   writeFileSync(
     join(folder, 'package-lock.json'),
-    JSON.stringify(sinAreas(readFileSync(join(root, 'package-lock.json'), 'utf8'))),
+    JSON.stringify(withoutWorkspaces(readFileSync(join(root, 'package-lock.json'), 'utf8'))),
   )
   npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))

@@ -15,7 +15,7 @@ const CANARIOS: Readonly<Record<string, RegExp>> = {
 
 /** Returns the kinds of personal or secret values in a text. */
 export const findCanaries = (texto: string): string[] =>
-  Object.entries(CANARIOS).flatMap(([que, patron]) => {
-    const hallado = patron.exec(texto)
-    return hallado ? [`${que}: ${texto.slice(Math.max(0, hallado.index - 120), hallado.index + 80)}`] : []
+  Object.entries(CANARIOS).flatMap(([kind, pattern]) => {
+    const hallado = pattern.exec(texto)
+    return hallado ? [`${kind}: ${texto.slice(Math.max(0, hallado.index - 120), hallado.index + 80)}`] : []
   })

@@ -21,13 +21,13 @@ export interface Par {
 export function createCertificate(alternativos: Buffer[], anios: [string, string] = ['2020', '2099']): Par {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const nombre = secuencia(der(0x31, secuencia(der(0x06, CN), der(0x0c, Buffer.from('prueba')))))
-  const fechas = anios.map((anio) => der(0x18, Buffer.from(`${anio}0101000000Z`)))
+  const dates = anios.map((anio) => der(0x18, Buffer.from(`${anio}0101000000Z`)))
   const contenido = secuencia(
     der(0xa0, der(0x02, [2])),
     der(0x02, [1]),
     ECDSA_SHA256,
     nombre,
-    secuencia(...fechas),
+    secuencia(...dates),
     nombre,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, secuencia(secuencia(der(0x06, SAN), der(0x04, secuencia(...alternativos))))),
@@ -40,4 +40,4 @@ export function createCertificate(alternativos: Buffer[], anios: [string, string
   }
 }
 export const encodeDnsName = (nombre: string) => der(0x82, Buffer.from(nombre))
-export const paraIp = (...octetos: number[]) => der(0x87, octetos)
+export const encodeIpName = (...octetos: number[]) => der(0x87, octetos)

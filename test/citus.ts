@@ -19,7 +19,7 @@ async function conectado<T>(url: string, hacer: (cliente: pg.Client) => Promise<
 
 const ordenar = (url: string, ...sql: string[]) =>
   conectado(url, async (cliente) => {
-    for (const una of sql) await cliente.query(una)
+    for (const statement of sql) await cliente.query(statement)
   })
 
 /** The nodes of the cluster whose coordinator's database that is, the coordinator first. */
@@ -47,12 +47,12 @@ export async function createNodeDatabase(nodo: NodeUrl, nombre: string): Promise
 /** A database of that name on every node, which are a cluster in it. */
 export async function createClusterDatabase(nodos: readonly NodeUrl[], nombre: string): Promise<void> {
   for (const nodo of nodos) await createNodeDatabase(nodo, nombre)
-  const [coordinador, ...otros] = nodos.map((nodo) => new URL(nodo))
+  const [coordinador, ...workerNodes] = nodos.map((nodo) => new URL(nodo))
   await ordenar(
     en(coordinador!.href, nombre),
     `alter database ${nombre} set citus.shard_count to ${PARTES}`,
     `select citus_set_coordinator_host('${coordinador!.hostname}', ${coordinador!.port})`,
-    ...otros.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),
+    ...workerNodes.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),
   )
 }
 

@@ -5,18 +5,18 @@ import { MASTER_KEY, type TestEnvironment } from './entorno.ts'
 
 /** Runs a line of the console in this process: the same as `npm run admin`, but for the start of Node. */
 export async function runInProcess(args: readonly string[], env: Record<string, string>) {
-  const dicho = { output: '', errores: '' }
-  const [salida, errores] = (['output', 'errores'] as const).map(
-    (cual) =>
+  const captured = { output: '', errores: '' }
+  const [outputStream, errores] = (['output', 'errores'] as const).map(
+    (streamName) =>
       new Writable({
-        write(trozo, _codificacion, listo) {
-          dicho[cual] += trozo
+        write(chunk, _encoding, listo) {
+          captured[streamName] += chunk
           listo()
         },
       }),
   )
-  const codigo = await runLine([...args], env, new Console(salida!, errores))
-  return { codigo, ...dicho }
+  const codigo = await runLine([...args], env, new Console(outputStream!, errores))
+  return { codigo, ...captured }
 }
 
 /** Returns the environment of a console for a test's service. */

@@ -3,16 +3,16 @@
  * Each size is measured right after eight of its eighths, so that both meet the same machine. The best of several rounds
  * is what the work itself takes, however busy the machine is.
  */
-export function measureGrowth(tamano: number, hacer: (tamano: number) => void): number {
+export function measureGrowth(size: number, hacer: (size: number) => void): number {
   const medir = (n: number, veces: number) => {
     const antes = performance.now()
     for (let i = 0; i < veces; i++) hacer(n)
     return performance.now() - antes
   }
-  medir(tamano, 9) // compiled by now
-  const ronda = () => {
-    const octavos = medir(tamano / 8, 8)
-    return (8 * medir(tamano, 1)) / octavos
+  medir(size, 9) // compiled by now
+  const measureRound = () => {
+    const timeOfEighths = medir(size / 8, 8)
+    return (8 * medir(size, 1)) / timeOfEighths
   }
-  return Math.min(...Array.from({ length: 9 }, ronda))
+  return Math.min(...Array.from({ length: 9 }, measureRound))
 }

@@ -54,7 +54,7 @@ export interface TestEnvironment {
   clock(): Date
   /** @param ritmos without them it may ask as fast as it likes */
   nuevoComercio(modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio>
-  nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
+  createLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
   /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
   request(
     metodo: string,
@@ -71,7 +71,7 @@ export interface TestEnvironment {
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */
-  nuevaLlaveDeOperacion(alcances: AlcanceDeOperacion[]): Promise<string>
+  createOperacionLlave(alcances: AlcanceDeOperacion[]): Promise<string>
   /** Waits until the service has nothing left to do now, or nothing of that merchant's deliveries (`quietud.ts`). */
   quietud(comercio?: Comercio): Promise<void>
 }
@@ -90,24 +90,24 @@ type Sustitutos = Pick<ServiceOverrides, 'newCode' | 'resolver' | 'random' | 'li
 /** @param databaseUrl where the service's database is */
 type Variables = (databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 
-const comun = {} as OwnEnvironment
-let comunAbierto: Promise<Abierto> | undefined
+const sharedEnvironment = {} as OwnEnvironment
+let sharedOpening: Promise<OpenEnvironment> | undefined
 
 /**
  * The environment that all files of a worker share, for tests that live among merchants of their own. It lasts as long as
  * the worker.
  */
 export function shareEnvironment(): TestEnvironment {
-  let abierto: Abierto
+  let opened: OpenEnvironment
   beforeAll(async () => {
-    comunAbierto ??= abrirEntorno(comun)
-    abierto = await comunAbierto.catch((error) => {
-      comunAbierto = undefined
+    sharedOpening ??= abrirEntorno(sharedEnvironment)
+    opened = await sharedOpening.catch((error) => {
+      sharedOpening = undefined
       throw error
     })
   })
-  afterEach(() => abierto.check())
-  return comun
+  afterEach(() => opened.check())
+  return sharedEnvironment
 }
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
@@ -117,16 +117,16 @@ export function useEnvironment(
   env?: Variables,
 ): OwnEnvironment {
   const entorno = {} as OwnEnvironment
-  let abierto: Abierto | undefined
+  let opened: OpenEnvironment | undefined
   let fallo = false
   beforeAll(async () => {
-    abierto = await abrirEntorno(entorno, sustitutos, env)
+    opened = await abrirEntorno(entorno, sustitutos, env)
   })
   afterEach(({ task }) => {
     fallo ||= task.result?.state === 'fail'
-    abierto?.check()
+    opened?.check()
   })
-  afterAll(() => abierto?.close(fallo))
+  afterAll(() => opened?.close(fallo))
   return entorno
 }
 
@@ -136,7 +136,7 @@ function porPooler({ pathname }: URL): Record<string, string> {
   return pooler ? { DATABASE_POOLER_URL: new URL(pathname, pooler).href, DATABASE_PREPARED: '0' } : {}
 }
 
-interface Abierto {
+interface OpenEnvironment {
   /** Throws what went wrong since the last time: an answer that breaks the contract, an error or a canary in the log. */
   check(): void
   close(conservar: boolean): Promise<void>
@@ -147,7 +147,7 @@ async function abrirEntorno(
   entorno: OwnEnvironment,
   sustitutos: Sustitutos = {},
   env: Variables = () => ({}),
-): Promise<Abierto> {
+): Promise<OpenEnvironment> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
   await loadContract()
   const nombre = `t_${randomBytes(6).toString('hex')}`
@@ -157,11 +157,11 @@ async function abrirEntorno(
   const dataDir = await mkdtemp(join(inject('carpeta'), 'datos-'))
   const lineas: string[] = []
   const quejas: Error[] = []
-  let desfase = 0
+  let clockOffset = 0
   let detenido: number | undefined
   let revisadas = 0
-  const reloj = () => new Date((detenido ?? Date.now()) + desfase)
-  const suyas = await env(url.href)
+  const reloj = () => new Date((detenido ?? Date.now()) + clockOffset)
+  const ownVariables = await env(url.href)
   const variables: Record<string, string> = {
     DATABASE_URL: url.href,
     MASTER_KEYS: MASTER_KEY,
@@ -170,7 +170,7 @@ async function abrirEntorno(
     PORT: '0',
     LOG_LEVEL: 'info',
     // Refused behind a proxy.
-    ...(suyas.TRUST_PROXY ? {} : { WEBHOOKS_LOOPBACK: '1' }),
+    ...(ownVariables.TRUST_PROXY ? {} : { WEBHOOKS_LOOPBACK: '1' }),
     // All of them come from this machine. What limits do is looked at where it is told.
     REQUESTS_PER_NETWORK: '10000',
     REQUESTS_PER_OPERATOR_KEY: '10000',
@@ -179,7 +179,7 @@ async function abrirEntorno(
     CASHIER_IDLE_MINUTES: '720',
     SHOP_IDLE_HOURS: '720',
     ...porPooler(url),
-    ...suyas,
+    ...ownVariables,
   }
   const log = createLog('info', { write: (linea) => lineas.push(linea) })
   const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
@@ -204,14 +204,14 @@ async function abrirEntorno(
     llaveDeOperacion,
     clock: reloj,
     advance: (ms) => {
-      desfase += ms
+      clockOffset += ms
       servicio.notify()
     },
     detenerReloj: () => {
       detenido ??= Date.now()
     },
     async nuevoComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
-      const fila = await db.prisma.comercio.create({
+      const comercioRow = await db.prisma.comercio.create({
         data: {
           ...nuevoId(),
           comercio: newComercioCode(),
@@ -219,12 +219,16 @@ async function abrirEntorno(
           ...columnsOf({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos, evidencia: { firma: 'opcional' } }),
         },
       })
-      const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+      const { llave } = await saveLlave(db, new Date(), {
+        comercioId: comercioRow.id,
+        comercio: comercioRow.comercio,
+        modo,
+      })
       // Tests look at each answer of the server, however long a slow machine takes for it.
       const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0, tiempoLimite: 120_000 })
-      return { id: fila.id, comercio: fila.comercio, llave, modo, api }
+      return { id: comercioRow.id, comercio: comercioRow.comercio, llave, modo, api }
     },
-    async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
+    async createLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
       const { llave } = await saveLlave(db, new Date(), {
         comercioId: comercio.id,
         comercio: comercio.comercio,
@@ -234,7 +238,7 @@ async function abrirEntorno(
       })
       return llave
     },
-    nuevaLlaveDeOperacion: async (alcances) =>
+    createOperacionLlave: async (alcances) =>
       (await saveOperadorLlave(db, new Date(), { operadorId, operador, alcances })).llave,
     async request(metodo, ruta, { llave, cuerpo, cabeceras = {}, raw: crudo } = {}) {
       const respuesta = await fetch(entorno.url + ruta, {
@@ -248,11 +252,11 @@ async function abrirEntorno(
         ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
       })
       const texto = await respuesta.text()
-      const esTexto = respuesta.headers.get('content-type')?.startsWith('text/plain')
+      const isText = respuesta.headers.get('content-type')?.startsWith('text/plain')
       return {
         status: respuesta.status,
         cabeceras: respuesta.headers,
-        cuerpo: texto === '' || esTexto ? texto || undefined : JSON.parse(texto),
+        cuerpo: texto === '' || isText ? texto || undefined : JSON.parse(texto),
       }
     },
     operar: (metodo, ruta, cuerpo, clave) =>

@@ -13,7 +13,7 @@ export const FULL_RUN_ONLY = { tags: ['completo'] }
 
 export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
 /** {@link RECOGIDA} as answers show it. */
-export const RECOGIDA_VISTA = {
+export const RECOGIDA_VIEW = {
   ...RECOGIDA,
   maps_url: null,
   contacto: null,
@@ -43,8 +43,8 @@ export const buildGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual
 
 /** A valid guide that names no place. */
 export function buildGuiaWithoutDestino(cambios: Partial<GuiaIndividual> = {}) {
-  const { lat, lng, ...resto } = buildGuia(cambios)
-  return resto
+  const { lat, lng, ...guiaFields } = buildGuia(cambios)
+  return guiaFields
 }
 
 /** What a service reads of its configuration: of none, or of that. */
@@ -55,7 +55,8 @@ export const readTestSettings = (env: Record<string, string> = {}): ServiceSetti
 export const DEFAULT_FRONT = new Front(readTestSettings().brand, 'https://guias.example.gt')
 
 /** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
-export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(DEFAULT_FRONT.permisos({})['Content-Security-Policy']) ?? []
+export const [BRAND_STYLE_HASH = ''] =
+  /'sha256-[^']+'/.exec(DEFAULT_FRONT.permisos({})['Content-Security-Policy']) ?? []
 export const stripBrandStyle = (html: string) => html.replace(/<style>:root\{--marca-dia:[^<]*<\/style>/, '')
 
 /** The hundred real guides (data/README.md says where they come from). */

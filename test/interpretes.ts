@@ -3,12 +3,12 @@ import { delimiter, join } from 'node:path'
 
 /** Where a program of that name may be: Debian's own first. */
 const candidatos = (nombre: string) =>
-  [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((carpeta) => join(carpeta, nombre))
+  [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((folder) => join(folder, nombre))
 
 /** The first program of that name on the PATH whose version is such a one; a machine without it says so, and skips. */
 function hallar(nombre: string, version: RegExp): string | undefined {
-  const hallado = candidatos(nombre).find((programa) =>
-    version.test(spawnSync(programa, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
+  const hallado = candidatos(nombre).find((programPath) =>
+    version.test(spawnSync(programPath, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
   )
   if (!hallado) console.warn(`\n*** There is no ${nombre} (${version.source}) here: what needs it is NOT run. ***\n`)
   return hallado
@@ -20,9 +20,11 @@ export const PYTHON = hallar('python3', /^Python 3\./)
 export const PHP = hallar('php', /^PHP 8\./)
 
 /** The first Python on the PATH that has a module; a machine without it says so, and skips. */
-function pythonCon(modulo: string, que: string): string | undefined {
-  const hallado = candidatos('python3').find((programa) => spawnSync(programa, ['-c', `import ${modulo}`]).status === 0)
-  if (PYTHON && !hallado) console.warn(`\n*** No Python here has ${modulo}: ${que} NOT run. ***\n`)
+function pythonCon(pythonModule: string, skippedTests: string): string | undefined {
+  const hallado = candidatos('python3').find(
+    (programPath) => spawnSync(programPath, ['-c', `import ${pythonModule}`]).status === 0,
+  )
+  if (PYTHON && !hallado) console.warn(`\n*** No Python here has ${pythonModule}: ${skippedTests} NOT run. ***\n`)
   return hallado
 }
 

@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 import { BROWSER_ARGUMENTS } from '../scripts/navegador.ts'
 
 const ruta = inject('navegador')
-const rutaSinCamara = inject('navegadorSinCamara')
+const pathWithoutCamera = inject('navegadorSinCamara')
 
 /** Whether anything can be tested in a browser; `preparacion.ts` says once what is not tested without one. */
 export const hasBrowser = ruta !== undefined
@@ -13,21 +13,21 @@ const lanzar = (executablePath: string, args: readonly string[]): Promise<Browse
   chromium.launch({ executablePath, args: [...BROWSER_ARGUMENTS, ...args] })
 
 /** A browser that whoever asks for it closes. */
-export const openBrowser = (...args: string[]): Promise<Browser> => lanzar(rutaSinCamara!, args)
+export const openBrowser = (...args: string[]): Promise<Browser> => lanzar(pathWithoutCamera!, args)
 
 /** A browser whose camera shows a film. Whoever asks for it closes it. */
 export const openBrowserWithCamera = (pelicula: string): Promise<Browser> =>
   lanzar(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${pelicula}`])
 
-let comun: Promise<Browser> | undefined
+let sharedBrowser: Promise<Browser> | undefined
 
 /** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
 export async function openContext(opciones: BrowserContextOptions = {}, en?: Browser) {
-  comun ??= en ? undefined : openBrowser()
-  const contexto = await (en ?? (await comun!)).newContext({ locale: 'es-GT', ...opciones })
+  sharedBrowser ??= en ? undefined : openBrowser()
+  const context = await (en ?? (await sharedBrowser!)).newContext({ locale: 'es-GT', ...opciones })
   // A slow machine waits, it doesn't fail.
-  contexto.setDefaultTimeout(120_000)
-  return contexto
+  context.setDefaultTimeout(120_000)
+  return context
 }
 
 /** Takes a picture of the whole page into the folder that `CAPTURAS` names, for people to look at. */

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, vi } from 'vitest'
 
 /** Timers of exactly so many milliseconds, which is how a deadline is known, pass when they are told to and never by themselves. */
-export function useDeadlines(plazo: number) {
+export function useDeadlines(deadlineMs: number) {
   const puestos = new Map<object, () => void>()
   beforeEach(() => {
-    const { setTimeout: poner, clearTimeout: quitar } = globalThis
+    const { setTimeout: realSetTimeout, clearTimeout: quitar } = globalThis
     vi.stubGlobal('setTimeout', (hacer: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
-      if (ms !== plazo) return poner(hacer, ms, ...args)
+      if (ms !== deadlineMs) return realSetTimeout(hacer, ms, ...args)
       const reloj = { unref: () => reloj }
       puestos.set(reloj, () => hacer(...args))
       return reloj

@@ -6,12 +6,12 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { hasta } from './fabricas.ts'
-import { puertoLibre } from './puertos.ts'
+import { findFreePort } from './puertos.ts'
 
 /** PgBouncer's program, Debian's or another; undefined: there is none. */
 export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
-  .map((carpeta) => join(carpeta, 'pgbouncer'))
-  .find((programa) => existsSync(programa))
+  .map((folder) => join(folder, 'pgbouncer'))
+  .find((programPath) => existsSync(programPath))
 
 /**
  * PgBouncer in transaction mode before a server: any database of it, by the same name.
@@ -19,9 +19,9 @@ export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sb
  */
 export async function startPooler(postgres: string, sesiones = 3) {
   const { hostname, port, username, password } = new URL(postgres)
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
-  const puerto = await puertoLibre()
-  const ini = join(carpeta, 'pgbouncer.ini')
+  const folder = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
+  const poolerPort = await findFreePort()
+  const ini = join(folder, 'pgbouncer.ini')
   const clave = password && ` password=${decodeURIComponent(password)}`
   await writeFile(
     ini,
@@ -29,7 +29,7 @@ export async function startPooler(postgres: string, sesiones = 3) {
 * = host=${hostname} port=${port} user=${decodeURIComponent(username)}${clave}
 [pgbouncer]
 listen_addr = 127.0.0.1
-listen_port = ${puerto}
+listen_port = ${poolerPort}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
@@ -37,18 +37,18 @@ default_pool_size = ${sesiones}
 max_client_conn = 1000
 `,
   )
-  for (const ruta of [carpeta, ini]) await chmod(ruta, 0o755)
+  for (const ruta of [folder, ini]) await chmod(ruta, 0o755)
   // It refuses to run as root.
-  const como = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const hijo = spawn(PGBOUNCER!, [...como, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let dicho = ''
+  const runAsArgs = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const hijo = spawn(PGBOUNCER!, [...runAsArgs, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let errorOutput = ''
   hijo.stderr.setEncoding('utf8').on('data', (texto) => {
-    dicho += texto
+    errorOutput += texto
   })
   const fin = once(hijo, 'exit')
   await hasta(async () => {
-    if (hijo.exitCode !== null) throw new Error(`pgbouncer ended: ${dicho}`)
-    const sonda = connect(puerto, '127.0.0.1')
+    if (hijo.exitCode !== null) throw new Error(`pgbouncer ended: ${errorOutput}`)
+    const sonda = connect(poolerPort, '127.0.0.1')
     return await once(sonda, 'connect').then(
       () => sonda.destroy(),
       () => undefined,
@@ -59,13 +59,13 @@ max_client_conn = 1000
     /** The same database through it. */
     url(directa: string): string {
       const url = new URL(directa)
-      url.host = `127.0.0.1:${puerto}`
+      url.host = `127.0.0.1:${poolerPort}`
       return url.href
     },
     async bajar() {
       hijo.kill('SIGINT')
       await fin
-      await rm(carpeta, { recursive: true, force: true })
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -21,7 +21,7 @@ export async function admin<T>(hacer: (cliente: pg.Client) => Promise<T>, nodo =
 
 /** Does something while a transaction on each machine is under way that has a number: the feed waits for it. */
 export async function withOpenTransaction<T>(hacer: () => Promise<T>): Promise<T> {
-  const abiertas = await Promise.all(
+  const openClients = await Promise.all(
     (inject('nodos') ?? [inject('postgres')]).map(async (nodo) => {
       const cliente = new pg.Client({ connectionString: nodo })
       await cliente.connect()
@@ -35,7 +35,7 @@ export async function withOpenTransaction<T>(hacer: () => Promise<T>): Promise<T
   try {
     return await hacer()
   } finally {
-    await Promise.all(abiertas.map((cliente) => cliente.end()))
+    await Promise.all(openClients.map((cliente) => cliente.end()))
   }
 }
 

@@ -30,32 +30,32 @@ declare module 'vitest' {
 }
 
 /** Free memory that a run needs in a file system of memory, in bytes. */
-const LIBRE_EN_MEMORIA = 6 * 2 ** 30
+const MEMORY_FREE_BYTES = 6 * 2 ** 30
 
 /**
  * Returns the folder for the files of a run: in memory where Linux has room for it. Each test file makes and drops a
  * database of 350 files, and ext4 searches long for a free inode after so many were deleted.
  */
-async function carpetaTemporal(): Promise<string> {
+async function chooseTempFolder(): Promise<string> {
   const memoria = '/dev/shm'
-  const libre = await statfs(memoria).then(
+  const freeBytes = await statfs(memoria).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,
   )
-  return libre >= LIBRE_EN_MEMORIA && freemem() >= LIBRE_EN_MEMORIA ? memoria : tmpdir()
+  return freeBytes >= MEMORY_FREE_BYTES && freemem() >= MEMORY_FREE_BYTES ? memoria : tmpdir()
 }
 
 export default async function prepareTestRun(proyecto: TestProject) {
-  const navegador = findBrowser()
-  if (!navegador) {
+  const browserPath = findBrowser()
+  if (!browserPath) {
     const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
     if (process.env.CI) throw new Error(falta)
     console.warn(`\n*** ${falta} ***\n`)
   }
-  proyecto.provide('navegador', navegador)
-  proyecto.provide('navegadorSinCamara', findHeadlessBrowser() ?? navegador)
-  const carpeta = await mkdtemp(join(await carpetaTemporal(), 'guias-test-'))
-  await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+  proyecto.provide('navegador', browserPath)
+  proyecto.provide('navegadorSinCamara', findHeadlessBrowser() ?? browserPath)
+  const folder = await mkdtemp(join(await chooseTempFolder(), 'guias-test-'))
+  await chmod(folder, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = [
     'fsync=off',
     'synchronous_commit=off',
@@ -66,12 +66,12 @@ export default async function prepareTestRun(proyecto: TestProject) {
   ].flatMap((flag) => ['-c', flag])
   const { CITUS_URL, POSTGRES_URL } = process.env
   const nodos = CITUS_URL ? await findNodes(CITUS_URL) : undefined
-  const ajeno = nodos?.[0] ?? POSTGRES_URL
-  const servidor = ajeno
-    ? { superuserUrl: ajeno, release: () => removeLeftovers(nodos ?? [ajeno], TEMPLATE_DATABASE) }
-    : await acquirePostgres({ dataDir: carpeta, exclusive: false, flags })
+  const foreignUrl = nodos?.[0] ?? POSTGRES_URL
+  const postgresServer = foreignUrl
+    ? { superuserUrl: foreignUrl, release: () => removeLeftovers(nodos ?? [foreignUrl], TEMPLATE_DATABASE) }
+    : await acquirePostgres({ dataDir: folder, exclusive: false, flags })
   const en = (base: string) => {
-    const url = new URL(servidor.superuserUrl)
+    const url = new URL(postgresServer.superuserUrl)
     url.pathname = `/${base}`
     return url.href
   }
@@ -91,11 +91,11 @@ export default async function prepareTestRun(proyecto: TestProject) {
   proyecto.provide('postgres', en('postgres'))
   proyecto.provide('nodos', nodos)
   proyecto.provide('pooler', pooler?.url(en('postgres')))
-  proyecto.provide('carpeta', carpeta)
-  process.env.GUIAS_CARPETA = carpeta
+  proyecto.provide('carpeta', folder)
+  process.env.GUIAS_CARPETA = folder
   return async () => {
     await pooler?.bajar()
-    await servidor.release()
-    await rm(carpeta, { recursive: true, force: true })
+    await postgresServer.release()
+    await rm(folder, { recursive: true, force: true })
   }
 }

@@ -1,5 +1,5 @@
 /** Problem with which the service refuses a call of the SDK, as far as tests read it. */
-interface ProblemaDeLlamada {
+interface CallProblema {
   codigo: string
   status: number
   transiciones?: string[]
@@ -13,5 +13,5 @@ export const catchProblema = (promesa: PromiseLike<unknown>) =>
     () => {
       throw new Error('it was accepted')
     },
-    (error: ProblemaDeLlamada) => error,
+    (error: CallProblema) => error,
   )

@@ -15,12 +15,12 @@ export interface TestProcess {
   fin: { codigo: number | null; senal: NodeJS.Signals | null } | undefined
   child: ChildProcess
   /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
-  aTodos(senal: NodeJS.Signals): void
+  signalAll(senal: NodeJS.Signals): void
   /** Waits for the end. */
-  termina(): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
+  waitForEnd(): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
 }
 
-const RAIZ = join(import.meta.dirname, '..')
+const ROOT_FOLDER = join(import.meta.dirname, '..')
 const OCULTAS =
   /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|TRUST_PROXY|LOG_LEVEL|MASTER_KEYS|MESSAGING)$)/
 
@@ -29,7 +29,7 @@ const ENTORNO = {
   ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !OCULTAS.test(nombre))),
   PATH: (process.env.PATH ?? '')
     .split(delimiter)
-    .filter((carpeta) => !carpeta.includes('node_modules'))
+    .filter((folder) => !folder.includes('node_modules'))
     .join(delimiter),
 }
 
@@ -43,9 +43,9 @@ export function useProcesses() {
   chmodSync(base, 0o755)
   let serie = 0
 
-  function correr(orden: readonly string[], env: Record<string, string> = {}, cwd = RAIZ): TestProcess {
-    const [programa = '', ...args] = orden
-    const hijo = spawn(programa, args, {
+  function correr(command: readonly string[], env: Record<string, string> = {}, cwd = ROOT_FOLDER): TestProcess {
+    const [program = '', ...args] = command
+    const hijo = spawn(program, args, {
       cwd,
       detached: true,
       env: { ...ENTORNO, ...env },
@@ -57,8 +57,8 @@ export function useProcesses() {
       errores: '',
       fin: undefined,
       child: hijo,
-      aTodos: (senal) => process.kill(-hijo.pid!, senal),
-      termina: () => hasta(async () => proceso.fin),
+      signalAll: (senal) => process.kill(-hijo.pid!, senal),
+      waitForEnd: () => hasta(async () => proceso.fin),
     }
     hijo.stdout.setEncoding('utf8').on('data', (texto) => {
       proceso.output += stripVTControlCharacters(texto)
@@ -77,9 +77,9 @@ export function useProcesses() {
   }
 
   afterAll(async () => {
-    const quedan = () => [...findProcesses(base).keys()]
-    for (let intento = 0; quedan().length > 0 && intento < 100; intento++) {
-      for (const pid of quedan()) matar(pid)
+    const listRemaining = () => [...findProcesses(base).keys()]
+    for (let intento = 0; listRemaining().length > 0 && intento < 100; intento++) {
+      for (const pid of listRemaining()) matar(pid)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     rmSync(base, { recursive: true, force: true, maxRetries: 10 })
@@ -88,7 +88,7 @@ export function useProcesses() {
   return {
     base,
     /** A DATA_DIR that doesn't exist yet. */
-    carpetaNueva: () => join(base, `datos-${++serie}`),
+    nextFolder: () => join(base, `datos-${++serie}`),
     correr,
     /** `npm start`, on any free port unless told. */
     npmStart: (env: Record<string, string>) => correr(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
@@ -99,7 +99,7 @@ export function useProcesses() {
     async admin(args: readonly string[], env: Record<string, string>) {
       const compilado = { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado') }
       const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], { ...compilado, ...env })
-      await proceso.termina()
+      await proceso.waitForEnd()
       return proceso
     },
   }
@@ -113,7 +113,7 @@ function matar(pid: number) {
 
 interface EnMarcha {
   pid: number
-  madre: number
+  parentPid: number
   /** Arguments of the command line. */
   args: string[]
   /** Command line and environment. */
@@ -124,10 +124,10 @@ function enMarcha(): EnMarcha[] {
   if (!existsSync('/proc/self/stat')) {
     const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
     return stdout.split('\n').flatMap((linea) => {
-      const [, pid, madre, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
+      const [, pid, parentPid, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
       return !estado || estado.startsWith('Z')
         ? []
-        : [{ pid: Number(pid), madre: Number(madre), args: texto.split(' '), texto }]
+        : [{ pid: Number(pid), parentPid: Number(parentPid), args: texto.split(' '), texto }]
     })
   }
   const leer = (pid: string, archivo: string) => {
@@ -140,38 +140,39 @@ function enMarcha(): EnMarcha[] {
   return readdirSync('/proc')
     .filter((nombre) => /^\d+$/.test(nombre))
     .flatMap((pid) => {
-      const [, estado = 'Z', madre] = /^.*\) (\S) (\d+)/s.exec(leer(pid, 'stat')) ?? []
+      const [, estado = 'Z', parentPid] = /^.*\) (\S) (\d+)/s.exec(leer(pid, 'stat')) ?? []
       if (estado === 'Z') return []
-      const orden = leer(pid, 'cmdline')
+      const command = leer(pid, 'cmdline')
       return [
         {
           pid: Number(pid),
-          madre: Number(madre),
-          args: orden.split('\0'),
-          texto: `${orden}\0${leer(pid, 'environ')}`,
+          parentPid: Number(parentPid),
+          args: command.split('\0'),
+          texto: `${command}\0${leer(pid, 'environ')}`,
         },
       ]
     })
 }
 
 /** pid → command line of whatever runs with that folder in its command line or environment, and of its descendants. */
-export function findProcesses(carpeta: string): Map<number, string> {
-  const todos = enMarcha().filter(({ pid }) => pid !== process.pid)
-  const suyos = new Map<number, string>()
+export function findProcesses(folder: string): Map<number, string> {
+  const allProcesses = enMarcha().filter(({ pid }) => pid !== process.pid)
+  const foundProcesses = new Map<number, string>()
   const sumar = ({ pid, args }: EnMarcha) => {
-    if (suyos.has(pid)) return
-    suyos.set(pid, args.join(' ').trim())
-    for (const hijo of todos) if (hijo.madre === pid) sumar(hijo)
+    if (foundProcesses.has(pid)) return
+    foundProcesses.set(pid, args.join(' ').trim())
+    for (const hijo of allProcesses) if (hijo.parentPid === pid) sumar(hijo)
   }
   // With the slash or quote that ends it, datos-1 is not datos-10.
-  for (const uno of todos) if (new RegExp(`${carpeta}(?![\\w-])`).test(uno.texto)) sumar(uno)
-  return suyos
+  for (const runningProcess of allProcesses)
+    if (new RegExp(`${folder}(?![\\w-])`).test(runningProcess.texto)) sumar(runningProcess)
+  return foundProcesses
 }
 
 /** The service's own Node process, below npm and its shell. */
 export function findNodeProcess(dataDir: string): number {
   const nodos = [...findProcesses(dataDir)].filter(
-    ([, orden]) => basename(orden.split(' ')[0]!) === 'node' && orden.includes('server/generado/main.mjs'),
+    ([, command]) => basename(command.split(' ')[0]!) === 'node' && command.includes('server/generado/main.mjs'),
   )
   if (nodos.length !== 1) throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodos)}`)
   return nodos[0]![0]
@@ -200,17 +201,17 @@ export function requestSeparately(
     }
     const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 120_000 }, (res) => {
       let texto = ''
-      res.setEncoding('utf8').on('data', (trozo) => {
-        texto += trozo
+      res.setEncoding('utf8').on('data', (chunk) => {
+        texto += chunk
       })
       res.on('error', reject)
       res.on('end', () => {
-        const esJson = /json/.test(res.headers['content-type'] ?? '') && texto !== ''
+        const isJson = /json/.test(res.headers['content-type'] ?? '') && texto !== ''
         resolve({
           status: res.statusCode ?? 0,
           cabeceras: res.headers,
           texto,
-          cuerpo: esJson ? JSON.parse(texto) : undefined,
+          cuerpo: isJson ? JSON.parse(texto) : undefined,
         })
       })
     })

@@ -5,14 +5,14 @@ import { createServer } from 'node:net'
  * A port of this machine on which nobody listens. It lies below the range from which systems take ports for connections
  * that go out: one of those could take it before the process it is for has started.
  */
-export async function puertoLibre(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
-    const puerto = randomInt(12_000, 32_000)
-    const libre = await new Promise<boolean>((resolve) => {
+    const port = randomInt(12_000, 32_000)
+    const isFree = await new Promise<boolean>((resolve) => {
       const sonda = createServer()
         .once('error', () => resolve(false))
-        .listen(puerto, '127.0.0.1', () => sonda.close(() => resolve(true)))
+        .listen(port, '127.0.0.1', () => sonda.close(() => resolve(true)))
     })
-    if (libre) return puerto
+    if (isFree) return port
   }
 }

@@ -14,40 +14,40 @@ import { hasta } from './fabricas.ts'
  * @param comercioId of whose deliveries alone the end is awaited, where others' receivers may hang
  */
 export async function waitForQuiet(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
-  const ajeno = (data: object | null | undefined) =>
+  const isForeign = (data: object | null | undefined) =>
     comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
   /** Reports whether no row is due. */
-  const sinFilas = async (de: Db): Promise<boolean> => {
+  const hasNoDueRows = async (de: Db): Promise<boolean> => {
     const deps = { db: de, clock: reloj } as unknown as JobDeps
     for (const { pendientes } of JOBS) {
       const trabajos = (await pendientes?.(deps, 1)) ?? []
-      if (!trabajos.every(({ data }) => ajeno(data))) return false
+      if (!trabajos.every(({ data }) => isForeign(data))) return false
     }
     for (const parte of de.shards())
-      for (let despues: ClaveDeWebhook | undefined, mas = true; mas; mas = despues !== undefined) {
+      for (let despues: ClaveDeWebhook | undefined, hasMore = true; hasMore; hasMore = despues !== undefined) {
         const { claves, ultimo } = await findDue(parte, reloj(), despues)
-        if (!claves.every(ajeno)) return false
+        if (!claves.every(isForeign)) return false
         despues = ultimo
       }
     return true
   }
   /** Reports whether no job is under way. A lease is held for a while after its last delivery, and a retry waits for its time. */
-  const sinTrabajos = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
+  const hasNoJobs = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
     const { rows } = await cliente.query<{ data: object | null }>(
       `select data from pgboss.job where name <> $1 and state < 'completed' and start_after <= now()`,
       [LEASE_QUEUE],
     )
-    return rows.every(({ data }) => ajeno(data))
+    return rows.every(({ data }) => isForeign(data))
   }
   if (isDistributed(db)) {
-    await hasta(async () => (await sinFilas(db)) && (await sinTrabajos(db.pool)) && (await sinFilas(db)))
+    await hasta(async () => (await hasNoDueRows(db)) && (await hasNoJobs(db.pool)) && (await hasNoDueRows(db)))
     return
   }
   await hasta(() =>
     inTransaction(db, async (consultar, cliente) => {
       await cliente.query('set transaction isolation level repeatable read')
-      const suya: Db = { pool: db.pool, query: consultar, shards: () => [suya] } as unknown as Db
-      return (await sinFilas(suya)) && sinTrabajos(cliente)
+      const transactionDb: Db = { pool: db.pool, query: consultar, shards: () => [transactionDb] } as unknown as Db
+      return (await hasNoDueRows(transactionDb)) && hasNoJobs(cliente)
     }),
   )
 }

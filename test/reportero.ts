@@ -4,12 +4,12 @@ import type { Reporter, TestModule } from 'vitest/node'
 import { closeRun, type RunSummary, SUMMARY_FILE } from '../scripts/tests/run.ts'
 import { listDeclaredResponses } from './testigo.ts'
 
-const ARGUMENTOS = process.argv.slice(2)
+const CLI_ARGUMENTS = process.argv.slice(2)
 /** What `npm test` and `npm run test:completo` run: the tests without and with the tag. */
 const FILTRO = /^--tags-filter=(!?)completo$/
-const filtro = ARGUMENTOS.map((argumento) => FILTRO.exec(argumento)).find((hallado) => hallado)
+const filtro = CLI_ARGUMENTS.map((argumento) => FILTRO.exec(argumento)).find((hallado) => hallado)
 /** Arguments that leave a run whole. */
-const DE_UNA_ENTERA = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
+const WHOLE_RUN_ARGUMENT = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
 
 /**
  * Ends a run with its slowest files and its counts. Fails a whole run of `npm test` if the contract declares an answer
@@ -18,23 +18,26 @@ const DE_UNA_ENTERA = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
 export default class RunReporter implements Reporter {
   onTestRunEnd(modulos: readonly TestModule[], errores: readonly unknown[]) {
     const pruebas = modulos
-      .flatMap((modulo) => [...modulo.children.allTests()])
+      .flatMap((testModule) => [...testModule.children.allTests()])
       // What belongs to the other command isn't skipped.
       .filter(({ tags }) => !filtro || tags.includes('completo') !== (filtro[1] === '!'))
     const contar = (estado: string) => pruebas.filter((prueba) => prueba.result().state === estado).length
-    const lentos = modulos
-      .map((modulo) => ({ archivo: relative('', modulo.moduleId), segundos: modulo.diagnostic().duration / 1_000 }))
+    const slowestFiles = modulos
+      .map((testModule) => ({
+        archivo: relative('', testModule.moduleId),
+        segundos: testModule.diagnostic().duration / 1_000,
+      }))
       .sort((a, b) => b.segundos - a.segundos)
       .slice(0, 10)
     console.log('\nThe slowest files:')
-    for (const { archivo, segundos } of lentos) console.log(`${segundos.toFixed(1).padStart(7)} s  ${archivo}`)
+    for (const { archivo, segundos } of slowestFiles) console.log(`${segundos.toFixed(1).padStart(7)} s  ${archivo}`)
     const seen = vistos()
     const summary: RunSummary = {
       passed: contar('passed'),
       failed: contar('failed'),
       skipped: contar('skipped'),
       errors: errores.length,
-      unseen: esParcial() ? [] : listDeclaredResponses().filter((par) => !seen.has(par)),
+      unseen: isPartialRun() ? [] : listDeclaredResponses().filter((par) => !seen.has(par)),
       seen: [...seen],
     }
     // The runner of `npm test` ends the run itself, after it has repeated the failed tests.
@@ -45,16 +48,17 @@ export default class RunReporter implements Reporter {
 }
 
 /** A run of some files or names, or of what is not in `npm test`, says nothing about the others. */
-const esParcial = () =>
-  filtro?.[1] === '' || ARGUMENTOS.some((argumento) => !DE_UNA_ENTERA.test(argumento) && !FILTRO.test(argumento))
+const isPartialRun = () =>
+  filtro?.[1] === '' ||
+  CLI_ARGUMENTS.some((argumento) => !WHOLE_RUN_ARGUMENT.test(argumento) && !FILTRO.test(argumento))
 
 function vistos(): Set<string> {
   // Without a folder the preparation of the run failed, and vitest reports why.
-  const carpeta = process.env.GUIAS_CARPETA
-  if (carpeta === undefined) return new Set()
+  const folder = process.env.GUIAS_CARPETA
+  if (folder === undefined) return new Set()
   return new Set(
-    readdirSync(carpeta)
+    readdirSync(folder)
       .filter((archivo) => archivo.startsWith('respuestas-'))
-      .flatMap((archivo) => readFileSync(join(carpeta, archivo), 'utf8').split('\n')),
+      .flatMap((archivo) => readFileSync(join(folder, archivo), 'utf8').split('\n')),
   )
 }

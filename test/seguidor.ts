@@ -8,21 +8,21 @@ import { hasta } from './fabricas.ts'
 /** A server that repeats another one, made of a copy of its files. */
 export class StandbyServer {
   readonly #datos: string
-  readonly #puerto: number
+  readonly #port: number
   readonly #primary: URL
   /** The program that the other server is, and whose files they are. */
-  #como: { postgres: string; uid: number; gid: number } | undefined
+  #runAs: { postgres: string; uid: number; gid: number } | undefined
   #child: ChildProcess | undefined
 
-  constructor(datos: string, puerto: number, primaria: URL) {
+  constructor(datos: string, port: number, primaria: URL) {
     this.#datos = datos
-    this.#puerto = puerto
+    this.#port = port
     this.#primary = primaria
   }
 
   get url(): string {
     const url = new URL(this.#primary)
-    url.port = `${this.#puerto}`
+    url.port = `${this.#port}`
     return url.href
   }
 
@@ -42,7 +42,7 @@ export class StandbyServer {
     await appendFile(join(this.#datos, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
     // The same user's as the files that were copied.
     const { uid, gid } = await stat(rows[0].datos)
-    this.#como = { postgres: await readlink(`/proc/${rows[0].pid}/exe`), uid, gid }
+    this.#runAs = { postgres: await readlink(`/proc/${rows[0].pid}/exe`), uid, gid }
     chmodSync(this.#datos, 0o700)
     for (const nombre of ['', ...(await readdir(this.#datos, { recursive: true }))])
       chownSync(join(this.#datos, nombre), uid, gid)
@@ -50,9 +50,9 @@ export class StandbyServer {
 
   /** Resolves when it answers. */
   async arrancar(): Promise<void> {
-    const { postgres, uid, gid } = this.#como!
-    const ajustes = [`port=${this.#puerto}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
-    this.#child = spawn(postgres, ['-D', this.#datos, ...ajustes.flatMap((ajuste) => ['-c', ajuste])], {
+    const { postgres, uid, gid } = this.#runAs!
+    const settings = [`port=${this.#port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
+    this.#child = spawn(postgres, ['-D', this.#datos, ...settings.flatMap((ajuste) => ['-c', ajuste])], {
       cwd: dirname(this.#datos),
       stdio: 'ignore',
       ...(process.getuid?.() === 0 ? { uid, gid } : {}),
@@ -69,11 +69,11 @@ export class StandbyServer {
     await fin
   }
 
-  async request<Fila extends pg.QueryResultRow>(sql: string): Promise<Fila[]> {
+  async request<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]> {
     const cliente = new pg.Client({ connectionString: this.url })
     await cliente.connect()
     try {
-      return (await cliente.query<Fila>(sql)).rows
+      return (await cliente.query<Row>(sql)).rows
     } finally {
       await cliente.end()
     }

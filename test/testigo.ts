@@ -17,24 +17,24 @@ type Nodo = { [clave: string]: unknown }
  * strictly here, so that nothing leaks. A schema is closed where it is used, not inside an allOf, whose members see only
  * their own properties.
  */
-function cerrar(nodo: unknown, abierto = false): unknown {
-  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, abierto))
+function cerrar(nodo: unknown, isOpen = false): unknown {
+  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, isOpen))
   if (nodo === null || typeof nodo !== 'object') return nodo
   const copia: Nodo = {}
   for (const [clave, valor] of Object.entries(nodo)) {
     if (clave === 'properties')
-      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, cerrarUso(v)]))
-    else if (clave === 'items') copia[clave] = cerrarUso(valor)
-    else if (clave === 'oneOf' || clave === 'anyOf') copia[clave] = (valor as unknown[]).map(cerrarUso)
+      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, closeUse(v)]))
+    else if (clave === 'items') copia[clave] = closeUse(valor)
+    else if (clave === 'oneOf' || clave === 'anyOf') copia[clave] = (valor as unknown[]).map(closeUse)
     else if (clave === 'allOf') copia[clave] = cerrar(valor, true)
     else copia[clave] = cerrar(valor)
   }
   return copia
 }
-const cerrarUso = (nodo: unknown): unknown => {
+const closeUse = (nodo: unknown): unknown => {
   const copia = cerrar(nodo) as Nodo
-  const esObjeto = '$ref' in copia || 'properties' in copia || 'allOf' in copia
-  return esObjeto ? { ...copia, unevaluatedProperties: false } : copia
+  const isObject = '$ref' in copia || 'properties' in copia || 'allOf' in copia
+  return isObject ? { ...copia, unevaluatedProperties: false } : copia
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
@@ -118,37 +118,43 @@ function revisar(operacion: Operation, status: number, cabeceras: Readonly<Recor
 
 /** A merchant's problem: of his list, and in words for whatever he calls with, the SDK or HTTP. */
 function revisarProblema({ codigo, mensaje = '', errores = [] }: Partial<Problema>) {
-  if (esAjeno(codigo)) throw new Error(`${codigo} isn't in the merchants' contract`)
-  for (const uno of [mensaje, ...errores.map((falla) => falla.mensaje)])
-    if (/\/api\/v1\/|\bapi\.\w/.test(uno)) throw new Error(`${codigo}: «${uno}» names what only one tool calls so`)
+  if (isForeign(codigo)) throw new Error(`${codigo} isn't in the merchants' contract`)
+  for (const text of [mensaje, ...errores.map((falla) => falla.mensaje)])
+    if (/\/api\/v1\/|\bapi\.\w/.test(text)) throw new Error(`${codigo}: «${text}» names what only one tool calls so`)
 }
 
 /** Whether a problem is none of a merchant's, and so none of his contract's. */
-const esAjeno = (codigo = '') => {
+const isForeign = (codigo = '') => {
   const problemas = documento.components.schemas.CodigoDeProblema?.['x-problemas']
   return (problemas as Record<string, { ajeno?: boolean }>)[codigo]?.ajeno === true
 }
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
-export function createWitness(carpeta: string, alFallar: (error: Error) => void): ResponseWitness {
+export function createWitness(folder: string, onFailure: (error: Error) => void): ResponseWitness {
   const vistos = new Set<string>()
-  return (req, { status, cabeceras: dichas, cuerpo }) => {
-    const cabeceras = Object.fromEntries(Object.entries(dichas).map(([nombre, valor]) => [nombre.toLowerCase(), valor]))
+  return (req, { status, cabeceras: sentHeaders, cuerpo }) => {
+    const cabeceras = Object.fromEntries(
+      Object.entries(sentHeaders).map(([nombre, valor]) => [nombre.toLowerCase(), valor]),
+    )
     // The network gate refuses before a request is identified and routed.
-    const suya = req.solicitud ? req.solicitud.operacion : operacionDe(req)
+    const ownOperation = req.solicitud ? req.solicitud.operacion : operacionDe(req)
     // A 405 is the path's answer: it counts for every operation there.
     const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
-    const implicadas = suya ? [suya] : status === 405 ? operaciones.filter((operacion) => operacion.path === ruta) : []
+    const implicadas = ownOperation
+      ? [ownOperation]
+      : status === 405
+        ? operaciones.filter((operacion) => operacion.path === ruta)
+        : []
     for (const operacion of implicadas) {
       try {
         revisar(operacion, status, cabeceras, cuerpo)
       } catch (error) {
-        alFallar(error as Error)
+        onFailure(error as Error)
       }
       const par = `${operacion.id} ${status}`
       if (!vistos.has(par)) {
         vistos.add(par)
-        appendFileSync(join(carpeta, `respuestas-${process.pid}.txt`), `${par}\n`)
+        appendFileSync(join(folder, `respuestas-${process.pid}.txt`), `${par}\n`)
       }
     }
   }
@@ -158,9 +164,9 @@ export function createWitness(carpeta: string, alFallar: (error: Error) => void)
 const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
   const segmentos = url.split('?', 1)[0]!.split('/')
   return operaciones.find(({ method: metodo, path: ruta }) => {
-    const suyos = ruta.split('/')
-    const coincide = (suyo: string, i: number) => suyo.startsWith('{') || suyo === segmentos[i]
-    return metodo === method?.toLowerCase() && suyos.length === segmentos.length && suyos.every(coincide)
+    const pathSegments = ruta.split('/')
+    const coincide = (pathSegment: string, i: number) => pathSegment.startsWith('{') || pathSegment === segmentos[i]
+    return metodo === method?.toLowerCase() && pathSegments.length === segmentos.length && pathSegments.every(coincide)
   })
 }
 

@@ -3,7 +3,7 @@ import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import type { Modo } from '../../server/generado/contrato/tipos/index.ts'
 import type { DeliveryDestination, DeliveryOrder } from './encargo.ts'
 import type { Base, BenchComercio } from './entorno.ts'
-import type { Corrida } from './pgbench.ts'
+import type { PgbenchRun } from './pgbench.ts'
 
 // The same guide in three forms: a request, a row that pgbench inserts, and a row of the seed. The columns and their
 // sizes are equal.
@@ -59,7 +59,7 @@ const DIGESTS = ['7f3a91c2', ...Array.from({ length: 11 }, (_, i) => (i === 9 ? 
 )
 const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null })
 
-const fila = ({ comercio, modo, id, guia, ref, telefono, estado, instant }: RowExpressions) =>
+const guiaRowSql = ({ comercio, modo, id, guia, ref, telefono, estado, instant }: RowExpressions) =>
   `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${DIGESTS}', ${estado}, ${instant}, ${telefono}, 'María José Ajú', 'Guatemala',
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
   '${RECOGIDA}'::jsonb, null, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${instant}, ${instant}`
@@ -102,7 +102,7 @@ export function buildCreateScript(comercios: readonly BenchComercio[]): string {
   return `\\set n :n + 1
 \\set k :base + :n * 64 + :client_id
 begin;
-insert into guia (${GUIA_COLUMNS}) values (${fila(e)});
+insert into guia (${GUIA_COLUMNS}) values (${guiaRowSql(e)});
 insert into guia_indice (guia, comercio_id, modo, id) values (${e.guia}, ${e.comercio}, 'live', ${e.id});
 insert into ${EVENTO} values (${e.comercio}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now());
 commit;
@@ -155,7 +155,7 @@ const buildLoteRowsJson = ({ id }: BenchComercio, guias: number) =>
  * pgbench script that inserts `guias` guides in one statement, from one JSON parameter and with ON CONFLICT, as the
  * service does. It leaves out row-level security and deliveries. The event's `foto` is a constant.
  */
-export function buildLoteScript(comercio: BenchComercio, guias: number): Pick<Corrida, 'script' | 'texts'> {
+export function buildLoteScript(comercio: BenchComercio, guias: number): Pick<PgbenchRun, 'script' | 'texts'> {
   const { id, guia, ref } = deNumero('k', 'comercio_id')
   const script = `\\set n :n + 1
 \\set k :base + (:n * 64 + :client_id) * ${guias}
@@ -185,7 +185,7 @@ select * from evento where comercio_id = :comercio_id and modo = :modo and guia_
  */
 export const seededCodeSql = (n: string) =>
   `upper(lpad(to_hex(${n}), 11, '0')) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + (${[21, 19, 17, 15, 13, 11]
-    .map((peso, i) => `${n} / ${16 ** i} % 16 * ${peso}`)
+    .map((weight, i) => `${n} / ${16 ** i} % 16 * ${weight}`)
     .join(' + ')})::int % 32, 1)`
 
 /** Returns up to `count` codes of guides of any merchant, in random order. */
@@ -242,7 +242,7 @@ export async function seedGuias(url: string, seed: Seed): Promise<void> {
     await client.query('set session_replication_role = replica')
     for (let first = desde; first <= hasta; first += GUIAS_PER_TRANSACTION) {
       const n = `generate_series(${first}::bigint, ${Math.min(hasta, first + GUIAS_PER_TRANSACTION - 1)}) n`
-      await client.query(`insert into guia (${GUIA_COLUMNS}) select ${fila(e)} from ${n}`)
+      await client.query(`insert into guia (${GUIA_COLUMNS}) select ${guiaRowSql(e)} from ${n}`)
       if (eventos === 0) continue
       await client.query(
         `insert into guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, 'live', ${e.id} from ${n}`,
@@ -341,7 +341,7 @@ export async function seedWebhookAvisos(
     // Skips the checks of foreign keys, because the referenced rows exist.
     await client.query('set local session_replication_role = replica')
     for (const insertion of [
-      `guia (${GUIA_COLUMNS}) select ${fila(e)}`,
+      `guia (${GUIA_COLUMNS}) select ${guiaRowSql(e)}`,
       `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, ${e.modo}, ${e.id}`,
       `${EVENTO} select ${e.comercio}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
       `webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
@@ -388,7 +388,7 @@ export function buildOrders(destinations: readonly DeliveryDestination[], count:
 export const INSERT_GUIA = (() => {
   const e = deNumero('$1::bigint', '$2::uuid', 'test')
   return `with g as (
-     insert into guia (${GUIA_COLUMNS}) values (${fila(e)}) returning comercio_id, modo, id, guia, creado_en
+     insert into guia (${GUIA_COLUMNS}) values (${guiaRowSql(e)}) returning comercio_id, modo, id, guia, creado_en
    ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
    insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${FOTO}, creado_en, creado_en from g`
 })()

@@ -33,7 +33,7 @@ export function nodeArgsOf(scriptName: 'start' | 'worker' | 'admin', root = ROOT
 export const FLAGS: readonly string[] = nodeArgsOf('start').slice(0, -1)
 
 /** Resources that all measurements of a run share. */
-export interface Banco {
+export interface Bench {
   opciones: BenchOptions
   /** True if pgbench is installed. */
   pgbench: boolean
@@ -96,7 +96,7 @@ interface StartOptions {
 }
 
 /** Starts the PostgreSQL server of the run and returns the resources that measurements share. */
-export async function openBench(opciones: BenchOptions): Promise<Banco> {
+export async function openBench(opciones: BenchOptions): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'guias-bench-'))
   chmodSync(folder, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
   const urlDePostgres = await startPostgres(folder)
@@ -147,7 +147,7 @@ export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
 
 async function withDatabase<T>(
   url: string,
-  { opciones, masterKeys, folder }: Pick<Banco, 'opciones' | 'masterKeys' | 'folder'>,
+  { opciones, masterKeys, folder }: Pick<Bench, 'opciones' | 'masterKeys' | 'folder'>,
   measure: (base: Base) => Promise<T>,
 ): Promise<T> {
   const { shards } = await prepareDatabase(url)
@@ -218,9 +218,9 @@ export async function startProgram(
     cwd = ROOT_PATH,
   }: { group?: boolean; variable?: 'PORT' | 'METRICS_PORT'; cwd?: string } = {},
 ): Promise<RunningProgram> {
-  const puerto = await findFreePort()
-  const url = `http://127.0.0.1:${puerto}`
-  const bitacora = join(folder, `programa-${puerto}.log`)
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const bitacora = join(folder, `programa-${port}.log`)
   const logFd = openSync(bitacora, 'a')
   const startedAt = performance.now()
   const childHandle = launch(program, args, {
@@ -231,7 +231,7 @@ export async function startProgram(
       npm_lifecycle_event: 'bench',
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
-      [variable]: `${puerto}`,
+      [variable]: `${port}`,
       ...env,
     },
     stdio: ['ignore', logFd, logFd],
@@ -292,15 +292,19 @@ async function createComercios(
   const { prisma } = db
   const comercios: BenchComercio[] = []
   for (let i = 0; i < count; i++) {
-    const fila = await prisma.comercio.create({
+    const comercioRow = await prisma.comercio.create({
       data: {
         ...newId(),
         comercio: newComercioCode(),
         ...columnsOf({ nombre: `Comercio ${i + 1}`, ritmos }),
       },
     })
-    const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
-    comercios.push({ id: fila.id, modo, llave })
+    const { llave } = await saveLlave(db, new Date(), {
+      comercioId: comercioRow.id,
+      comercio: comercioRow.comercio,
+      modo,
+    })
+    comercios.push({ id: comercioRow.id, modo, llave })
   }
   return comercios
 }

@@ -16,6 +16,6 @@ export function dieWithParent(stop: () => Promise<unknown> = async () => {}): vo
   const endProcess = () => void stop().finally(() => process.exit(0))
   process.once('SIGTERM', endProcess)
   // A killed bench cannot stop this process, so the process stops when its parent changes.
-  const padre = process.ppid
-  setInterval(() => process.ppid !== padre && endProcess(), 250).unref()
+  const parentPid = process.ppid
+  setInterval(() => process.ppid !== parentPid && endProcess(), 250).unref()
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Db } from '../../server/data/db.ts'
-import { type Banco, FLAGS, ROOT_PATH } from './entorno.ts'
+import { type Bench, FLAGS, ROOT_PATH } from './entorno.ts'
 import { formatNumber } from './numero.ts'
 import type { Series } from './rondas.ts'
 import type { Chart } from './svg.ts'
@@ -41,8 +41,8 @@ export interface Measurement {
   clave: string
   descripcion: string
   /** Returns true if the measurement runs only when `--solo` names it. */
-  separate?: (opciones: Banco['opciones']) => boolean
-  measure: (banco: Banco) => Promise<MeasurementResult>
+  separate?: (opciones: Bench['opciones']) => boolean
+  measure: (bench: Bench) => Promise<MeasurementResult>
 }
 
 const series = ({ median, min, max }: Series) =>
@@ -68,14 +68,14 @@ const formatTarget = ({ unidad, target }: ReportRow) =>
 
 /** Returns the rows as a Markdown table in Spanish. */
 export function renderReportTable(rows: readonly ReportRow[]): string {
-  const lineas = rows.map((fila) =>
+  const lineas = rows.map((row) =>
     [
-      fila.measurement,
-      `${series(fila.program)} ${fila.unidad}`,
-      fila.referencia ? `${fila.referencia.nombre}: ${series(fila.referencia.series)} ${fila.unidad}` : '',
-      fila.razon ? series(fila.razon) : '',
-      formatTarget(fila),
-      VERDICT_SIGNS.get(meetsTarget(fila) as boolean) ?? '',
+      row.measurement,
+      `${series(row.program)} ${row.unidad}`,
+      row.referencia ? `${row.referencia.nombre}: ${series(row.referencia.series)} ${row.unidad}` : '',
+      row.razon ? series(row.razon) : '',
+      formatTarget(row),
+      VERDICT_SIGNS.get(meetsTarget(row) as boolean) ?? '',
     ].join(' | '),
   )
   return [

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Banco } from './entorno.ts'
+import type { Bench } from './entorno.ts'
 import type { Measurement, MeasurementResult, ReportRow } from './informe.ts'
 import { formatNumber } from './numero.ts'
 
@@ -55,13 +55,13 @@ export function judgeAttempts(intentos: readonly Intento[]): readonly string[] |
  */
 export async function measureWithVerdict(
   measurement: Measurement,
-  banco: Banco,
+  bench: Bench,
 ): Promise<{ resultado: MeasurementResult; failedFigures: readonly string[]; unjudged: readonly string[] }> {
   const intentos: Intento[] = []
   for (;;) {
-    const antes = await parteLibre()
-    const resultado = await measurement.measure(banco)
-    const isQuiet = Math.min(antes, await parteLibre()) >= MIN_QUIET_SHARE
+    const antes = await measureFreeShare()
+    const resultado = await measurement.measure(bench)
+    const isQuiet = Math.min(antes, await measureFreeShare()) >= MIN_QUIET_SHARE
     const ultimo = { failedFigures: figuresBelowFloor(resultado.rows), isQuiet }
     intentos.push(ultimo)
     const failedFigures = judgeAttempts(intentos)
@@ -70,17 +70,17 @@ export async function measureWithVerdict(
   }
 }
 
-const GIRO_MS = 300
+const SPIN_MS = 300
 const SPIN_CODE = `
   const { parentPort } = require('node:worker_threads')
   const antes = process.threadCpuUsage()
   const inicio = performance.now()
-  while (performance.now() - inicio < ${GIRO_MS});
+  while (performance.now() - inicio < ${SPIN_MS});
   const { user, system } = process.threadCpuUsage(antes)
   parentPort.postMessage((user + system) / 1000 / (performance.now() - inicio))`
 
 /** Returns the smallest share of a core, 0 to 1, that a busy thread gets while one such thread runs per core. */
-async function parteLibre(): Promise<number> {
+async function measureFreeShare(): Promise<number> {
   const threads = Array.from({ length: availableParallelism() }, () => new Worker(SPIN_CODE, { eval: true }))
   const shares = await Promise.all(
     threads.map(

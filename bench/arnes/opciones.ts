@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 /** Options of the command line. */
 export interface BenchOptions {
   /** Keys of the measurements to run. Empty runs all except those that must be requested. */
-  solo: readonly string[]
+  selectedKeys: readonly string[]
   rounds: number
   /** Seconds per cell. */
   segundos: number
@@ -68,22 +68,22 @@ export function readOptions(
 ): BenchOptions | undefined {
   const { values } = parseArguments(args.includes('--corto') ? [...SHORT_RUN_ARGS, ...args] : args)
   if (values.help) return undefined
-  const { perfil, corto, contra } = values
-  if (corto && contra !== undefined) throw new OptionsError('--corto y --contra no van juntas.')
+  const { perfil: profileFolder, corto: isShort, contra } = values
+  if (isShort && contra !== undefined) throw new OptionsError('--corto y --contra no van juntas.')
   const readInteger = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimum: number) => {
     const valor = Number(values[nombre])
     if (!Number.isInteger(valor) || valor < minimum)
       throw new OptionsError(`--${nombre} debe ser un entero, ${minimum} o más.`)
     return valor
   }
-  const solo = values.solo.split(',').filter((clave) => clave !== '')
+  const selectedKeys = values.solo.split(',').filter((clave) => clave !== '')
   const claves = contra === undefined ? medidas : deContra
-  const ajena = solo.find((clave) => !claves.includes(clave))
+  const ajena = selectedKeys.find((clave) => !claves.includes(clave))
   if (ajena) throw new OptionsError(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
   return {
-    solo,
-    profileFolder: perfil,
-    isShort: corto,
+    selectedKeys,
+    profileFolder,
+    isShort,
     contra,
     rounds: readInteger('rondas', 1),
     segundos: readInteger('segundos', 1),

@@ -9,10 +9,10 @@ export const PGBENCH_MISSING = `Falta pgbench en el PATH; se omiten las referenc
   macOS             brew install libpq && export PATH="$(brew --prefix libpq)/bin:$PATH"`
 
 /** Number of pgbench runs so far. Each run starts its keys at another `:base`, so that rows never collide. */
-let corridas = 0
+let runCount = 0
 
 /** Parameters of one pgbench run. */
-export interface Corrida {
+export interface PgbenchRun {
   url: string
   folder: string
   script: string
@@ -26,11 +26,11 @@ export interface Corrida {
  * Runs a script in prepared mode and returns its transactions per second.
  * @throws if pgbench or one of its transactions fails
  */
-export async function runPgbench({ url, folder, script, clients, segundos, texts = {} }: Corrida): Promise<number> {
-  const archivo = join(folder, `guion-${++corridas}.sql`)
+export async function runPgbench({ url, folder, script, clients, segundos, texts = {} }: PgbenchRun): Promise<number> {
+  const archivo = join(folder, `guion-${++runCount}.sql`)
   writeFileSync(archivo, script)
   const { hostname, port, username, password, pathname } = new URL(url)
-  const variables = { base: `${corridas * 2 ** 28}`, n: '0', ...texts }
+  const variables = { base: `${runCount * 2 ** 28}`, n: '0', ...texts }
   const args = [
     '--no-vacuum',
     '-M',

@@ -27,8 +27,8 @@ export async function interleave<Side extends string, Valor = number>(
 ): Promise<Record<Side, Valor[]>> {
   const sides = Object.keys(cells) as Side[]
   const values = Object.fromEntries(sides.map((side) => [side, [] as Valor[]])) as Record<Side, Valor[]>
-  for (let ronda = 0; ronda < rounds; ronda++) {
-    for (const side of ronda % 2 === 0 ? sides : sides.toReversed()) {
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const cell = cells[side]
       if (cell) values[side].push(await cell())
     }

@@ -30,15 +30,15 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
   const scale = (x: number) =>
     isLogarithmic ? Math.log10(Math.max(x, (xs.find((otherX) => otherX > 0) ?? 1) / 10)) : x
   const [x0, x1] = [scale(xs[0] ?? 0), scale(xs.at(-1) ?? 1)]
-  const tope = paso(Math.max(...points.map(({ y }) => y.max)) || 1)
+  const maxY = paso(Math.max(...points.map(({ y }) => y.max)) || 1)
   const px = (x: number) =>
     roundCoordinate(MARGIN.left + ((scale(x) - x0) / (x1 - x0 || 1)) * (WIDTH - MARGIN.left - MARGIN.right))
-  const py = (y: number) => roundCoordinate(ALTO - MARGIN.bottom - (y / tope) * (ALTO - MARGIN.top - MARGIN.bottom))
-  const texto = (x: number, y: number, contenido: string, mas = '') =>
-    `<text x="${x}" y="${y}" ${mas}>${escapeText(contenido)}</text>`
+  const py = (y: number) => roundCoordinate(ALTO - MARGIN.bottom - (y / maxY) * (ALTO - MARGIN.top - MARGIN.bottom))
+  const texto = (x: number, y: number, contenido: string, attributes = '') =>
+    `<text x="${x}" y="${y}" ${attributes}>${escapeText(contenido)}</text>`
 
-  const reticula = [0, 1, 2, 3, 4, 5]
-    .map((n) => (tope * n) / 5)
+  const gridLines = [0, 1, 2, 3, 4, 5]
+    .map((n) => (maxY * n) / 5)
     .map(
       (y) =>
         `<line x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${py(y)}" y2="${py(y)}" stroke="#ddd"/>` +
@@ -51,12 +51,12 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
   const lineShapes = lineas.map(({ nombre, points: linePoints }, i) => {
     const color = COLORS[i % COLORS.length]!
     const linePath = linePoints.map(({ x, y }) => `${px(x)},${py(y.median)}`).join(' ')
-    const banda = [
+    const bandPoints = [
       ...linePoints.map(({ x, y }) => `${px(x)},${py(y.max)}`),
       ...linePoints.toReversed().map(({ x, y }) => `${px(x)},${py(y.min)}`),
     ].join(' ')
     return [
-      `<polygon points="${banda}" fill="${color}" opacity="0.12"/>`,
+      `<polygon points="${bandPoints}" fill="${color}" opacity="0.12"/>`,
       `<polyline points="${linePath}" fill="none" stroke="${color}" stroke-width="2"/>`,
       ...linePoints.map(({ x, y }) => `<circle cx="${px(x)}" cy="${py(y.median)}" r="3" fill="${color}"/>`),
       texto(MARGIN.left + i * 220, MARGIN.top - 10, `— ${nombre}`, `fill="${color}"`),
@@ -65,7 +65,7 @@ export function renderChart({ titulo, xAxis, yAxis, lineas, isLogarithmic = fals
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${ALTO}" font-family="sans-serif" font-size="12">
 <rect width="${WIDTH}" height="${ALTO}" fill="#fff"/>
 ${texto(MARGIN.left, 20, titulo, 'font-size="15" font-weight="bold"')}
-${reticula.join('\n')}
+${gridLines.join('\n')}
 ${tickLabels.join('\n')}
 ${texto((WIDTH + MARGIN.left) / 2, ALTO - 14, xAxis, 'text-anchor="middle"')}
 ${texto(0, 0, yAxis, `transform="translate(16 ${ALTO / 2}) rotate(-90)" text-anchor="middle"`)}

@@ -10,7 +10,7 @@ import { newWebhookCode } from '../../server/domain/webhooks/webhook.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { buildGuiaJson } from './datos.ts'
 import type { DeliveryDestination } from './encargo.ts'
-import type { Banco, Base, BenchComercio } from './entorno.ts'
+import type { Base, Bench, BenchComercio } from './entorno.ts'
 
 interface ReceiverSummary {
   distinct: number
@@ -76,7 +76,7 @@ export async function sendPost(url: string): Promise<void> {
 
 /** Registers one active endpoint for each merchant, subscribed to all event types. */
 export async function registrarEndpoints(
-  { masterKeys }: Banco,
+  { masterKeys }: Bench,
   { db }: Base,
   comercios: readonly BenchComercio[],
   urlDe: (i: number) => string,
@@ -135,13 +135,13 @@ export async function runAtRate(perSecond: number, segundos: number, perform: (i
 
 /**
  * Waits until a table is empty.
- * @param tabla table, optionally with a WHERE clause
+ * @param table table, optionally with a WHERE clause
  * @throws if rows remain after 60 s
  */
-export async function waitUntilEmpty({ db }: Base, tabla: string): Promise<void> {
+export async function waitUntilEmpty({ db }: Base, table: string): Promise<void> {
   for (const limite = performance.now() + 60_000; performance.now() < limite; await sleep(20)) {
-    const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${tabla}) as remaining`)
+    const { rows } = await db.pool.query<{ remaining: boolean }>(`select exists (select 1 from ${table}) as remaining`)
     if (!rows[0]!.remaining) return
   }
-  throw new Error(`siguen quedando filas en ${tabla}`)
+  throw new Error(`siguen quedando filas en ${table}`)
 }

@@ -3,7 +3,7 @@ import { saveOperadorWithLlave } from '../../server/domain/operadores/operador.t
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { type LoadRequest, runLoad } from '../arnes/carga.ts'
 import { buildLoteJson } from '../arnes/datos.ts'
-import { type Banco, type Base, type BenchComercio, findFreePort } from '../arnes/entorno.ts'
+import { type Base, type Bench, type BenchComercio, findFreePort } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
 
@@ -25,10 +25,10 @@ interface LoopScene {
 }
 
 async function prepareScene({ db, service, createComercios }: Base): Promise<LoopScene> {
-  const puerto = await findFreePort()
+  const metricsPort = await findFreePort()
   const [comercio] = await createComercios(1)
   const { llave } = await saveOperadorWithLlave({ db, newId: createIdGenerator(() => new Date()) }, 'Banco')
-  const { url } = await service({ METRICS_PORT: `${puerto}` })
+  const { url } = await service({ METRICS_PORT: `${metricsPort}` })
   const postJson = async <T>(path: string, cuerpo: string): Promise<T> => {
     const headers = { Authorization: `Bearer ${comercio!.llave}`, 'Content-Type': 'application/json' }
     const respuesta = await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body: cuerpo })
@@ -50,7 +50,7 @@ async function prepareScene({ db, service, createComercios }: Base): Promise<Loo
     .toBuffer()
   return {
     url,
-    metrics: `http://127.0.0.1:${puerto}/metrics`,
+    metrics: `http://127.0.0.1:${metricsPort}/metrics`,
     comercio: comercio!,
     etiquetas: enlace.pathname + enlace.search,
     guias,
@@ -123,9 +123,9 @@ const SCENE_LOADS: Readonly<Record<string, SceneLoad>> = {
     (await Promise.all([etiquetas, fotos, lotes, pagesLoad].map((sceneLoad) => sceneLoad(...loadArgs)))).join(', '),
 }
 
-const measureLoop = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const { rounds, segundos } = banco.opciones
+const measureLoop = (bench: Bench) =>
+  bench.conBase(async (base) => {
+    const { rounds, segundos } = bench.opciones
     const scene = await prepareScene(base)
     // A first, unmeasured round loads modules and compiles code.
     for (const sceneLoad of Object.values(SCENE_LOADS)) await sceneLoad(scene, segundos)

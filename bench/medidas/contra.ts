@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { git } from '../../scripts/anterior/etiqueta.ts'
 import { buildPrevious } from '../../scripts/anterior/migracion.ts'
 import { buildGuiaJson, buildLoteJson } from '../arnes/datos.ts'
-import { type Banco, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesDe } from '../arnes/entorno.ts'
+import { type Bench, FLAGS, nodeArgsOf, ROOT_PATH, startProgram, variablesDe } from '../arnes/entorno.ts'
 import type { MeasurementResult, ReportRow } from '../arnes/informe.ts'
 import { formatNumber } from '../arnes/numero.ts'
 import { OptionsError } from '../arnes/opciones.ts'
@@ -39,9 +39,9 @@ async function post<T>(url: string, key: string, body: string): Promise<T> {
 }
 
 /** Starts the service of a tree on a database of its own, which this service migrates, and fills it with guides. */
-async function openBuild(banco: Banco, root: string): Promise<Build> {
-  const { folder, masterKeys, pidDePostgres } = banco
-  const database = await banco.createDatabase()
+async function openBuild(bench: Bench, root: string): Promise<Build> {
+  const { folder, masterKeys, pidDePostgres } = bench
+  const database = await bench.createDatabase()
   const env = variablesDe(database, masterKeys)
   const start = () => startProgram(process.execPath, nodeArgsOf('start', root), env, folder, { cwd: root })
   const service = await start()
@@ -182,16 +182,16 @@ export function losses(compared: readonly Compared[]): string[] {
 }
 
 /** Builds a commit, and compares it with the present tree in alternating rounds of the present load generator. */
-export async function compareWithCommit(banco: Banco, commit: string): Promise<MeasurementResult> {
-  const { rounds, segundos, solo } = banco.opciones
+export async function compareWithCommit(bench: Bench, commit: string): Promise<MeasurementResult> {
+  const { rounds, segundos, selectedKeys } = bench.opciones
   const found = await git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).catch(() => '')
   if (!found) throw new OptionsError(`--contra: git no conoce el commit «${commit}».`)
   const sides = {
-    before: await openBuild(banco, await buildPrevious({ commit: found.trim() })),
-    now: await openBuild(banco, ROOT_PATH),
+    before: await openBuild(bench, await buildPrevious({ commit: found.trim() })),
+    now: await openBuild(bench, ROOT_PATH),
   }
   const compared: Compared[] = []
-  for (const key of CASES_OF_COMPARISON.filter((one) => solo.length === 0 || solo.includes(one))) {
+  for (const key of CASES_OF_COMPARISON.filter((one) => selectedKeys.length === 0 || selectedKeys.includes(one))) {
     const one = CASES[key]
     const measure = (build: Build) => (one ? measureCase(build, one, segundos) : measureStart(build))
     const cells = { before: () => measure(sides.before), now: () => measure(sides.now) }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type LoadParameters, type LoadResult as MeasuredLoad, runLoad } from '../arnes/carga.ts'
 import { buildCreateScript, buildGuiaJson } from '../arnes/datos.ts'
-import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
 import type { Measurement, ReportRow, Target } from '../arnes/informe.ts'
 import { formatNumber } from '../arnes/numero.ts'
 import { runPgbench } from '../arnes/pgbench.ts'
@@ -28,7 +28,7 @@ export const buildCreateLoad = (
 })
 
 /** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
-export function createMeter({ pidDePostgres }: Banco, service: RunningProgram, load: LoadParameters) {
+export function createMeter({ pidDePostgres }: Bench, service: RunningProgram, load: LoadParameters) {
   const side = { service, processes: { server: [service.pid], PostgreSQL: [pidDePostgres] } }
   /** Latencies, and microseconds of CPU per request. */
   const loads: (MeasuredLoad & { cpu: Figures['cpu'] })[] = []
@@ -54,8 +54,8 @@ export function createMeter({ pidDePostgres }: Banco, service: RunningProgram, l
  * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
  * the merchant.
  */
-export async function warmUp(banco: Banco, { url }: Base, load: LoadParameters): Promise<void> {
-  await runLoad({ ...load, segundos: 2 * banco.opciones.segundos })
+export async function warmUp(bench: Bench, { url }: Base, load: LoadParameters): Promise<void> {
+  await runLoad({ ...load, segundos: 2 * bench.opciones.segundos })
   await analyzeDatabase(url)
 }
 
@@ -67,7 +67,7 @@ export async function analyzeDatabase(url: string): Promise<void> {
 }
 
 /** Returns the report row of a comparison, or of the service alone if the reference has no values. */
-export function fila(
+export function buildReportRow(
   measurement: string,
   unidad: string,
   nombre: string,
@@ -87,22 +87,22 @@ export function fila(
 }
 
 type StartReference = (
-  banco: Banco,
+  bench: Bench,
   base: Base,
   comercios: readonly BenchComercio[],
   connections: number,
 ) => Promise<{ measure: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
 
 const pgbench: StartReference = async ({ opciones, pgbench: isAvailable, folder }, { url }, comercios, clients) => {
-  const corrida = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
-  return { measure: isAvailable ? () => runPgbench(corrida) : undefined }
+  const pgbenchRun = { url, folder, script: buildCreateScript(comercios), clients, segundos: opciones.segundos }
+  return { measure: isAvailable ? () => runPgbench(pgbenchRun) : undefined }
 }
 
-const fastify: StartReference = async (banco, base, comercios, connections) => {
+const fastify: StartReference = async (bench, base, comercios, connections) => {
   const par = await base.program('fastify.ts')
-  const load = buildCreateLoad(par.url, comercios, connections, banco.opciones.segundos)
-  await warmUp(banco, base, load)
-  return createMeter(banco, par, load)
+  const load = buildCreateLoad(par.url, comercios, connections, bench.opciones.segundos)
+  await warmUp(bench, base, load)
+  return createMeter(bench, par, load)
 }
 
 const buildCreationMeasurement = (
@@ -120,20 +120,20 @@ const buildCreationMeasurement = (
   return {
     clave,
     descripcion: `${measurement}, contra ${nombre}`,
-    measure: (banco) =>
-      banco.conBase(async (base) => {
+    measure: (bench) =>
+      bench.conBase(async (base) => {
         const comercios = await base.createComercios(comercioCount)
-        const referencia = await de(banco, base, comercios, connections)
+        const referencia = await de(bench, base, comercios, connections)
         const service = await base.service()
-        const load = buildCreateLoad(service.url, comercios, connections, banco.opciones.segundos)
-        await warmUp(banco, base, load)
-        const program = createMeter(banco, service, load)
-        const values = await interleave(banco.opciones.rounds, {
+        const load = buildCreateLoad(service.url, comercios, connections, bench.opciones.segundos)
+        await warmUp(bench, base, load)
+        const program = createMeter(bench, service, load)
+        const values = await interleave(bench.opciones.rounds, {
           program: program.measure,
           referencia: referencia.measure,
         })
         return {
-          rows: [fila(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })],
+          rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })],
           notas: [program.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
         }
       }),

@@ -1,10 +1,10 @@
 import { buildGuiaJson, seededCodeSql, seedGuias } from '../arnes/datos.ts'
-import type { Banco, Base, BenchComercio } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio } from '../arnes/entorno.ts'
 import type { Measurement, ReportRow } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { interleave, type Series, summarizeRatios } from '../arnes/rondas.ts'
 import { type Case, measureCase, type Side } from '../arnes/sides.ts'
-import { analyzeDatabase, fila } from './crear.ts'
+import { analyzeDatabase, buildReportRow } from './crear.ts'
 
 /** Guides in the reference table, and in the growing one. */
 const SMALL_TABLE_GUIAS = 100_000
@@ -69,7 +69,7 @@ const creation: Case<GrowthSide> = {
 
 /** Compares the reads and creations of the growing table with those of the small one, in turns. */
 async function compareGrowth(
-  { opciones }: Banco,
+  { opciones }: Bench,
   fixedSide: GrowthSide,
   grownSide: GrowthSide,
   guias: number,
@@ -84,20 +84,22 @@ async function compareGrowth(
     const ms = async (side: GrowthSide) => 1_000 / (await measureCase(side, measuredCase, segundos)).rate
     const values = await interleave(rounds, { program: () => ms(grownSide), referencia: () => ms(fixedSide) })
     const target = { comparison: '≤' as const, valor: 1.2 }
-    rows.push(fila(`${measuredCase.name}, de ${miles(guias)} guías`, 'ms', miles(SMALL_TABLE_GUIAS), values, target))
+    rows.push(
+      buildReportRow(`${measuredCase.name}, de ${miles(guias)} guías`, 'ms', miles(SMALL_TABLE_GUIAS), values, target),
+    )
   }
   return rows
 }
 
-const measure = (banco: Banco) =>
-  banco.conBase((smallBase) =>
-    banco.conBase(async (grande) => {
+const measure = (bench: Bench) =>
+  bench.conBase((smallBase) =>
+    bench.conBase(async (grande) => {
       const fixedSide = { ...(await openSide(smallBase)), paths: await findReadPaths(smallBase, SMALL_TABLE_GUIAS) }
       const grownSide = await openSide(grande)
       const rows: ReportRow[] = []
       const curves = new Map<string, { x: number; y: Series }[]>()
       let seededCount = SMALL_TABLE_GUIAS
-      for (const guias of TABLE_SIZES.filter((size) => size <= banco.opciones.guias)) {
+      for (const guias of TABLE_SIZES.filter((size) => size <= bench.opciones.guias)) {
         await seedGuias(grande.url, {
           comercio: grownSide.comercio,
           desde: seededCount + 1,
@@ -106,7 +108,7 @@ const measure = (banco: Banco) =>
         })
         seededCount = guias
         const comparedRows = await compareGrowth(
-          banco,
+          bench,
           fixedSide,
           { ...grownSide, paths: await findReadPaths(grande, guias) },
           guias,

@@ -2,12 +2,12 @@ import { createCursors } from '../../server/api/lists/cursor.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { type LoadConnection, openLoadConnection, runLoad } from '../arnes/carga.ts'
 import { buildDetailScript, RARE_ESTADOS, readRandomGuias, seedFinishedEntregas, seedGuias } from '../arnes/datos.ts'
-import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { runPgbench } from '../arnes/pgbench.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
-import { createMeter, fila } from './crear.ts'
+import { buildReportRow, createMeter } from './crear.ts'
 
 /** Guides per page. */
 export const GUIAS_PER_PAGE = 50
@@ -32,13 +32,13 @@ interface PagePosition {
  * Returns the paths of the pages. Encrypts cursors as the service does, because paging to a deep page takes too long.
  */
 async function buildPagePaths(
-  banco: Banco,
+  bench: Bench,
   { db }: Base,
   { comercio, depth, estados }: PagePosition,
 ): Promise<string[]> {
   const firstPagePath = `/api/v1/guias?limite=${GUIAS_PER_PAGE}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
   if (depth === 0) return [firstPagePath]
-  const cursors = createCursors(createSecrets(banco.masterKeys))
+  const cursors = createCursors(createSecrets(bench.masterKeys))
   const ambito = {
     operacion: 'listarGuias',
     dueno: `${comercio.id}:${comercio.modo}`,
@@ -66,15 +66,15 @@ export async function leer(connection: LoadConnection, llave: string, path: stri
   return ms
 }
 
-const measurePages = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const { rounds, segundos, guias } = banco.opciones
+const measurePages = (bench: Bench) =>
+  bench.conBase(async (base) => {
+    const { rounds, segundos, guias } = bench.opciones
     const [comercio, smallComercio] = (await base.createComercios(2)) as [BenchComercio, BenchComercio]
     await seedGuias(base.url, { comercio: smallComercio, hasta: 2 * GUIAS_PER_PAGE })
     await seedGuias(base.url, { comercio, hasta: guias })
     // A cursor at this depth still has one full page of guides after it.
-    const tope = guias - GUIAS_PER_PAGE
-    const depths = [...DEPTHS.filter((n) => n < tope), tope]
+    const lastPageDepth = guias - GUIAS_PER_PAGE
+    const depths = [...DEPTHS.filter((n) => n < lastPageDepth), lastPageDepth]
     const rareCount = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
     const positions: PagePosition[] = [
       ...depths.map((depth) => ({
@@ -90,15 +90,20 @@ const measurePages = (banco: Banco) =>
         depth: 2 * rareCount - GUIAS_PER_PAGE,
         estados: RARE_ESTADOS,
       },
-      { nombre: 'de un estado común, la última', comercio, depth: tope - 2 * rareCount, estados: ['aceptado'] },
+      {
+        nombre: 'de un estado común, la última',
+        comercio,
+        depth: lastPageDepth - 2 * rareCount,
+        estados: ['aceptado'],
+      },
       // The guides of this merchant are older than nearly all guides of the other merchant.
       { nombre: `de un comercio de ${2 * GUIAS_PER_PAGE} guías, la primera`, comercio: smallComercio, depth: 0 },
     ]
-    const paths = await Promise.all(positions.map((lugar) => buildPagePaths(banco, base, lugar)))
+    const paths = await Promise.all(positions.map((lugar) => buildPagePaths(bench, base, lugar)))
     const { url } = await base.service()
     const connection = openLoadConnection(url)
     // Depths alternate page by page, so that a slow moment of the machine affects all depths.
-    const ronda = async (turns: number) => {
+    const measureRound = async (turns: number) => {
       const durations = positions.map(() => [] as number[])
       for (let turn = 0; turn < turns; turn++) {
         for (const [i, pagePaths] of paths.entries())
@@ -106,18 +111,24 @@ const measurePages = (banco: Banco) =>
       }
       return durations.map((de) => summarize(de).median)
     }
-    await ronda(VARIANTS * 3)
+    await measureRound(VARIANTS * 3)
     const medians: number[][] = []
-    for (let n = 0; n < rounds; n++) medians.push(await ronda(segundos * READS_PER_SECOND))
+    for (let n = 0; n < rounds; n++) medians.push(await measureRound(segundos * READS_PER_SECOND))
     connection.close()
 
-    const de = (i: number) => medians.map((ronda) => ronda[i]!)
+    const de = (i: number) => medians.map((roundMedians) => roundMedians[i]!)
     const firstValues = { program: de(0), referencia: [] }
     return {
       rows: positions.map(({ nombre }, i) =>
         i === 0
-          ? fila(`${nombre} (la primera)`, 'ms', '', firstValues)
-          : fila(nombre, 'ms', 'la primera', { program: de(i), referencia: de(0) }, { comparison: '≤', valor: 1.2 }),
+          ? buildReportRow(`${nombre} (la primera)`, 'ms', '', firstValues)
+          : buildReportRow(
+              nombre,
+              'ms',
+              'la primera',
+              { program: de(i), referencia: de(0) },
+              { comparison: '≤', valor: 1.2 },
+            ),
       ),
       charts: [
         {
@@ -148,10 +159,10 @@ interface ReadCase {
  */
 const compareReads =
   (valor: number, prepare: (base: Base, comercio: BenchComercio, guias: number) => Promise<ReadCase>) =>
-  (banco: Banco) =>
-    banco.conBase(async (base) => {
-      const { rounds, segundos } = banco.opciones
-      const guias = Math.min(banco.opciones.guias, 100_000)
+  (bench: Bench) =>
+    bench.conBase(async (base) => {
+      const { rounds, segundos } = bench.opciones
+      const guias = Math.min(bench.opciones.guias, 100_000)
       const connections = 32
       const [comercio] = (await base.createComercios(1)) as [BenchComercio]
       await seedGuias(base.url, { comercio, hasta: guias, eventos: 2 })
@@ -169,14 +180,14 @@ const compareReads =
       const prepareMeter = async (program: RunningProgram) => {
         const load = buildReadLoad(program)
         await runLoad({ ...load, segundos: 2 * segundos })
-        return createMeter(banco, program, load)
+        return createMeter(bench, program, load)
       }
       const serviceMeter = await prepareMeter(await base.service())
       const bareMeter =
         script === undefined ? await prepareMeter(await base.program('minimo.ts', [comercio.id])) : undefined
       const runReadScript =
-        banco.pgbench && script !== undefined
-          ? () => runPgbench({ url: base.url, folder: banco.folder, script, clients: connections, segundos })
+        bench.pgbench && script !== undefined
+          ? () => runPgbench({ url: base.url, folder: bench.folder, script, clients: connections, segundos })
           : undefined
       const values = await interleave(rounds, {
         program: serviceMeter.measure,
@@ -184,7 +195,7 @@ const compareReads =
       })
       const nombre = bareMeter ? 'servidor mínimo' : 'pgbench'
       return {
-        rows: [fila(measurement, 'lecturas/s', nombre, values, { comparison: '≥', valor })],
+        rows: [buildReportRow(measurement, 'lecturas/s', nombre, values, { comparison: '≥', valor })],
         notas: [serviceMeter.nota('servicio'), ...(bareMeter ? [bareMeter.nota(nombre)] : [])],
       }
     })

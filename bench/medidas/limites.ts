@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LoadRequest, runLoad } from '../arnes/carga.ts'
 import { buildGuiaJson, buildInvalidGuiaJson } from '../arnes/datos.ts'
-import type { Banco, RunningProgram } from '../arnes/entorno.ts'
+import type { Bench, RunningProgram } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { formatNumber } from '../arnes/numero.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
-import { buildCreateLoad, fila, warmUp } from './crear.ts'
+import { buildCreateLoad, buildReportRow, warmUp } from './crear.ts'
 
 /** Merchants that create guides at their usual rate (VECINOS), and requests per second of each (RITMO). */
 const NEIGHBOUR_COUNT = 8
@@ -49,9 +49,9 @@ const FLOODS: readonly Flood[] = [
  */
 const measure =
   ({ nombre, perSecond, request }: Flood) =>
-  (banco: Banco) =>
-    banco.conBase(async (base) => {
-      const { segundos, rounds } = banco.opciones
+  (bench: Bench) =>
+    bench.conBase(async (base) => {
+      const { segundos, rounds } = bench.opciones
       const neighbours = await base.createComercios(NEIGHBOUR_COUNT)
       const [flooder] = await base.createComercios(1, 'live', { solicitudes: 50, guias: 100 })
       // As in production, the service writes its log and has the default limits.
@@ -65,7 +65,7 @@ const measure =
         ...buildCreateLoad(service.url, neighbours, NEIGHBOUR_COUNT, segundos),
         rate: NEIGHBOUR_RATE,
       }
-      await warmUp(banco, base, { ...neighbourLoad, rate: 100 })
+      await warmUp(bench, base, { ...neighbourLoad, rate: 100 })
       const runFlood = ({ url }: RunningProgram) =>
         runLoad({
           url,
@@ -89,7 +89,13 @@ const measure =
       const target = { comparison: '≤' as const, valor: 1.25, slack: 10 }
       return {
         rows: [
-          fila(`p95 de ${NEIGHBOUR_COUNT} comercios, otro inunda de ${nombre}`, 'ms', '429 desnudo', values, target),
+          buildReportRow(
+            `p95 de ${NEIGHBOUR_COUNT} comercios, otro inunda de ${nombre}`,
+            'ms',
+            '429 desnudo',
+            values,
+            target,
+          ),
         ],
         notas: [`la inundación: ${formatNumber(summarize(sentRates).median)} por segundo`],
       }

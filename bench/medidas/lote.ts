@@ -1,10 +1,10 @@
 import { type LoadParameters, runLoad } from '../arnes/carga.ts'
 import { buildLoteJson, buildLoteScript } from '../arnes/datos.ts'
-import type { Banco, Base, BenchComercio } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { runPgbench } from '../arnes/pgbench.ts'
 import { interleave } from '../arnes/rondas.ts'
-import { buildCreateLoad, fila, warmUp } from './crear.ts'
+import { buildCreateLoad, buildReportRow, warmUp } from './crear.ts'
 
 /** Guides per batch. */
 export const GUIAS = 100
@@ -30,19 +30,19 @@ const contra =
     connections: number,
     nombre: string,
     valor: number,
-    de: (banco: Banco, base: Base, comercio: BenchComercio, url: string) => (() => Promise<number>) | undefined,
+    de: (bench: Bench, base: Base, comercio: BenchComercio, url: string) => (() => Promise<number>) | undefined,
   ) =>
-  (banco: Banco) =>
-    banco.conBase(async (base) => {
-      const { rounds, segundos } = banco.opciones
+  (bench: Bench) =>
+    bench.conBase(async (base) => {
+      const { rounds, segundos } = bench.opciones
       const [comercio] = (await base.createComercios(1)) as [BenchComercio]
       const { url } = await base.service()
-      await warmUp(banco, base, buildLotesLoad(url, comercio, 8, segundos))
+      await warmUp(bench, base, buildLotesLoad(url, comercio, 8, segundos))
       const load = buildLotesLoad(url, comercio, connections, segundos)
       const program = async () => (await runLoad(load)).perSecond * GUIAS
-      const values = await interleave(rounds, { program, referencia: de(banco, base, comercio, url) })
+      const values = await interleave(rounds, { program, referencia: de(bench, base, comercio, url) })
       const measurement = `lotes de ${GUIAS}, ${connections} ${connections === 1 ? 'conexión' : 'conexiones'}`
-      return { rows: [fila(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })] }
+      return { rows: [buildReportRow(measurement, 'guías/s', nombre, values, { comparison: '≥', valor })] }
     })
 
 export const loteMeasurements: Measurement[] = [
@@ -50,8 +50,8 @@ export const loteMeasurements: Measurement[] = [
     clave: 'lote',
     descripcion: 'lotes de 100, 8 conexiones, contra pgbench con las 100 filas en una sentencia y un JSON',
     measure: contra(8, 'pgbench', 0.7, ({ pgbench, folder, opciones: { segundos } }, { url }, comercio) => {
-      const corrida = { url, folder, ...buildLoteScript(comercio, GUIAS), clients: 8, segundos }
-      return pgbench ? async () => (await runPgbench(corrida)) * GUIAS : undefined
+      const pgbenchRun = { url, folder, ...buildLoteScript(comercio, GUIAS), clients: 8, segundos }
+      return pgbench ? async () => (await runPgbench(pgbenchRun)) * GUIAS : undefined
     }),
   },
   {

@@ -1,6 +1,6 @@
 import { isDistributed } from '../../server/data/db.ts'
 import { buildGuiaJson, buildLoteJson } from '../arnes/datos.ts'
-import type { Banco, Base, BenchComercio } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio } from '../arnes/entorno.ts'
 import type { Measurement, ReportRow, Target } from '../arnes/informe.ts'
 import { OptionsError } from '../arnes/opciones.ts'
 import { interleave, summarize, summarizeRatios } from '../arnes/rondas.ts'
@@ -34,11 +34,11 @@ async function openSide(base: Base): Promise<ClusterSide> {
   return { base, comercios, service, processes: { servicio: [service.pid], coordinador: de(true), workers: de(false) } }
 }
 
-const deLaBase = ({ cpu }: Figures) => cpu.coordinador! + cpu.workers!
+const databaseCpuOf = ({ cpu }: Figures) => cpu.coordinador! + cpu.workers!
 
 /** Measures a case on both sides in turns, and the CPU of each process. */
 async function compareSides(
-  { opciones }: Banco,
+  { opciones }: Bench,
   cluster: ClusterSide,
   singleSide: ClusterSide,
   nodeCase: Case<ClusterSide>,
@@ -48,15 +48,15 @@ async function compareSides(
     await measureCase(side, nodeCase, WARM_UP_SECONDS)
     await analyzeDatabase(side.base.url)
   }
-  const { programa: program, referencia } = await interleave(opciones.rounds, {
-    programa: () => measureCase(cluster, nodeCase, opciones.segundos),
+  const { program, referencia } = await interleave(opciones.rounds, {
+    program: () => measureCase(cluster, nodeCase, opciones.segundos),
     referencia: () => measureCase(singleSide, nodeCase, opciones.segundos),
   })
-  const en = (que: string, figure: (item: Figures) => number, mas: Partial<ReportRow> = {}): ReportRow => ({
-    measurement: `${nodeCase.name}: CPU ${que}`,
+  const en = (label: string, figure: (item: Figures) => number, extraMembers: Partial<ReportRow> = {}): ReportRow => ({
+    measurement: `${nodeCase.name}: CPU ${label}`,
     unidad: 'µs',
     program: summarize(program.map(figure)),
-    ...mas,
+    ...extraMembers,
   })
   const againstSinglePostgres = (figure: (item: Figures) => number) => ({
     referencia: { nombre: 'un PostgreSQL', series: summarize(referencia.map(figure)) },
@@ -64,7 +64,7 @@ async function compareSides(
   })
   const parte = (nombre: string) => (item: Figures) => item.cpu[nombre]!
   return [
-    en('de la base', deLaBase, { ...againstSinglePostgres(deLaBase), target }),
+    en('de la base', databaseCpuOf, { ...againstSinglePostgres(databaseCpuOf), target }),
     en('del coordinador', parte('coordinador'), { target: { comparison: '≤', valor: 20, isAbsolute: true } }),
     en('de los workers', parte('workers')),
     en('del servicio', parte('servicio'), againstSinglePostgres(parte('servicio'))),
@@ -116,17 +116,17 @@ export const nodeMeasurements: Measurement[] = [
     clave: 'nodos',
     descripcion: 'CPU de cada proceso sobre un clúster (CITUS_URL) y sobre un PostgreSQL (POSTGRES_URL)',
     separate: () => true,
-    measure(banco) {
+    measure(bench) {
       const { CITUS_URL, POSTGRES_URL } = process.env
       if (!CITUS_URL || !POSTGRES_URL)
         throw new OptionsError(
           'nodos pide CITUS_URL y POSTGRES_URL: una base vacía en un clúster y otra en un solo PostgreSQL de la misma versión, en esta máquina. Las llena y no las borra.',
         )
-      return banco.conBaseDe(CITUS_URL, (distributed) =>
-        banco.conBaseDe(POSTGRES_URL, async (item) => {
+      return bench.conBaseDe(CITUS_URL, (distributed) =>
+        bench.conBaseDe(POSTGRES_URL, async (item) => {
           const [cluster, singleSide] = [await openSide(distributed), await openSide(item)]
           const contra = (nodeCase: Case<ClusterSide>, valor: number) =>
-            compareSides(banco, cluster, singleSide, nodeCase, { comparison: '≤', valor })
+            compareSides(bench, cluster, singleSide, nodeCase, { comparison: '≤', valor })
           return {
             rows: [
               ...(await contra(buildCreationCase(16), 1.3)),

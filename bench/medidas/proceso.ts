@@ -5,23 +5,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runLoad } from '../arnes/carga.ts'
-import { type Banco, FLAGS, isReady, startProgram } from '../arnes/entorno.ts'
+import { type Bench, FLAGS, isReady, startProgram } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { registerCleanup } from '../arnes/limpieza.ts'
 import { cpuDe, readMemory, waitForIdle } from '../arnes/proceso.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
-import { buildCreateLoad, fila } from './crear.ts'
+import { buildCreateLoad, buildReportRow } from './crear.ts'
 
 const SERVER_PATH = 'server/generado/main.mjs'
 
-const measureStart = (banco: Banco) =>
-  banco.conBase(async ({ url, createComercios }) => {
+const measureStart = (bench: Bench) =>
+  bench.conBase(async ({ url, createComercios }) => {
     await createComercios(1)
-    const externalEnv = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
+    const externalEnv = { DATABASE_URL: url, MASTER_KEYS: bench.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
     /** CPU seconds of each start of the server without npm, including its self-check. */
     const cpu: number[] = []
     const measure = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv, recordsCpu = false) => {
-      const startedProgram = await startProgram(program, args, env, banco.folder, { group: true })
+      const startedProgram = await startProgram(program, args, env, bench.folder, { group: true })
       if (recordsCpu) {
         await waitForIdle(startedProgram.pid)
         cpu.push(cpuDe(startedProgram.pid) ?? Number.NaN)
@@ -55,8 +55,8 @@ const measureStart = (banco: Banco) =>
     }
     await interleave(1, cells) // fills the compile cache; `npm start` regenerates outdated files
     cpu.length = 0
-    const values = await interleave(banco.opciones.rounds, cells)
-    const filaDe = (measurement: string, program: number[], valor: number) => ({
+    const values = await interleave(bench.opciones.rounds, cells)
+    const buildStartRow = (measurement: string, program: number[], valor: number) => ({
       measurement,
       unidad: 's',
       program: summarize(program),
@@ -64,24 +64,24 @@ const measureStart = (banco: Banco) =>
     })
     return {
       rows: [
-        filaDe('arranque del servidor, con la base en marcha', values.server, 0.5),
-        fila(
+        buildStartRow('arranque del servidor, con la base en marcha', values.server, 0.5),
+        buildReportRow(
           'arranque del servidor, con la base en marcha',
           's',
           'node -e 0',
           { program: values.server, referencia: values.emptyNode },
           { comparison: '≤', valor: 15 },
         ),
-        filaDe('CPU del arranque del servidor, autocomprobación incluida', cpu, 0.8),
-        filaDe('arranque con npm start, con la base en marcha', values.npm, 0.8),
-        filaDe('primer arranque, base embebida', values.embedded, 2),
+        buildStartRow('CPU del arranque del servidor, autocomprobación incluida', cpu, 0.8),
+        buildStartRow('arranque con npm start, con la base en marcha', values.npm, 0.8),
+        buildStartRow('primer arranque, base embebida', values.embedded, 2),
       ],
     }
   })
 
-const measureMemory = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const loadMinutes = Math.max(2, banco.opciones.memoria)
+const measureMemory = (bench: Bench) =>
+  bench.conBase(async (base) => {
+    const loadMinutes = Math.max(2, bench.opciones.memoria)
     const comercios = await base.createComercios(1)
     const { url, pid } = await base.service()
     const samples: { x: number; mb: number }[] = []
@@ -98,16 +98,16 @@ const measureMemory = (banco: Banco) =>
     // Uses the samples of a whole half minute, because memory varies with garbage collection.
     const samplesBefore = (minute: number) =>
       samples.filter(({ x }) => x > minute - 0.5 && x <= minute).map(({ mb }) => mb)
-    const [al1, alFinal] = [summarize(samplesBefore(1)), summarize(samplesBefore(loadMinutes))]
-    const razon = alFinal.median / al1.median
+    const [afterFirstMinute, atEnd] = [summarize(samplesBefore(1)), summarize(samplesBefore(loadMinutes))]
+    const razon = atEnd.median / afterFirstMinute.median
     return {
       rows: [
         {
           measurement: `memoria tras ${loadMinutes} minutos a plena carga`,
           unidad: 'MB',
-          program: alFinal,
-          referencia: { nombre: 'tras 1 minuto', series: al1 },
-          razon: { median: razon, min: alFinal.min / al1.max, max: alFinal.max / al1.min },
+          program: atEnd,
+          referencia: { nombre: 'tras 1 minuto', series: afterFirstMinute },
+          razon: { median: razon, min: atEnd.min / afterFirstMinute.max, max: atEnd.max / afterFirstMinute.min },
           target: { comparison: '≤' as const, valor: 1.1 },
         },
       ],

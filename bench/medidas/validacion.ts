@@ -1,4 +1,4 @@
-import type { Banco } from '../arnes/entorno.ts'
+import type { Bench } from '../arnes/entorno.ts'
 import type { Measurement } from '../arnes/informe.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
 import { buildCreateLoad, createMeter, warmUp } from './crear.ts'
@@ -10,31 +10,31 @@ const CELL_SECONDS = 0.5
  * Compares the CPU time per creation of the same app with and without the middlewares of express-openapi-validator. A
  * timer around them shows only a third of the cost, because their promises and garbage cost CPU elsewhere.
  */
-const measure = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const { rounds, segundos } = banco.opciones
+const measure = (bench: Bench) =>
+  bench.conBase(async (base) => {
+    const { rounds, segundos } = bench.opciones
     const comercios = await base.createComercios(1)
     const prepareMeter = async (variant: 'con' | 'sin') => {
       const program = await base.program('servidor.ts', [variant])
       const load = buildCreateLoad(program.url, comercios, 32, CELL_SECONDS)
-      await warmUp(banco, base, { ...load, segundos })
-      return createMeter(banco, program, load)
+      await warmUp(bench, base, { ...load, segundos })
+      return createMeter(bench, program, load)
     }
-    const con = await prepareMeter('con')
-    const sin = await prepareMeter('sin')
+    const validated = await prepareMeter('con')
+    const unvalidated = await prepareMeter('sin')
     const cellsPerRound = Math.ceil(segundos / CELL_SECONDS)
-    await interleave(rounds * cellsPerRound, { con: con.measure, sin: sin.measure })
+    await interleave(rounds * cellsPerRound, { validated: validated.measure, unvalidated: unvalidated.measure })
 
-    const cpuByRound = ({ loads }: typeof con, parte: 'servidor' | 'PostgreSQL') =>
+    const cpuByRound = ({ loads }: typeof validated, parte: 'servidor' | 'PostgreSQL') =>
       Array.from(
         { length: rounds },
         (_, i) =>
           summarize(loads.slice(i * cellsPerRound, (i + 1) * cellsPerRound).map(({ cpu }) => cpu[parte]!)).median,
       )
     const [node, unvalidatedCpu, postgres] = [
-      cpuByRound(con, 'servidor'),
-      cpuByRound(sin, 'servidor'),
-      cpuByRound(con, 'PostgreSQL'),
+      cpuByRound(validated, 'servidor'),
+      cpuByRound(unvalidated, 'servidor'),
+      cpuByRound(validated, 'PostgreSQL'),
     ]
     return {
       rows: [
@@ -45,7 +45,7 @@ const measure = (banco: Banco) =>
           target: { comparison: '≤' as const, valor: 10, isAbsolute: true },
         },
       ],
-      notas: [con.nota('con validación'), sin.nota('sin validación')],
+      notas: [validated.nota('con validación'), unvalidated.nota('sin validación')],
     }
   })
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type LoadConnection, openLoadConnection } from '../arnes/carga.ts'
 import { buildGuiaJson, buildOrders, INSERT_GUIA, seedWebhookAvisos } from '../arnes/datos.ts'
 import { type DeliveryDestination, type DeliveryOrder, readMonotonicClock } from '../arnes/encargo.ts'
-import type { Banco, Base, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
+import type { Base, Bench, BenchComercio, RunningProgram } from '../arnes/entorno.ts'
 import type { Measurement, MeasurementResult } from '../arnes/informe.ts'
 import { formatNumber, miles } from '../arnes/numero.ts'
 import { interleave, summarize } from '../arnes/rondas.ts'
@@ -17,7 +17,7 @@ import {
   startReceiver,
   waitUntilEmpty,
 } from '../arnes/webhooks.ts'
-import { fila } from './crear.ts'
+import { buildReportRow } from './crear.ts'
 
 const ENDPOINTS = 20
 const MANY_ENDPOINTS = 2_000
@@ -44,7 +44,7 @@ interface SenderSide {
 }
 
 /** Returns a function that measures deliveries per second, from the first to the last reception. */
-function createStopwatch({ pidDePostgres }: Banco, receptor: ReceptorDeBench, side: SenderSide) {
+function createStopwatch({ pidDePostgres }: Bench, receptor: ReceptorDeBench, side: SenderSide) {
   const processes = { 'su proceso': [side.pid], PostgreSQL: [pidDePostgres], receptor: [receptor.pid] }
   /** Microseconds of CPU per delivery. */
   const costs: Figures['cpu'][] = []
@@ -129,7 +129,7 @@ const deUndici = (
 
 /** Starts senders of each kind with `endpoints` endpoints at one receiver, and warms them up with `count` deliveries. */
 async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>(
-  banco: Banco,
+  bench: Bench,
   base: Base,
   names: readonly Nombre[],
   { endpoints = ENDPOINTS, count = 3_000 } = {},
@@ -137,15 +137,15 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
   const receptor = await startReceiver(base)
   const comercios = await base.createComercios(Math.min(endpoints, 200), 'test')
   const owners = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
-  const destinations = await registrarEndpoints(banco, base, owners, (i) => `${receptor.url}/r/${i}`)
+  const destinations = await registrarEndpoints(bench, base, owners, (i) => `${receptor.url}/r/${i}`)
   const openNext = {
     program: async () => deWorker(base, destinations, await base.worker()),
     graphile: async () => buildGraphileSide(base, destinations, await base.program('graphile.ts')),
-    undici: async () => deUndici(banco.folder, destinations, await base.program('undici.ts')),
+    undici: async () => deUndici(bench.folder, destinations, await base.program('undici.ts')),
   }
   const sides = new Map<Nombre, ReturnType<typeof createStopwatch>>()
   for (const nombre of names) {
-    const side = createStopwatch(banco, receptor, await openNext[nombre]())
+    const side = createStopwatch(bench, receptor, await openNext[nombre]())
     // The warm-up compiles code, prepares statements and opens connections.
     await side.measure(count)
     side.forget()
@@ -155,7 +155,7 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
     /** Measures all sides in turns. */
     measure: (pendientes: number) =>
       interleave(
-        banco.opciones.rounds,
+        bench.opciones.rounds,
         Object.fromEntries(names.map((nombre) => [nombre, () => sides.get(nombre)!.measure(pendientes)])) as Record<
           Nombre,
           () => Promise<number>
@@ -165,25 +165,25 @@ async function startDeployment<Nombre extends 'program' | 'graphile' | 'undici'>
   }
 }
 
-const measureThroughput = (banco: Banco) =>
-  banco.conBase(async (base): Promise<MeasurementResult> => {
-    const sides = await startDeployment(banco, base, ['program', 'graphile', 'undici'])
+const measureThroughput = (bench: Bench) =>
+  bench.conBase(async (base): Promise<MeasurementResult> => {
+    const sides = await startDeployment(bench, base, ['program', 'graphile', 'undici'])
     const rows: MeasurementResult['rows'] = []
     for (const count of [3_000, 8_000]) {
       const { program, graphile, undici } = await sides.measure(count)
       const measurement = `enviar ${miles(count)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (nombre: string, referencia: number[], valor: number) =>
-        fila(measurement, 'webhooks/s', nombre, { program, referencia }, { comparison: '≥', valor })
+        buildReportRow(measurement, 'webhooks/s', nombre, { program, referencia }, { comparison: '≥', valor })
       rows.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
     return { rows, notas: sides.notas() }
   })
 
 /** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
-const measureManyEndpoints = (banco: Banco) =>
-  banco.conBase(async (base): Promise<MeasurementResult> => {
+const measureManyEndpoints = (bench: Bench) =>
+  bench.conBase(async (base): Promise<MeasurementResult> => {
     const count = 2 * MANY_ENDPOINTS
-    const sides = await startDeployment(banco, base, ['program', 'graphile'], {
+    const sides = await startDeployment(bench, base, ['program', 'graphile'], {
       endpoints: MANY_ENDPOINTS,
       count,
     })
@@ -191,16 +191,22 @@ const measureManyEndpoints = (banco: Banco) =>
     const measurement = `enviar 2 webhooks a cada uno de ${miles(MANY_ENDPOINTS)} endpoints`
     return {
       rows: [
-        fila(measurement, 'webhooks/s', 'graphile-worker', { program, referencia }, { comparison: '≥', valor: 1.3 }),
+        buildReportRow(
+          measurement,
+          'webhooks/s',
+          'graphile-worker',
+          { program, referencia },
+          { comparison: '≥', valor: 1.3 },
+        ),
       ],
       notas: sides.notas(),
     }
   })
 
 /** Draws deliveries per second by the number of pending deliveries. */
-const measureBacklog = (banco: Banco) =>
-  banco.conBase(async (base): Promise<MeasurementResult> => {
-    const sides = await startDeployment(banco, base, ['program'])
+const measureBacklog = (bench: Bench) =>
+  bench.conBase(async (base): Promise<MeasurementResult> => {
+    const sides = await startDeployment(bench, base, ['program'])
     const points: { x: number; program: number[] }[] = []
     for (const x of [1_000, 10_000, 100_000]) points.push({ x, ...(await sides.measure(x)) })
     const chart = {
@@ -212,7 +218,7 @@ const measureBacklog = (banco: Banco) =>
     }
     return {
       rows: points.map(({ x, program }) =>
-        fila(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, referencia: [] }),
+        buildReportRow(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { program, referencia: [] }),
       ),
       notas: sides.notas(),
       charts: [{ nombre: 'atraso', chart }],
@@ -251,10 +257,10 @@ function summarizeDelays(
 async function createAtRate(url: string, comercios: readonly BenchComercio[], segundos: number) {
   const commitTimes = new Map<string, number>()
   const freeConnections: LoadConnection[] = []
-  const todos: LoadConnection[] = []
+  const openedConnections: LoadConnection[] = []
   const openNext = () => {
     const nuevo = openLoadConnection(url)
-    todos.push(nuevo)
+    openedConnections.push(nuevo)
     return nuevo
   }
   try {
@@ -274,7 +280,7 @@ async function createAtRate(url: string, comercios: readonly BenchComercio[], se
       commitTimes.set(`evt_${guia}_1`, committedAt)
     })
   } finally {
-    for (const connection of todos) connection.close()
+    for (const connection of openedConnections) connection.close()
   }
   return commitTimes
 }
@@ -314,13 +320,13 @@ async function addJobsAtRate({ db }: Base, destinations: readonly DeliveryDestin
  * Measures the delay from commit to reception, against graphile-worker.
  * @param separate if true, a worker sends the webhooks of events that the API commits in another process
  */
-const latencia = (separate: boolean) => (banco: Banco) =>
-  banco.conBase(async (base): Promise<MeasurementResult> => {
-    const { rounds, segundos } = banco.opciones
+const latencia = (separate: boolean) => (bench: Bench) =>
+  bench.conBase(async (base): Promise<MeasurementResult> => {
+    const { rounds, segundos } = bench.opciones
     const receptor = await startReceiver(base)
     const [ownComercio, foreignComercio] = await base.createComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrarEndpoints(banco, base, [ownComercio!], () => `${receptor.url}/r`)
+    const [destino] = await registrarEndpoints(bench, base, [ownComercio!], () => `${receptor.url}/r`)
     const referenceDestination: DeliveryDestination = { ...destino!, comercio: foreignComercio! }
     const { url } = await base.service(separate ? { WORKERS: '0' } : {})
     if (separate) await base.worker()
@@ -348,8 +354,8 @@ const latencia = (separate: boolean) => (banco: Banco) =>
       referencia: () => measure('referencia'),
     })
     const donde = separate ? 'de la API a un worker' : 'en un proceso'
-    const filaDe = (percentile: string, values: typeof p99, target: Parameters<typeof fila>[4]) =>
-      fila(
+    const buildLatencyRow = (percentile: string, values: typeof p99, target: Parameters<typeof buildReportRow>[4]) =>
+      buildReportRow(
         `de confirmado a recibido, ${EVENTOS_PER_SECOND} eventos/s, ${donde}, ${percentile}`,
         'ms',
         'graphile-worker',
@@ -358,8 +364,8 @@ const latencia = (separate: boolean) => (banco: Banco) =>
       )
     return {
       rows: [
-        filaDe('p50', p50, { comparison: '≤', valor: separate ? 1.2 : 0.2 }),
-        filaDe('p99', p99, { comparison: '≤', valor: 20, isAbsolute: true }),
+        buildLatencyRow('p50', p50, { comparison: '≤', valor: separate ? 1.2 : 0.2 }),
+        buildLatencyRow('p99', p99, { comparison: '≤', valor: 20, isAbsolute: true }),
       ],
       notas: [
         'del servicio se cuenta desde que la respuesta de la creación llegó al cliente; de graphile-worker, desde que volvió el COMMIT.',
@@ -368,17 +374,17 @@ const latencia = (separate: boolean) => (banco: Banco) =>
   })
 
 /** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
-async function vecino(banco: Banco): Promise<MeasurementResult> {
-  const { rounds } = banco.opciones
+async function vecino(bench: Bench): Promise<MeasurementResult> {
+  const { rounds } = bench.opciones
   // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
-  const segundos = Math.max(20, banco.opciones.segundos)
+  const segundos = Math.max(20, bench.opciones.segundos)
   const count = 100_000
   const arrivedPercents: number[] = []
-  const buildCell = (side: 'con' | 'sin') => () =>
-    banco.conBase(async (base) => {
+  const buildCell = (side: 'withSick' | 'withoutSick') => () =>
+    bench.conBase(async (base) => {
       const [receptor, silentReceiver] = [await startReceiver(base), await startReceiver(base)]
       const comercios = await base.createComercios(ENDPOINTS, 'test')
-      const [sickDestination, ...healthyDestinations] = await registrarEndpoints(banco, base, comercios, (i) =>
+      const [sickDestination, ...healthyDestinations] = await registrarEndpoints(bench, base, comercios, (i) =>
         i === 0 ? `${silentReceiver.url}/colgado` : `${receptor.url}/r/${i}`,
       )
       const healthyComercios = healthyDestinations.map(({ comercio }) => comercio)
@@ -386,7 +392,7 @@ async function vecino(banco: Banco): Promise<MeasurementResult> {
       await receptor.esperar((await createAtRate(url, healthyComercios, 5)).size, ARRIVAL_DEADLINE_MS)
       await base.db.pool.query('analyze')
       await receptor.reset()
-      if (side === 'con') {
+      if (side === 'withSick') {
         await seedWebhookAvisos(base.url, [sickDestination!], count)
         for (const limite = performance.now() + 10_000; (await silentReceiver.summary()).hung === 0; await sleep(20))
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
@@ -394,16 +400,19 @@ async function vecino(banco: Banco): Promise<MeasurementResult> {
       const commitTimes = await createAtRate(url, healthyComercios, segundos)
       await receptor.esperar(commitTimes.size, 15_000).catch(() => {}) // missing arrivals are counted below
       const arrivals = await receptor.arrivals()
-      if (side === 'con')
+      if (side === 'withSick')
         arrivedPercents.push(([...commitTimes.keys()].filter((id) => arrivals.has(id)).length / commitTimes.size) * 100)
       return summarizeDelays(commitTimes, arrivals).p99
     })
-  const { con, sin } = await interleave(rounds, { con: buildCell('con'), sin: buildCell('sin') })
-  const p99 = fila(
+  const { withSick, withoutSick } = await interleave(rounds, {
+    withSick: buildCell('withSick'),
+    withoutSick: buildCell('withoutSick'),
+  })
+  const p99 = buildReportRow(
     `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${EVENTOS_PER_SECOND} eventos/s, p99`,
     'ms',
     'sin él',
-    { program: con, referencia: sin },
+    { program: withSick, referencia: withoutSick },
     { comparison: '≤', valor: 2 },
   )
   return {

@@ -61,7 +61,7 @@ export interface Command {
   /** Returns the result as the lines of the terminal. */
   write?: (resultado: never) => string
   /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */
-  summarize?: (fila: never) => object
+  summarize?: (row: never) => object
 }
 
 /** Command that opens the database itself, or needs none. */
@@ -88,13 +88,13 @@ export const CONSOLE_CONTEXT = {
 }
 
 /** Reads all pages of a list. */
-export async function todas<Dato>(
+export async function todas<Item>(
   listPage: (query: { limite: number; cursor?: string }) => Promise<{ body: unknown }>,
-): Promise<Dato[]> {
-  const datos: Dato[] = []
+): Promise<Item[]> {
+  const datos: Item[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const { body } = await listPage({ limite: 100, ...(cursor ? { cursor } : {}) })
-    const page = body as { datos: Dato[]; cursor_siguiente: string | null }
+    const page = body as { datos: Item[]; cursor_siguiente: string | null }
     datos.push(...page.datos)
     cursor = page.cursor_siguiente
   }

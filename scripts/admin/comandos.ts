@@ -58,13 +58,13 @@ const readSettings = ({
   'politica-de-intentos': politica,
 }: Pick<ConsoleOptions, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'politica-de-intentos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
-  ...(estricto === undefined ? {} : { estricto: leerSiONo(estricto) }),
+  ...(estricto === undefined ? {} : { estricto: parseYesNo(estricto) }),
   ...(ritmos === undefined ? {} : { ritmos: parseRates(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: parseEvidencePolicy(evidencia) }),
   ...(politica === undefined ? {} : { politica_de_intentos: parseIntentoPolicy(politica) }),
 })
 
-const leerSiONo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)
+const parseYesNo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)
 
 /** Parses rate limits such as `100,200`: requests and guides per second. */
 function parseRates(texto: string) {
@@ -89,7 +89,7 @@ function parseIntentoPolicy(texto: string) {
     dias_entre: Number(dias_entre),
     dias_para_decidir: Number(dias_para_decidir),
     al_vencer,
-    ...(decide === undefined ? {} : { destinatario_decide: leerSiONo(decide) }),
+    ...(decide === undefined ? {} : { destinatario_decide: parseYesNo(decide) }),
   } as PoliticaDeIntentosParaCambiar
 }
 

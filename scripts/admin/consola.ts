@@ -42,7 +42,7 @@ export async function runLine(args: string[], env: ConsoleEnvironment, consola: 
 
 /**
  * Asks for confirmation at a terminal.
- * @throws {ErrorDeUso} if standard input is not a terminal; `--si` is then required
+ * @throws {CommandLineError} if standard input is not a terminal; `--si` is then required
  */
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new CommandLineError('Falta --si: aquí no hay a quién preguntar.')

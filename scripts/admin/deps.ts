@@ -34,10 +34,10 @@ export async function conDeps<T>(
       ? await openStore(config)
       : { store: localStoreIn(config.dataDir), close: () => {} }
     teardown.add(close)
-    const vida = new Lifetime(log, false)
-    vida.phase = 'lista'
-    vida.probe = new Probe(via.url, [db.pool], log)
-    teardown.add(() => vida.probe?.close())
+    const lifetime = new Lifetime(log, false)
+    lifetime.phase = 'lista'
+    lifetime.probe = new Probe(via.url, [db.pool], log)
+    teardown.add(() => lifetime.probe?.close())
     const deps = buildDeps(config, {
       db,
       impatientDb: db,
@@ -45,7 +45,7 @@ export async function conDeps<T>(
       masterKeys,
       store,
       log,
-      vida,
+      lifetime,
       metrics: createMetrics(),
       publicUrl: publicUrlOf(config),
     })

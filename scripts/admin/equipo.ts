@@ -11,7 +11,10 @@ export const EQUIPO_COMMANDS: Record<string, Command> = {
   'personas invitar': {
     requires: ['correo', 'nombre'],
     allows: ['comercio', 'alcances'],
-    async run(deps, { correo = '', nombre = '', comercio, alcances = comercio === undefined ? TODOS : 'propietario' }) {
+    async run(
+      deps,
+      { correo = '', nombre = '', comercio, alcances = comercio === undefined ? ALL_ALCANCES : 'propietario' },
+    ) {
       const body = {
         correo,
         nombre: nombre.normalize('NFC'),
@@ -67,4 +70,4 @@ export const EQUIPO_COMMANDS: Record<string, Command> = {
   },
 }
 
-const TODOS = 'ver,operar,caja,administrar'
+const ALL_ALCANCES = 'ver,operar,caja,administrar'

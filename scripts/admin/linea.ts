@@ -64,7 +64,7 @@ export const renderHelp = (): string =>
 
 /**
  * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.
- * @throws {ErrorDeUso} if the command or an option is unknown or missing
+ * @throws {CommandLineError} if the command or an option is unknown or missing
  */
 export function parseLine(args: string[]) {
   const { values, positionals } = splitArguments(args)
@@ -73,8 +73,8 @@ export function parseLine(args: string[]) {
   const operadorCommand = values.operador === undefined ? undefined : COMMANDS[`${group} ${verb} --operador`]
   const command = operadorCommand ?? COMMANDS[`${group} ${verb}`.trim()]
   if (!command) throw new CommandLineError(`No existe el comando «${`${group} ${verb}`.trim()}».`)
-  const { json, ayuda: _1, help: _2, si, ...dadas } = values
-  const opciones: ConsoleOptions = { ...dadas, ...(si && { si: 'sí' }) }
+  const { json, ayuda: _1, help: _2, si: isConfirmed, ...givenOptions } = values
+  const opciones: ConsoleOptions = { ...givenOptions, ...(isConfirmed && { si: 'sí' }) }
   if (command.object && objects.length === 1 && opciones[command.object] === undefined)
     opciones[command.object] = objects.pop()!
   if (objects.length > 0) throw new CommandLineError(`Sobra «${objects.join(' ')}».`)

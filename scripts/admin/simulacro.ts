@@ -83,7 +83,7 @@ export async function drillBackup(
     if (!continuo) await backUp(archivo)
     await restore(continuo ?? archivo, copy)
     const atraso_s = segundos(instant.getTime(), Date.now())
-    const [viva, copiedCounts] = [
+    const [liveCounts, copiedCounts] = [
       await conDeps(env, false, (deps) => countRows(deps, instant)),
       await conDeps(inCopy(copy), false, (deps) => countRows(deps, instant)),
     ]
@@ -103,9 +103,11 @@ export async function drillBackup(
         perdida_s: segundos(await ultimaEn(deps, ultima), falla),
         restauracion_s: segundos(falla, listo),
         faltas: [
-          ...(Object.keys(viva) as (keyof RowCounts)[])
-            .filter((countName) => copiedCounts[countName] < viva[countName])
-            .map((countName) => `${countName}: el respaldo tiene ${copiedCounts[countName]} de ${viva[countName]}`),
+          ...(Object.keys(liveCounts) as (keyof RowCounts)[])
+            .filter((countName) => copiedCounts[countName] < liveCounts[countName])
+            .map(
+              (countName) => `${countName}: el respaldo tiene ${copiedCounts[countName]} de ${liveCounts[countName]}`,
+            ),
           ...findChangedTables(huellas, await readTableDigests(deps.db.pool)),
           ...faltas,
           ...archivoFindings.faltas,
@@ -167,21 +169,21 @@ type TableDigests = Record<string, string>
 
 /** Returns a fingerprint of the rows of each table. */
 async function readTableDigests(client: Pick<pg.Client, 'query'>): Promise<TableDigests> {
-  const { rows } = await client.query<{ tabla: string; query: string }>(
-    `select relname as tabla, format(
+  const { rows } = await client.query<{ table: string; query: string }>(
+    `select relname as table, format(
        'select count(*) || '' '' || coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) as huella from public.%I t',
        relname) as query
      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'simulacro' order by 1`,
   )
   const huellas: TableDigests = {}
-  for (const { tabla, query } of rows) huellas[tabla] = (await client.query<{ huella: string }>(query)).rows[0]!.huella
+  for (const { table, query } of rows) huellas[table] = (await client.query<{ huella: string }>(query)).rows[0]!.huella
   return huellas
 }
 
 const findChangedTables = (antes: TableDigests, despues: TableDigests) =>
   Object.keys(antes)
-    .filter((tabla) => antes[tabla] !== despues[tabla])
-    .map((tabla) => `tabla ${tabla}: cambió al restaurar`)
+    .filter((table) => antes[table] !== despues[table])
+    .map((table) => `tabla ${table}: cambió al restaurar`)
 
 /** Returns the names of files that are missing, or whose contents differ from the digests in the database. */
 async function findChangedArchivos({ db, store }: OperacionDeps): Promise<{ archivos: number; faltas: string[] }> {

@@ -21,7 +21,7 @@ export interface Reparto {
  * Delivers a guide without coverage, and sends the delivery when the phone is online again.
  * @returns description of the way used, in Spanish, and the state that `estado` returned meanwhile
  */
-export function deliverAsRepartidor(delivery: Reparto): Promise<{ como: string; meanwhile: string }> {
+export function deliverAsRepartidor(delivery: Reparto): Promise<{ usedMethod: string; meanwhile: string }> {
   return NO_BROWSER ? deliverByRequests(delivery) : deliverOnPage(delivery)
 }
 
@@ -59,7 +59,7 @@ function deliverOnPage({ url, codigo, guia, lat, lng, estado }: Reparto) {
     await pagina.getByText('(por enviar)').waitFor({ state: 'detached' })
     const segundos = ((performance.now() - onlineAt) / 1000).toFixed(1)
     return {
-      como: `en Chromium, recargada sin cobertura, enviada a los ${segundos} s de haberla`,
+      usedMethod: `en Chromium, recargada sin cobertura, enviada a los ${segundos} s de haberla`,
       meanwhile,
     }
   })
@@ -119,5 +119,5 @@ async function deliverByRequests({ url, codigo, guia, lat, lng, estado }: Repart
   }
   const meanwhile = await estado()
   await request(`guias/${guia}/entrega`, 'application/json', JSON.stringify(cuerpo), cookie)
-  return { como: `${NO_BROWSER}, con las mismas solicitudes`, meanwhile }
+  return { usedMethod: `${NO_BROWSER}, con las mismas solicitudes`, meanwhile }
 }

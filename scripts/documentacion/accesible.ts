@@ -27,8 +27,8 @@ const CHANGES: Readonly<Record<string, readonly [RegExp, string]>> = {
  * @throws if one of the places to change no longer exists in the program
  */
 export function makeAccessible(codigo: string): string {
-  return Object.entries(CHANGES).reduce((texto, [nombre, [que, por]]) => {
-    if (!que.test(texto)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/accesible.ts`)
-    return texto.replace(que, por)
+  return Object.entries(CHANGES).reduce((texto, [nombre, [pattern, por]]) => {
+    if (!pattern.test(texto)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/accesible.ts`)
+    return texto.replace(pattern, por)
   }, codigo)
 }

@@ -13,7 +13,7 @@ export interface DocumentedField {
 }
 
 /** Maximum depth of nested members. Deeper members are documented on their own pages. */
-const HONDO = 4
+const MAX_DEPTH = 4
 
 /** Spanish names of JSON's types. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -40,11 +40,11 @@ function mergeSchema(contract: JsonObject, valor: Json | undefined): JsonObject 
 const variantsOf = (schema: JsonObject) => (schema.oneOf ?? schema.anyOf) as Json[] | undefined
 
 /** Bounds that follow from whole numbers of 32 or 53 bits. They are left out, because they say nothing else. */
-const SIN_TOPE: ReadonlySet<Json | undefined> = new Set([undefined, 2_147_483_647, Number.MAX_SAFE_INTEGER])
+const IMPLIED_BOUNDS: ReadonlySet<Json | undefined> = new Set([undefined, 2_147_483_647, Number.MAX_SAFE_INTEGER])
 
 /** Returns the bounds in Spanish, such as ` de 1 a 100` or ` de hasta 40`; an empty text if there are none. */
 function entre(desde: Json | undefined, hasta: Json | undefined): string {
-  const [min, max] = [desde, hasta].map((value) => (SIN_TOPE.has(value) ? undefined : String(value)))
+  const [min, max] = [desde, hasta].map((value) => (IMPLIED_BOUNDS.has(value) ? undefined : String(value)))
   if (min === max) return min === undefined ? '' : ` de ${min}`
   if (max === undefined) return ` desde ${min}`
   return min === undefined ? ` de hasta ${max}` : ` de ${min} a ${max}`
@@ -123,7 +123,7 @@ export function camposDe(contract: JsonObject, valor: Json | undefined, prefix =
         obligatorio: ((schema.required ?? []) as Json[]).includes(clave),
         descripcion: `${String(memberSchema.description ?? '').trim()}${describeValues(contract, memberSchema)}`.trim(),
       }
-      return [campo, ...(level < HONDO ? camposDe(contract, member, nombre, level + 1) : [])]
+      return [campo, ...(level < MAX_DEPTH ? camposDe(contract, member, nombre, level + 1) : [])]
     },
   )
   const seen = new Set<string>()

@@ -11,19 +11,19 @@ const MERMAID_BLOCK = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/g
 function leer(block: string) {
   const arrows = [...block.matchAll(/^ *(\S+) --> (\S+)$/gm)].map(([, de = '', a = '']) => ({ de, a }))
   const detours = new Set(/^ *class (\S+) desvio$/m.exec(block)?.[1]?.split(','))
-  const finales = new Set(arrows.filter(({ a }) => a === '[*]').map(({ de }) => de))
-  return { arrows: arrows.filter(({ a }) => a !== '[*]'), detours, finales }
+  const finalEstados = new Set(arrows.filter(({ a }) => a === '[*]').map(({ de }) => de))
+  return { arrows: arrows.filter(({ a }) => a !== '[*]'), detours, finalEstados }
 }
 
 function enDot(block: string): string {
-  const { arrows, detours, finales } = leer(block)
+  const { arrows, detours, finalEstados } = leer(block)
   const estados = new Set(arrows.flatMap(({ de, a }) => [de, a]).filter((estado) => estado !== '[*]'))
   return `digraph {
     bgcolor=transparent; nodesep=0.12; ranksep=0.3
     node [shape=box style=rounded fontname=Helvetica fontsize=${FONT_SIZE} margin="0.07,0.03" height=0.38]
     edge [arrowsize=0.6]
     "[*]" [shape=circle style=filled fillcolor=black label="" width=0.12 height=0.12]
-    ${[...estados].map((estado) => `${estado}${finales.has(estado) ? ' [peripheries=2]' : ''}`).join('\n')}
+    ${[...estados].map((estado) => `${estado}${finalEstados.has(estado) ? ' [peripheries=2]' : ''}`).join('\n')}
     ${arrows.map(({ de, a }) => `"${de}" -> "${a}"${detours.has(a) ? ' [style=dashed]' : ''}`).join('\n')}
   }`
 }

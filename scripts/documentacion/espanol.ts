@@ -139,7 +139,7 @@ const LIMIT_WORDS = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
 /** Code in Redoc that names one of several variants, such as «string (date-time)». */
 const FORMA = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
 /** Label of Redoc's switch between light and dark mode, which Redoc names after the current mode. */
-const CLARO = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
+const MODE_SWITCH_LABEL = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
 
 const TYPE_TRANSLATIONS: readonly (readonly [RegExp, string])[] = [
   [/\bArray of any\b/, 'lista'],
@@ -172,12 +172,12 @@ const TYPE_TRANSLATIONS: readonly (readonly [RegExp, string])[] = [
   [/^= /, ''],
 ]
 
-const typeTranslatorCode = `(t=>[${TYPE_TRANSLATIONS.map(([que, por]) => `[${new RegExp(que, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
+const typeTranslatorCode = `(t=>[${TYPE_TRANSLATIONS.map(([pattern, por]) => `[${new RegExp(pattern, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
 
 /** Texts that Redoc writes without its translation function, as children or for screen readers. */
 const WRITTEN_TEXTS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
 
-const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA, CLARO }
+const PIECES = { TRANSLATE_FUNCTION, TYPE_WORDS, LIMIT_WORDS, FORMA, MODE_SWITCH_LABEL }
 
 /**
  * Translates Redoc's program into Spanish.
@@ -188,24 +188,27 @@ export function translateRedoc(codigo: string): string {
     if (!piece.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/espanol.ts`)
   }
   const lookupCode = `translate:(e,t)=>{let i=(typeof t=="string"?t:t?.defaultValue)||e||"";return(${JSON.stringify(TRANSLATIONS)})[i]??i}`
-  const translatedCode = codigo.replace(WRITTEN_TEXTS, (todo, donde: string, quote: string, ingles: string) => {
-    const espanol = TRANSLATIONS[ingles]
-    return espanol ? `${donde}:${quote}${espanol}${quote}` : todo
+  const translatedCode = codigo.replace(WRITTEN_TEXTS, (matched, donde: string, quote: string, english: string) => {
+    const spanish = TRANSLATIONS[english]
+    return spanish ? `${donde}:${quote}${spanish}${quote}` : matched
   })
   return Object.entries(LITERALS)
     .reduce(
-      (texto, [ingles, espanol]) =>
-        texto.replaceAll(new RegExp(`(["\`])${RegExp.escape(ingles)}\\1`, 'g'), `$1${espanol}$1`),
+      (texto, [english, spanish]) =>
+        texto.replaceAll(new RegExp(`(["\`])${RegExp.escape(english)}\\1`, 'g'), `$1${spanish}$1`),
       translatedCode,
     )
     .replaceAll('`link to ${', '`Enlace a ${')
-    .replace(CLARO, '$1"Cambiar entre claro y oscuro",')
+    .replace(MODE_SWITCH_LABEL, '$1"Cambiar entre claro y oscuro",')
     .replace(LIMIT_WORDS, (_, antes: string, list: string) => `${antes}${list}.map(${typeTranslatorCode})}`)
-    .replace(FORMA, (todo, _format: string, nombre: string) => `${todo}${nombre}=${typeTranslatorCode}(${nombre}),`)
+    .replace(
+      FORMA,
+      (matched, _format: string, nombre: string) => `${matched}${nombre}=${typeTranslatorCode}(${nombre}),`,
+    )
     .replace(
       TYPE_WORDS,
-      (todo, _format: string, list: string) =>
-        `${todo},${list}.splice(0,9,...${list}.map(${typeTranslatorCode}).filter(Boolean))`,
+      (matched, _format: string, list: string) =>
+        `${matched},${list}.splice(0,9,...${list}.map(${typeTranslatorCode}).filter(Boolean))`,
     )
     .replace(TRANSLATE_FUNCTION, () => lookupCode)
 }

@@ -16,8 +16,8 @@ type Texts = Record<string, string>
 const codigo = (texto: string) => `\`${texto}\``
 const codigos = (texts: readonly string[]) => texts.map(codigo).join(', ')
 /** Returns a Markdown table. */
-export const tabla = (header: readonly string[], rows: readonly (readonly string[])[]) =>
-  [header, header.map(() => '---'), ...rows].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
+export const renderTable = (header: readonly string[], rows: readonly (readonly string[])[]) =>
+  [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 /** Formats a duration in seconds, minutes or hours: 64800 gives «18 h». */
 export function formatDuration(segundos: number): string {
   const [unidad, size] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
@@ -31,7 +31,7 @@ function renderEstadoTable(contract: JsonObject): string {
   const { Estado = {} } = schemasOf(contract)
   const { transiciones } = machineOf(contract, 'Estado')
   const meanings = Estado['x-significados'] as Texts
-  return tabla(
+  return renderTable(
     ['estado', 'significa', 'puede pasar a'],
     Object.entries(transiciones).map(([estado, siguientes]) => [
       codigo(estado),
@@ -58,7 +58,7 @@ function renderDiagram(contract: JsonObject, schemaName: string): string {
 
 function renderReasonTable(contract: JsonObject): string {
   const motivos = schemasOf(contract).Estado?.['x-motivos'] as Record<string, Record<string, JsonObject>>
-  return tabla(
+  return renderTable(
     ['estado', 'motivo', 'significa', '`requiere_accion`'],
     Object.entries(motivos).flatMap(([estado, estadoReasons]) =>
       Object.entries(estadoReasons).map(([motivo, { significa, requiere_accion }]) => [
@@ -75,7 +75,7 @@ function renderEventoTable(contract: JsonObject): string {
   const { TipoDeEvento = {}, Estado = {} } = schemasOf(contract)
   const eventoDescriptions = TipoDeEvento['x-descripciones'] as Texts
   const estadoDescriptions = Estado['x-descripciones'] as Texts
-  return tabla(
+  return renderTable(
     ['tipo', 'qué pasó'],
     (TipoDeEvento.enum as string[]).map((tipo) => [
       codigo(tipo),
@@ -97,7 +97,7 @@ function renderRetryTable(contract: JsonObject): string {
     total += waitSeconds
     return [String(i + 1), waitSeconds === 0 ? 'enseguida' : formatDuration(waitSeconds), formatDuration(total)]
   })
-  return tabla(['intento', 'espera tras el anterior', 'desde el evento'], rows)
+  return renderTable(['intento', 'espera tras el anterior', 'desde el evento'], rows)
 }
 
 /** Returns one table of errors per status. Each code has the anchor that an error's `documentacion` links to. */
@@ -110,7 +110,7 @@ function renderErrorTables(contract: JsonObject): string {
     .map(([status, statusProblemas]) =>
       [
         `## ${status}`,
-        tabla(
+        renderTable(
           ['`codigo`', 'por qué', 'qué hacer'],
           statusProblemas.map(([nombre, { causa, remedio }]) => [
             `<a id="error-${nombre}"></a>${codigo(nombre)}`,
@@ -131,14 +131,14 @@ function renderErrorExample(contract: JsonObject): string {
 }
 
 function renderAlcanceTable(contract: JsonObject): string {
-  const pares = operacionesOf(contract).flatMap(({ definition }) =>
+  const alcanceSummaries = operacionesOf(contract).flatMap(({ definition }) =>
     ((definition.security ?? []) as Record<string, string[]>[])
       .flatMap((requirement) => Object.values(requirement).flat())
       .map((alcance) => ({ alcance, summary: definition.summary as string })),
   )
-  return tabla(
+  return renderTable(
     ['alcance', 'permite'],
-    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, alcanceUses]) => [
+    [...Map.groupBy(alcanceSummaries, ({ alcance }) => alcance)].map(([alcance, alcanceUses]) => [
       codigo(alcance),
       alcanceUses.map(({ summary }) => summary[0]?.toLowerCase() + summary.slice(1)).join(' · '),
     ]),

@@ -26,7 +26,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 }
 
 /** Additional search words for the sections about features that the service does not have. */
-const NO_HAY: Readonly<Record<string, string>> = {
+const ABSENT_FEATURE_WORDS: Readonly<Record<string, string>> = {
   'cobro-contra-entrega': 'contra entrega, cod, cash on delivery, pago al recibir, cobrar, recaudo, cobros',
   'tarifas-y-cotizacion': 'tarifa, tarifas, precio, precios, costo, cuánto cuesta, cotizar, cotización',
   'wordpress-woocommerce-y-shopify':
@@ -44,7 +44,7 @@ const guideParts = (contract: JsonObject): SearchPart[] =>
         titulo: parte.titulo,
         lugar: `/${parte.lugar}`,
         de: titulo,
-        claves: nombre === 'lo-que-no-hay' ? (NO_HAY[parte.lugar.split('/').at(-1)!] ?? '') : '',
+        claves: nombre === 'lo-que-no-hay' ? (ABSENT_FEATURE_WORDS[parte.lugar.split('/').at(-1)!] ?? '') : '',
         // The tables of errors are left out, because each error has an index entry of its own (`errorParts`).
         texto: nombre === 'errores' ? '' : stripMarks(parte.texto),
       }),

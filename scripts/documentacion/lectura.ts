@@ -15,8 +15,8 @@ const enMarkdown = (path: string) => `[Ver como Markdown](docs/${path}.md)`
 function addTools(contract: JsonObject) {
   for (const { id, method, path, definition } of operacionesOf(contract)) {
     const methodAndPath = `\`${method.toUpperCase()} ${path}\``
-    const enlaces = [`[Probarla](docs/consola#${id})`, enMarkdown(`operaciones/${id}`)].join(' · ')
-    definition.description = [methodAndPath, enlaces, definition.description].join('\n\n')
+    const links = [`[Probarla](docs/consola#${id})`, enMarkdown(`operaciones/${id}`)].join(' · ')
+    definition.description = [methodAndPath, links, definition.description].join('\n\n')
     // In the page, the sample contains the service's address, so that readers can copy it without setting a variable.
     for (const sample of definition['x-codeSamples'] as Record<string, string>[]) {
       if (sample.lang === 'bash') sample.source = sample.source!.replace('"$GUIAS_URL', `"${DIRECCION}`)
@@ -39,7 +39,7 @@ function guideOf(contract: JsonObject): string {
 }
 
 /** Returns a copy of the merchants' contract for Redoc. */
-export function paraLeer(contract: JsonObject): JsonObject {
+export function toReadingContract(contract: JsonObject): JsonObject {
   const copy = structuredClone(contract)
   addTools(copy)
   // The page contains the guide itself.

@@ -13,7 +13,7 @@ import {
   parametersOf,
   resolveRef,
 } from './contrato.ts'
-import { tabla } from './fragmentos.ts'
+import { renderTable } from './fragmentos.ts'
 import { type GuideChapter, readContractGuide, stripMarks, toSlug } from './guia.ts'
 
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
@@ -44,7 +44,7 @@ function enlaceDe(contract: JsonObject, lugar: string): string {
 const groupsOf = (contract: JsonObject) => (contract.tags ?? []) as JsonObject[]
 
 /** Makes links absolute and changes links to the reading view into links to Markdown. */
-const conEnlaces = (contract: JsonObject, texto: string) =>
+const rewriteLinks = (contract: JsonObject, texto: string) =>
   texto
     .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contract, lugar)})`)
     .replace(/\]\(#error-(\w+)\)/g, (_, codigo: string) => `](${enDocs('guia/errores')}#error-${codigo})`)
@@ -60,21 +60,21 @@ const toCell = (texto: string) =>
     .replaceAll('|', '\\|')
 /** Returns the first sentence of a text, cut at 180 characters. */
 function firstSentence(texto: string): string {
-  const llano = stripMarks(texto)
-  const sentence = /^.*?\.(?=\s|$)/.exec(llano)?.[0] ?? llano
+  const plainText = stripMarks(texto)
+  const sentence = /^.*?\.(?=\s|$)/.exec(plainText)?.[0] ?? plainText
   return sentence.length <= 180 ? sentence : `${sentence.slice(0, 180).replace(/\s+\S*$/, '')}…`
 }
 
 const renderChapter = ({ titulo, texto, parts }: GuideChapter) =>
   joinParts(`# ${titulo}`, texto, ...parts.map((parte) => `## ${parte.titulo}\n\n${parte.texto}`))
 
-function tablaDeCampos(contract: JsonObject, schema: Json | undefined): string {
+function renderFieldTable(contract: JsonObject, schema: Json | undefined): string {
   const rows = camposDe(contract, schema).map(({ nombre, tipo, obligatorio, descripcion }) => [
     `\`${nombre}\``,
     obligatorio ? `${tipo}, obligatorio` : tipo,
     toCell(descripcion),
   ])
-  return rows.length > 0 ? tabla(['campo', 'tipo', 'qué es'], rows) : ''
+  return rows.length > 0 ? renderTable(['campo', 'tipo', 'qué es'], rows) : ''
 }
 
 function renderParameters(contract: JsonObject, operacion: ContractOperacion): string | undefined {
@@ -88,7 +88,7 @@ function renderParameters(contract: JsonObject, operacion: ContractOperacion): s
         describeValues(contract, parameter.schema),
     ),
   ])
-  return rows.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], rows)}` : undefined
+  return rows.length > 0 ? `## Parámetros\n\n${renderTable(['nombre', 'dónde', 'tipo', 'qué es'], rows)}` : undefined
 }
 
 function cuerpo(contract: JsonObject, { definition }: ContractOperacion): string | undefined {
@@ -99,24 +99,24 @@ function cuerpo(contract: JsonObject, { definition }: ContractOperacion): string
   const examples = examplesOf(contract, definition.requestBody).map(
     ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${enJson(value)}`,
   )
-  return ['## Cuerpo', tablaDeCampos(contract, json.schema), ...examples].join('\n\n')
+  return ['## Cuerpo', renderFieldTable(contract, json.schema), ...examples].join('\n\n')
 }
 
 function renderResponses(contract: JsonObject, { definition }: ContractOperacion): string {
   const todas = Object.entries(definition.responses as JsonObject).map(([status, entry]) => {
     const respuesta = resolveRef(contract, entry)
-    const [primero] = examplesOf(contract, entry)
+    const [firstExample] = examplesOf(contract, entry)
     const schema = (((respuesta.content ?? {}) as JsonObject)['application/json'] as JsonObject | undefined)?.schema
     const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
     if (Number(status) >= 400) {
       const codigos = examplesOf(contract, entry).map(([, { value }]) => (value as JsonObject).codigo)
-      const enlaces = [...new Set(codigos)].map((codigo) => `[\`${codigo}\`](#error-${codigo})`)
-      return `${titulo}\n\n\`codigo\`: ${enlaces.join(', ')}.`
+      const errorLinks = [...new Set(codigos)].map((codigo) => `[\`${codigo}\`](#error-${codigo})`)
+      return `${titulo}\n\n\`codigo\`: ${errorLinks.join(', ')}.`
     }
     return [
       titulo,
-      ...(schema ? [tablaDeCampos(contract, schema)] : []),
-      ...(primero ? [enJson(primero[1].value)] : []),
+      ...(schema ? [renderFieldTable(contract, schema)] : []),
+      ...(firstExample ? [enJson(firstExample[1].value)] : []),
     ].join('\n\n')
   })
   return [
@@ -143,7 +143,7 @@ function renderOperacion(contract: JsonObject, operacion: ContractOperacion): st
   )
 }
 
-const enlace = (titulo: string, path: string, que: string) => `- [${titulo}](${path}): ${que}`
+const enlace = (titulo: string, path: string, description: string) => `- [${titulo}](${path}): ${description}`
 
 /** Returns the description of a group of operations and the list of its operations. */
 const renderGroup = (contract: JsonObject, { name, description }: JsonObject) =>
@@ -204,5 +204,5 @@ export function enMarkdown(contract: JsonObject): MarkdownFiles {
     ]),
     ...operacionFiles,
   ] as [string, string][]
-  return new Map(files.map(([path, texto]) => [path, `${conEnlaces(contract, texto).trim()}\n`]))
+  return new Map(files.map(([path, texto]) => [path, `${rewriteLinks(contract, texto).trim()}\n`]))
 }

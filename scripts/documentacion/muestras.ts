@@ -117,7 +117,7 @@ solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${pathWithQuery(call)}',
     method='${method}',
     headers={${needsLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}': '${valor}',`).join('')}
-    },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
+    },${cuerpo === undefined ? '' : `\n    data=json.dumps(${renderLiteral(cuerpo, PYTHON, 1)}).encode(),`}
 )
 try:
     with urllib.request.urlopen(solicitud, timeout=30) as respuesta:
@@ -134,7 +134,7 @@ function writePhpSample(contract: JsonObject, operacion: ContractOperacion): str
 $leido = file_get_contents(getenv('GUIAS_URL') . '${pathWithQuery(call)}', false, stream_context_create(['http' => [
     'method' => '${method}',
     'header' => [${needsLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}: ${valor}',`).join('')}
-    ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
+    ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${renderLiteral(cuerpo, PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,
 ]]));
@@ -146,20 +146,20 @@ ${archivo ? `file_put_contents('${archivo}', $leido);` : 'print_r(json_decode($l
 }
 
 interface Language {
-  object: (parts: string[], sangria: string) => string
+  object: (parts: string[], indent: string) => string
   arrow: string
   words: Record<string, string>
 }
-const entre = (opening: string, parts: string[], closing: string, sangria: string) =>
-  [opening, ...parts.map((parte) => `${sangria}    ${parte},`), sangria + closing].join('\n')
-const PARA_PYTHON: Language = {
-  object: (parts, sangria) => entre('{', parts, '}', sangria),
+const entre = (opening: string, parts: string[], closing: string, indent: string) =>
+  [opening, ...parts.map((parte) => `${indent}    ${parte},`), indent + closing].join('\n')
+const PYTHON: Language = {
+  object: (parts, indent) => entre('{', parts, '}', indent),
   arrow: ': ',
   words: { true: 'True', false: 'False', null: 'None' },
 }
-const PARA_PHP: Language = {
+const PHP: Language = {
   // PHP encodes an empty array as a JSON list, so an empty object needs a cast.
-  object: (parts, sangria) => (parts.length > 0 ? entre('[', parts, ']', sangria) : '(object) []'),
+  object: (parts, indent) => (parts.length > 0 ? entre('[', parts, ']', indent) : '(object) []'),
   arrow: ' => ',
   words: {},
 }
@@ -167,14 +167,14 @@ const PARA_PHP: Language = {
 /**
  * Writes a JSON value as a literal of Python or PHP, whose single-quoted strings escape `'` and `\` with a backslash.
  */
-function comoLiteral(valor: Json, language: Language, level: number): string {
+function renderLiteral(valor: Json, language: Language, level: number): string {
   if (typeof valor === 'string') return `'${valor.replace(/[\\']/g, '\\$&')}'`
   if (valor === null || typeof valor !== 'object') return language.words[String(valor)] ?? String(valor)
-  const sangria = '    '.repeat(level)
-  const nested = (item: Json) => comoLiteral(item, language, level + 1)
-  if (Array.isArray(valor)) return entre('[', valor.map(nested), ']', sangria)
+  const indent = '    '.repeat(level)
+  const nested = (item: Json) => renderLiteral(item, language, level + 1)
+  if (Array.isArray(valor)) return entre('[', valor.map(nested), ']', indent)
   const parts = Object.entries(valor).map(([clave, item]) => `'${clave}'${language.arrow}${nested(item)}`)
-  return language.object(parts, sangria)
+  return language.object(parts, indent)
 }
 
 /**

@@ -10,7 +10,7 @@ import type { JsonObject } from './contrato.ts'
 import { withDiagrams } from './diagrama.ts'
 import { translateRedoc } from './espanol.ts'
 import { readContractGuide } from './guia.ts'
-import { paraLeer } from './lectura.ts'
+import { toReadingContract } from './lectura.ts'
 
 type Run = (program: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
@@ -35,7 +35,7 @@ const sizeStyles = (contract: JsonObject) => {
  * Code in Redoc that colours a word of a sample with a `style` attribute, which the page's Content Security Policy
  * forbids.
  */
-const SU_COLOR = / style="color: var\((\$\{\w+\})\)"/
+const INLINE_COLOR = / style="color: var\((\$\{\w+\})\)"/
 /** Names of the colours that Redoc uses for the words of samples. */
 const COLOR_NAMES = /`(--code-block-tokens-[a-z-]+-color)`/g
 
@@ -64,7 +64,7 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   const pagina = new URL('base.html', folder)
   const info = contract.info as JsonObject
   const guia = await withDiagrams(String(info['x-guia']))
-  await writeFile(inputUrl, JSON.stringify(paraLeer({ ...contract, info: { ...info, 'x-guia': guia } })))
+  await writeFile(inputUrl, JSON.stringify(toReadingContract({ ...contract, info: { ...info, 'x-guia': guia } })))
   const [desde, target] = [inputUrl, pagina].map((url) => fileURLToPath(url)) as [string, string]
   const templateOption = ['--template', 'server/pages/docs/plantilla.hbs']
   // The HTML rendered here and the program in the browser must have the same Spanish texts.
@@ -73,7 +73,7 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   })
   const html = translateRedoc(makeAccessible((await readFile(pagina, 'utf8')).replace(FOREIGN_IMAGES, 'data:,')))
   const [script, program, definition, opciones] = FINAL.exec(html) ?? []
-  const isExpected = program && REDOC_INDEX.test(program) && SU_COLOR.test(program)
+  const isExpected = program && REDOC_INDEX.test(program) && INLINE_COLOR.test(program)
   if (!script || !isExpected || !definition || !opciones) {
     throw new Error("Redoc's page has changed: update scripts/documentacion/pagina.ts")
   }
@@ -82,7 +82,7 @@ export async function buildPage(contract: JsonObject, folder: URL, run: Run) {
   await writeFile(pagina, base)
   await writeFile(
     new URL('redoc.js', folder),
-    program.replace(REDOC_INDEX, '$1()=>{}$3').replace(SU_COLOR, ' data-color="$1"'),
+    program.replace(REDOC_INDEX, '$1()=>{}$3').replace(INLINE_COLOR, ' data-color="$1"'),
   )
   await writeFile(new URL('contrato.json', folder), `{"definicion":${definition},"opciones":${opciones}}`)
   await compressFiles(folder, ['redoc.js', 'contrato.json'])

@@ -17,7 +17,7 @@ const EXCEPTIONS = 'x-sin-respuestas'
  * Pattern of the files to which common answers are added. The linter also reads the bundles, which already contain
  * them.
  */
-const ES_DE_PATHS = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/
+const PATHS_FILE = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/
 
 const componentRef = (archivo: string, nombre: string): JsonObject => ({
   $ref: `../../componentes/${archivo}.yaml#/${nombre}`,
@@ -111,7 +111,7 @@ function add() {
     },
     Operation: {
       enter(operacion: JsonObject, { location }: VisitContext) {
-        if (!ES_DE_PATHS.test(location.source.absoluteRef)) return
+        if (!PATHS_FILE.test(location.source.absoluteRef)) return
         const completed = withCommonResponses(operacion, security)
         delete operacion[EXCEPTIONS]
         Object.assign(operacion, completed)

@@ -6,13 +6,13 @@ import { bundle, type Targets, transform } from 'lightningcss'
 /** Oldest browsers that the pages support, from the year 2021. lightningcss writes versions as major × 2^16. */
 const BROWSERS: Targets = { chrome: 90 << 16, firefox: 91 << 16, ios_saf: 15 << 16, safari: 15 << 16 }
 
-const namesIn = (css: string, patron: RegExp) => new Set([...css.matchAll(patron)].map(([, nombre]) => nombre!))
+const namesIn = (css: string, pattern: RegExp) => new Set([...css.matchAll(pattern)].map(([, nombre]) => nombre!))
 
 /** Returns the names of the custom properties that a text uses. */
 export const variableNames = (texto: string) => namesIn(texto, /var\(\s*(--[\w-]+)/g)
 
 /** Lists the custom properties that a style sheet defines, and that neither it nor `foreignVariables` uses. */
-function sinUso(css: string, foreignVariables: ReadonlySet<string>): string[] {
+function listUnusedVariables(css: string, foreignVariables: ReadonlySet<string>): string[] {
   const usedVariables = variableNames(css).union(foreignVariables)
   return [...namesIn(css, /(--[\w-]+):/g)].filter((nombre) => !usedVariables.has(nombre))
 }
@@ -27,9 +27,9 @@ export function bundleStyles(sheet: URL, foreignVariables: ReadonlySet<string> =
     bundle({ filename: fileURLToPath(sheet), minify: true, unusedSymbols, ...(targets && { targets }) }).code.toString()
   const unusedVariables: string[] = []
   for (
-    let moreUnused = sinUso(bundleSheet(unusedVariables), foreignVariables);
+    let moreUnused = listUnusedVariables(bundleSheet(unusedVariables), foreignVariables);
     moreUnused.length > 0;
-    moreUnused = sinUso(bundleSheet(unusedVariables), foreignVariables)
+    moreUnused = listUnusedVariables(bundleSheet(unusedVariables), foreignVariables)
   )
     unusedVariables.push(...moreUnused)
   return bundleSheet(unusedVariables, BROWSERS)

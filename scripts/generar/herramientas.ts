@@ -33,21 +33,21 @@ const READ_MEMBERS = new Set([
 ])
 
 /** Returns a description without its links, because a tool cannot follow them, and without the line about its scope. */
-const llano = (texto: Json | undefined) =>
+const toPlainText = (texto: Json | undefined) =>
   String(texto ?? '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^Alcance: .*$/m, '')
     .trim()
 
 /** Returns a schema with its references resolved and without members that only other readers need. */
-function toToolSchema(contract: JsonObject, dado: Json): Json {
-  if (Array.isArray(dado)) return dado.map((item) => toToolSchema(contract, item))
-  if (dado === null || typeof dado !== 'object') return dado
-  const resolved = resolveRef(contract, dado)
+function toToolSchema(contract: JsonObject, schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((item) => toToolSchema(contract, item))
+  if (schema === null || typeof schema !== 'object') return schema
+  const resolved = resolveRef(contract, schema)
   const keptMembers = Object.entries(resolved).filter(([clave]) => READ_MEMBERS.has(clave))
   return Object.fromEntries(
     keptMembers.map(([clave, valor]) => {
-      if (clave === 'description') return [clave, llano(valor)]
+      if (clave === 'description') return [clave, toPlainText(valor)]
       if (clave === 'examples') return [clave, (valor as Json[]).slice(0, 1)]
       if (clave !== 'properties')
         return [clave, ['enum', 'default', 'required'].includes(clave) ? valor : toToolSchema(contract, valor)]
@@ -88,19 +88,19 @@ function buildInput(
   const properties: JsonObject = {}
   const required: string[] = []
   const donde: Record<string, 'path' | 'query' | 'key'> = {}
-  const addArgument = (nombre: string, que: Json) => {
+  const addArgument = (nombre: string, argumentSchema: Json) => {
     if (nombre in properties) throw new Error(`${operacion.id} has two arguments «${nombre}»`)
-    properties[nombre] = que
+    properties[nombre] = argumentSchema
   }
   for (const { name, in: lugar, required: obligatorio, schema, description } of parametersOf(contract, operacion)) {
-    const esClave = name === 'Idempotency-Key'
-    if (lugar === 'header' && !esClave) continue
-    const nombre = esClave ? CLAVE : String(name)
+    const isKey = name === 'Idempotency-Key'
+    if (lugar === 'header' && !isKey) continue
+    const nombre = isKey ? CLAVE : String(name)
     addArgument(nombre, {
       ...(toToolSchema(contract, schema!) as JsonObject),
-      ...(description ? { description: llano(description) } : {}),
+      ...(description ? { description: toPlainText(description) } : {}),
     })
-    donde[nombre] = esClave ? 'key' : (lugar as 'path' | 'query')
+    donde[nombre] = isKey ? 'key' : (lugar as 'path' | 'query')
     if (obligatorio) required.push(nombre)
   }
   const cuerpo = bodySchemaOf(contract, operacion.definition)
@@ -125,15 +125,15 @@ export function toolsOf(contract: JsonObject): Tool[] {
     const [security] = (definition.security ?? contract.security) as Record<string, string[]>[]
     const alcances = security?.llaveDeComercio
     if (!alcances) return []
-    const escribe = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
-    const repeatedArgument = escribe ? /\{(\w+)\}/.exec(path)?.[1] : undefined
+    const isWrite = definition['x-bitacora'] === 'evento' || definition['x-bitacora'] === 'cambio'
+    const repeatedArgument = isWrite ? /\{(\w+)\}/.exec(path)?.[1] : undefined
     const { donde, schema: inputSchema } = buildInput(contract, operacion, repeatedArgument)
     return {
       nombre: id as Tool['nombre'],
       titulo: String(definition.summary),
-      descripcion: `${String(definition.summary)}. ${llano(definition.description)}`,
+      descripcion: `${String(definition.summary)}. ${toPlainText(definition.description)}`,
       alcances,
-      escribe,
+      escribe: isWrite,
       isRepeatable: definition['x-repetible'] === true,
       soloPruebas: path.includes('/simulador/'),
       ...(repeatedArgument ? { confirma: repeatedArgument } : {}),

@@ -4,7 +4,8 @@ import { ICON_NAMES } from '../../server/pages/ui/iconNames.ts'
 import { GENERATED_FOLDER, REPOSITORY_URL } from './lugares.ts'
 
 /** Converts an icon's name to that of lucide's component: `undo-2` becomes `Undo2`. */
-const constantName = (nombre: string) => nombre.replace(/(?:^|-)(\w)/g, (_todo, letter: string) => letter.toUpperCase())
+const constantName = (nombre: string) =>
+  nombre.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase())
 
 /**
  * Returns the shapes inside an icon's SVG. `icon.css` sets the common attributes once.

@@ -69,6 +69,6 @@ export const toServed = (contract: JsonObject) =>
  * contains only what the regular expressions of all tools support.
  */
 export const toServerContract = (contract: JsonObject) =>
-  copyTransformed(contract, ({ 'x-patron': patron, ...object }) =>
-    patron === undefined ? object : { ...object, pattern: patron },
+  copyTransformed(contract, ({ 'x-patron': pattern, ...object }) =>
+    pattern === undefined ? object : { ...object, pattern },
   ) as JsonObject

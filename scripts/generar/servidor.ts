@@ -30,7 +30,7 @@ function withoutSpecifications() {
  * @throws if the plugin did not replace exactly the one module that it should
  */
 export async function generateServer() {
-  const entryPath = (modulo: string) => new URL(`server/${modulo}.ts`, REPOSITORY_URL).pathname
+  const entryPath = (moduleName: string) => new URL(`server/${moduleName}.ts`, REPOSITORY_URL).pathname
   const { plugin, seen } = withoutSpecifications()
   await build({
     plugins: [plugin],

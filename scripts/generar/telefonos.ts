@@ -60,9 +60,9 @@ function planDe(pais: string) {
  */
 export async function generateTelefonos(outputUrl: URL) {
   const { schemas } = (await leerBundle('operaciones')).components as { schemas: Record<string, JsonObject> }
-  const planes = (schemas.Pais!.enum as string[]).map(planDe)
+  const plans = (schemas.Pais!.enum as string[]).map(planDe)
   const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link PLANES}. */
-export type PaisConPlan = ${planes.map(({ pais }) => `'${pais}'`).join(' | ')}
+export type PaisConPlan = ${plans.map(({ pais }) => `'${pais}'`).join(' | ')}
 
 /**
  * Numbering plan of a country. \`general\`, \`landline\`, \`mobile\` and \`others\` are regular expressions of national numbers: of
@@ -78,7 +78,7 @@ export interface Plan extends Record<'callingCode' | 'general' | 'landline' | 'm
 }
 
 /** Numbering plans of the countries that the service serves. */
-export const PLANES: readonly Plan[] = ${JSON.stringify(planes, null, 2)}
+export const PLANES: readonly Plan[] = ${JSON.stringify(plans, null, 2)}
 `
   await writeGenerated('planes.ts', texto)
   await writeFile(new URL('planes.ts', outputUrl), texto)

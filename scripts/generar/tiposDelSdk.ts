@@ -33,9 +33,9 @@ ${joinEntries(false)}
   }
 }
 
-function replaceMatch(texto: string, que: string | RegExp, por: string): string {
-  const nuevo = texto.replace(que, por)
-  if (nuevo === texto) throw new Error(`the generated types have no match for ${que}`)
+function replaceMatch(texto: string, pattern: string | RegExp, por: string): string {
+  const nuevo = texto.replace(pattern, por)
+  if (nuevo === texto) throw new Error(`the generated types have no match for ${pattern}`)
   return nuevo
 }
 
@@ -170,7 +170,7 @@ const readMemberTypes = (schema: JsonObject, declaration: string): ReadonlyMap<s
   )
 
 function memberSetsOf(schema: JsonObject, tipos: ReadonlyMap<string, string>): string[] {
-  const todos = (members: readonly string[], o = '') => members.map((item) => `${item}: ${tipos.get(item)}${o};`)
+  const withAll = (members: readonly string[], o = '') => members.map((item) => `${item}: ${tipos.get(item)}${o};`)
   const withNone = (members: readonly string[]) => members.map((item) => `${item}?: undefined;`)
   const objectType = (...members: string[]) => `{ ${members.join(' ')} }`
   const dependents = Object.entries((schema.dependentRequired ?? {}) as Record<string, string[]>)
@@ -184,15 +184,17 @@ function memberSetsOf(schema: JsonObject, tipos: ReadonlyMap<string, string>): s
   return [
     // `undefined` is allowed for both members of a pair, so that a program can always pass latitude and longitude,
     // known or not.
-    pairs.map((pair) => `${objectType(...todos(pair, ' | undefined'))} | ${objectType(...withNone(pair))}`),
-    anyOfSets.length > 0 ? [anyOfSets.map((requiredSet) => objectType(...todos(requiredSet))).join(' | ')] : [],
+    pairs.map((pair) => `${objectType(...withAll(pair, ' | undefined'))} | ${objectType(...withNone(pair))}`),
+    anyOfSets.length > 0 ? [anyOfSets.map((requiredSet) => objectType(...withAll(requiredSet))).join(' | ')] : [],
     oneOfSets.length > 0
       ? [
           oneOfSets
             .map((requiredSet) =>
               objectType(
-                ...todos(requiredSet),
-                ...withNone(oneOfSets.filter((otherSet) => otherSet !== requiredSet).map(([primero = '']) => primero)),
+                ...withAll(requiredSet),
+                ...withNone(
+                  oneOfSets.filter((otherSet) => otherSet !== requiredSet).map(([firstMember = '']) => firstMember),
+                ),
               ),
             )
             .join(' | '),

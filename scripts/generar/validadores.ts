@@ -94,7 +94,7 @@ export async function generateValidators() {
     return nombre
   }
   const deRef = (ref: string) => compileSchema({ $ref: `contrato#${ref}` })
-  const tabla = (entries: readonly (readonly [string, string])[]) =>
+  const renderTable = (entries: readonly (readonly [string, string])[]) =>
     `{${entries.map(([nombre, compiledName]) => `\n  ${JSON.stringify(nombre)}: ${compiledName},`).join('')}\n}`
 
   const parameters = (donde: ContractParameter['in']) =>
@@ -102,7 +102,7 @@ export async function generateValidators() {
       const schema = parameterSchema(operacion, donde)
       return schema ? [[operacion.id, compileSchema(schema)] as const] : []
     })
-  const tablas = {
+  const tables = {
     CUERPOS: operaciones
       .filter(schemas.carriesJson)
       .map((operacion) => [operacion.id, deRef(schemas.bodyRef(operacion))] as const),
@@ -115,7 +115,7 @@ export async function generateValidators() {
     'validadores.mjs',
     `// Written by scripts/generar/validadores.ts.
 ${Object.entries(MODULES)
-  .map(([nombre, modulo]) => `import ${nombre}DeAjv from '${modulo}.js'`)
+  .map(([nombre, moduleName]) => `import ${nombre}DeAjv from '${moduleName}.js'`)
   .join('\n')}
 import { FORMATS } from '../../api/contract/formats.ts'
 import { isValidTelephone } from '../../api/contract/telephones.ts'
@@ -125,9 +125,9 @@ ${Object.keys(MODULES)
   .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
   .join('\n')}
 export const CONTRATO_SHA256 = '${hash('sha256', texto)}'
-${sinRequire(standalone.default(ajv, exportedNames))}
-${Object.entries(tablas)
-  .map(([nombre, entries]) => `export const ${nombre} = ${tabla(entries)}`)
+${replaceRequires(standalone.default(ajv, exportedNames))}
+${Object.entries(tables)
+  .map(([nombre, entries]) => `export const ${nombre} = ${renderTable(entries)}`)
   .join('\n')}
 `,
   )
@@ -142,11 +142,11 @@ function fail(...messages: unknown[]): never {
  * Replaces the `require` calls that Ajv writes even as ESM.
  * @throws if a module is not in {@link MODULES}
  */
-const sinRequire = (codigo: string) =>
-  codigo.replace(/require\("([^"]+)"\)/g, (_todo, modulo: string) => {
-    const [nombre] = Object.entries(MODULES).find(([, requiredModule]) => requiredModule === modulo) ?? []
+const replaceRequires = (codigo: string) =>
+  codigo.replace(/require\("([^"]+)"\)/g, (_match, moduleName: string) => {
+    const [nombre] = Object.entries(MODULES).find(([, requiredModule]) => requiredModule === moduleName) ?? []
     if (!nombre)
-      throw new Error(`compiled validators require ${modulo}, which scripts/generar/validadores.ts doesn't know`)
+      throw new Error(`compiled validators require ${moduleName}, which scripts/generar/validadores.ts doesn't know`)
     return nombre
   })
 

@@ -14,7 +14,7 @@ export interface Demo {
 }
 
 /** Service with fresh data, started with `npm start`. */
-export interface Fresco {
+export interface FreshService {
   dataDir: string
   /** Temporary folder, deleted at the end. */
   folder: string
@@ -45,7 +45,7 @@ async function npmStart(DATA_DIR: string) {
 }
 
 /** Runs `perform` with a new service. Stops the service and deletes its data afterwards. */
-export async function withFreshService<T>(perform: (fresco: Fresco) => Promise<T>): Promise<T> {
+export async function withFreshService<T>(perform: (service: FreshService) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
   await chmod(folder, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
   const dataDir = join(folder, 'datos')

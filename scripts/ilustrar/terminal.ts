@@ -19,8 +19,8 @@ export function terminal(turns: { command: string; output: string }[]): string {
       .trimEnd()
       .split('\n')
       .flatMap((linea) => linea.match(FOLDS) ?? [''])
-    const vistas = lineas.length > OUTPUT_LINES ? [...lineas.slice(0, OUTPUT_LINES - 1), '…'] : lineas
-    return [...typedLines, ...vistas.map((texto) => ({ clase: 'salida', texto })), { clase: 'salida', texto: '' }]
+    const shownLines = lineas.length > OUTPUT_LINES ? [...lineas.slice(0, OUTPUT_LINES - 1), '…'] : lineas
+    return [...typedLines, ...shownLines.map((texto) => ({ clase: 'salida', texto })), { clase: 'salida', texto: '' }]
   })
   const ancho = Math.ceil(COLUMNS * CHARACTER_WIDTH + 2 * PADDING)
   const alto = (lines.length - 1) * ALTO + 2 * PADDING

@@ -25,8 +25,8 @@ function parameterLines(newOperacion: NewOperacion): string[] {
         ],
   )
   const isConditional = newOperacion.documento === 'comercios' && newOperacion.method === 'get'
-  const todos = [...pathParameterLines, ...(isConditional ? [`    - $ref: '${PARAMETERS_PATH}#/SiNoCoincide'`] : [])]
-  return todos.length > 0 ? ['  parameters:', ...todos] : []
+  const allLines = [...pathParameterLines, ...(isConditional ? [`    - $ref: '${PARAMETERS_PATH}#/SiNoCoincide'`] : [])]
+  return allLines.length > 0 ? ['  parameters:', ...allLines] : []
 }
 
 /** Returns the 404 of the last path parameter, if the contract has one for it. */

@@ -61,7 +61,7 @@ function readOperaciones(tree: SourceTree, documento: ContractDocument): Neighbo
       .leer(`openapi/${documento}/${archivo}`)
       .split(/^(?=\w+:\n)/m)
       .map((texto) => {
-        const part = (patron: RegExp) => patron.exec(texto)?.[1] ?? ''
+        const part = (pattern: RegExp) => pattern.exec(texto)?.[1] ?? ''
         return {
           id: part(/^ {2}operationId: (\w+)/m),
           method: part(/^(\w+):/),
@@ -88,8 +88,8 @@ function neighboursOf(todas: readonly Neighbour[], path: string, method: string)
   }
   // A close path shares at least the first segment after the prefix. All paths share the empty text before the first
   // slash and the two segments of the prefix.
-  const minima = 4 * 4
-  return todas.filter((candidate) => closeness(candidate) >= minima).sort((a, b) => closeness(b) - closeness(a))
+  const minCloseness = 4 * 4
+  return todas.filter((candidate) => closeness(candidate) >= minCloseness).sort((a, b) => closeness(b) - closeness(a))
 }
 
 function pathParametersOf(tree: SourceTree, path: string): PathParameter[] {
@@ -133,8 +133,9 @@ export function leerOperacion(tree: SourceTree, args: readonly string[]): NewOpe
   const folder = importPattern.exec(tree.leer('server/startup/handlers.ts'))?.[1]
   if (!folder) throw new Error(`server/startup/handlers.ts does not import ${neighbour.id}`)
   const verb = /^[a-z]+/.exec(id)?.[0] ?? id
-  const libre = !tree.exists(`server/domain/${folder}/${verb}.ts`) && !tree.exists(`test/${folder}/${verb}.test.ts`)
-  const archivo = libre ? verb : id
+  const isVerbFree =
+    !tree.exists(`server/domain/${folder}/${verb}.ts`) && !tree.exists(`test/${folder}/${verb}.test.ts`)
+  const archivo = isVerbFree ? verb : id
   return {
     documento,
     id,

@@ -64,9 +64,9 @@ export const ${id}: Handler<'${id}'> = async () => {
 }
 `,
   )
-  const tabla = 'server/startup/handlers.ts'
-  tree.change(tabla, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
-  tree.change(tabla, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
+  const handlersPath = 'server/startup/handlers.ts'
+  tree.change(handlersPath, /^/, () => `import { ${id} } from '../domain/${folder}/${archivo}.ts'\n`)
+  tree.change(handlersPath, /^} satisfies Handlers$/m, (ending) => `  ${id},\n${ending}`)
   tree.create(newOperacion.prueba, prueba(newOperacion))
   const de = documento === 'comercios' ? 'suya' : 'operar'
   const literalPath = literal(newOperacion, SCENES)

@@ -22,5 +22,5 @@ export const formatAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, d
 /** Prints the warnings of a guide, a line each. @param dadas names of the options that the user gave */
 export function notifyAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
   for (const advertencia of advertencias)
-    notify(`${paintNotice('amarillo', 'Revise')} ${formatAdvertencia(advertencia, dadas)}`)
+    notify(`${paintNotice('yellow', 'Revise')} ${formatAdvertencia(advertencia, dadas)}`)
 }

@@ -1,20 +1,20 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ErrorAbortado } from '@guias/sdk'
-import { ErrorDeUso, sleepUntilAborted } from './orden.ts'
+import { sleepUntilAborted, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 
 /**
  * Checks that no file exists at these paths, unless `forzar` is true. Commands call this before their first request.
  *
- * @throws ErrorDeUso naming the first existing path and the remedy
+ * @throws UsageError naming the first existing path and the remedy
  */
 export function requireFreePaths(paths: readonly string[], forzar: boolean, remedy: string) {
   const existing = forzar ? [] : paths.filter((path) => existsSync(path))
   if (existing.length === 0) return
   const que =
     existing.length === 1 ? `${existing[0]} ya existe` : `${existing[0]} y otros ${existing.length - 1} ya existen`
-  throw new ErrorDeUso(`${que}: ${remedy}, o reemplace lo que hay con --forzar.`)
+  throw new UsageError(`${que}: ${remedy}, o reemplace lo que hay con --forzar.`)
 }
 
 /**
@@ -31,7 +31,7 @@ process.on('exit', () => {
  * appears at `path`.
  *
  * @param writeContent writes the content at the temporary path that it receives
- * @throws ErrorDeUso if the file system refuses a step
+ * @throws UsageError if the file system refuses a step
  */
 export async function putAtomically(path: string, writeContent: (provisional: string) => Promise<void> | void) {
   const provisional = `${path}.${process.pid}.parte`
@@ -42,7 +42,7 @@ export async function putAtomically(path: string, writeContent: (provisional: st
     renameSync(provisional, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
-    throw new ErrorDeUso(`No se pudo escribir ${path}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo escribir ${path}: ${explainSystemError(error)}.`)
   } finally {
     rmSync(provisional, { recursive: true, force: true })
     temporaryPaths.delete(provisional)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { optionsOf } from './ayuda.ts'
-import { type CliCommand, ErrorDeUso, type Options } from './orden.ts'
+import { type CliCommand, type Options, UsageError } from './orden.ts'
 
 export type OptionValues = Record<string, string | boolean | (string | boolean)[] | undefined>
 
@@ -8,22 +8,22 @@ export type OptionValues = Record<string, string | boolean | (string | boolean)[
  * Parses the arguments of a command.
  *
  * @param nombre the command's name as typed, e.g. `webhooks crear`
- * @throws ErrorDeUso with a suggestion or with the help to read
+ * @throws UsageError with a suggestion or with the help to read
  */
 export function parseArguments(nombre: string, command: CliCommand, args: readonly string[]) {
   const opciones = optionsOf(command)
   const { values, positionals } = parseWithOptions(nombre, opciones, args)
   const [min, max] = command.positionals
-  if (positionals.length < min) throw new ErrorDeUso(`Falta un argumento: guias ${command.uso[0]}.`)
+  if (positionals.length < min) throw new UsageError(`Falta un argumento: guias ${command.usage[0]}.`)
   if (positionals.length > max) {
-    throw new ErrorDeUso(
+    throw new UsageError(
       max === 0
         ? `Sobra «${positionals[0]}»: guias ${nombre} solo lleva opciones; vea guias ${nombre} --help.`
         : `Sobra «${positionals[max]}»: si lleva espacios, póngalo entre comillas.`,
     )
   }
   if (values.llave !== undefined) {
-    throw new ErrorDeUso(
+    throw new UsageError(
       'La llave no se pasa como argumento, que otros usuarios de la máquina pueden ver: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.',
     )
   }
@@ -64,16 +64,16 @@ function explainParseError(
   nombre: string,
   opciones: Options,
   { code, message }: Error & { code?: string },
-): ErrorDeUso {
+): UsageError {
   const flag = /'(?:-\w, )?(-[^' =<]*)/.exec(message)?.[1] ?? ''
   const helpHint = `Vea guias ${nombre} --help.`
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const parecida = findClosestWord(flag.slice(2), Object.keys(opciones))
-    return new ErrorDeUso(`No conozco la opción ${flag}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${helpHint}`)
+    return new UsageError(`No conozco la opción ${flag}. ${parecida ? `¿Quiso decir --${parecida}? ` : ''}${helpHint}`)
   }
   const valor = opciones[flag.slice(2)]?.valor
-  if (valor) return new ErrorDeUso(`A ${flag} le falta su valor: ${flag} ${valor}. Si empieza por «-», ${flag}=….`)
-  return new ErrorDeUso(`${flag} no lleva ningún valor. ${helpHint}`)
+  if (valor) return new UsageError(`A ${flag} le falta su valor: ${flag} ${valor}. Si empieza por «-», ${flag}=….`)
+  return new UsageError(`${flag} no lleva ningún valor. ${helpHint}`)
 }
 
 /**

@@ -6,11 +6,11 @@ import type {
   IntentoDeWebhook,
 } from '@guias/sdk'
 import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, readInstantOption, sleepUntilAborted } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, readInstantOption, sleepUntilAborted, UsageError } from './orden.ts'
 import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
 import { hora, notify, paint, printLine, sanitize, type TextTone } from './terminal.ts'
 
-const STATE_TONES: Record<string, TextTone> = { entregado: 'verde', fallido: 'rojo', pendiente: 'amarillo' }
+const STATE_TONES: Record<string, TextTone> = { entregado: 'green', fallido: 'red', pendiente: 'yellow' }
 
 const formatAnswer = (status: number | null, error: string | null) => (status === null ? (error ?? '') : String(status))
 
@@ -21,9 +21,9 @@ const AVISOS_LIST: ListDescription<AvisoDeWebhook> = {
     {
       titulo: 'CONTESTÓ',
       de: ({ ultimo_estado_http, ultimo_error }) => formatAnswer(ultimo_estado_http, ultimo_error),
-      cede: true,
+      canShrink: true,
     },
-    { titulo: 'TIPO', de: ({ tipo }) => tipo, cede: true },
+    { titulo: 'TIPO', de: ({ tipo }) => tipo, canShrink: true },
     { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],
   names: [
@@ -47,7 +47,7 @@ const AVISOS_LIST: ListDescription<AvisoDeWebhook> = {
 
 export const avisos: CliCommand = {
   summary: 'lista lo que se envió, o muestra un envío con sus intentos',
-  uso: ['webhooks avisos <webhook> [opciones]', 'webhooks avisos <webhook> <aviso>'],
+  usage: ['webhooks avisos <webhook> [opciones]', 'webhooks avisos <webhook> <aviso>'],
   explanation: `Lista lo que se envió o se va a enviar al webhook, de lo más reciente a lo más
 antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
   opciones: {
@@ -126,7 +126,7 @@ async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, anterior: st
     const [ultimo] = currentAviso.historial
     if (ultimo && ultimo.iniciado_en !== anterior) {
       const bien = ultimo.estado_http !== null && ultimo.estado_http >= 200 && ultimo.estado_http < 300
-      const intentoText = paint(bien ? 'verde' : 'rojo', formatIntento(ultimo))
+      const intentoText = paint(bien ? 'green' : 'red', formatIntento(ultimo))
       printLine(context.json ? JSON.stringify(currentAviso) : `${paint('strong', sanitize(aviso))}  ${intentoText}`)
       return bien ? EXIT_CODE.bien : EXIT_CODE.rechazo
     }
@@ -138,7 +138,7 @@ async function reportIntento(api: Guias, sentAviso: AvisoDeWebhook, anterior: st
 
 export const probar: CliCommand = {
   summary: 'le envía un aviso de prueba, y dice qué contestó su servidor',
-  uso: ['webhooks probar <webhook>'],
+  usage: ['webhooks probar <webhook>'],
   explanation: `Envía un webhook.prueba firmado, también a uno pausado, y espera a ver qué
 contesta su servidor. Termina con 1 si no lo aceptó.`,
   opciones: {},
@@ -152,7 +152,7 @@ contesta su servidor. Termina con 1 si no lo aceptó.`,
 
 export const reenviar: CliCommand = {
   summary: 'envía otra vez un evento, ahora',
-  uso: ['webhooks reenviar <webhook> <aviso>'],
+  usage: ['webhooks reenviar <webhook> <aviso>'],
   explanation: `Envía otra vez el mismo evento, con el mismo webhook-id, y espera a ver qué
 contesta su servidor. Termina con 1 si no lo aceptó.`,
   opciones: {},
@@ -168,7 +168,7 @@ contesta su servidor. Termina con 1 si no lo aceptó.`,
 
 export const recuperar: CliCommand = {
   summary: 'envía otra vez lo que su servidor no recibió',
-  uso: ['webhooks recuperar <webhook> --desde <fecha> [opciones]'],
+  usage: ['webhooks recuperar <webhook> --desde <fecha> [opciones]'],
   explanation: `Vuelve a enviar los eventos desde esa fecha que el webhook no recibió, lo más
 antiguo primero. Es un trabajo del servicio, que sigue solo. Con --ensayo solo
 cuenta cuántos serían.`,
@@ -183,14 +183,14 @@ cuenta cuántos serían.`,
     const [codigo = ''] = context.positionals
     const [desde, hasta] = [context.texto('desde'), context.texto('hasta')]
     if (desde === undefined)
-      throw new ErrorDeUso('Diga desde cuándo: guias webhooks recuperar <webhook> --desde <fecha>.')
+      throw new UsageError('Diga desde cuándo: guias webhooks recuperar <webhook> --desde <fecha>.')
     const datos = {
       desde: readInstantOption('desde', desde),
       ...(hasta !== undefined && { hasta: readInstantOption('hasta', hasta) }),
-      ...(context.si('todas') && { todas: true }),
+      ...(context.isSet('todas') && { todas: true }),
     }
     const [{ webhooks }, opciones] = [context.api(), { signal: context.signal }]
-    if (context.si('ensayo')) {
+    if (context.isSet('ensayo')) {
       const ensayo = await webhooks.ensayarRecuperacion(codigo, datos, opciones)
       printLine(
         context.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.avisos}`,

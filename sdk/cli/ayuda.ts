@@ -46,15 +46,15 @@ export function wrap(texto: string, ancho: number): string[] {
 
 /** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
 function formatColumns(rows: readonly (readonly [nombre: string, dice: string])[]): string {
-  const sangria = Math.min(30, Math.max(...rows.map(([nombre]) => nombre.length)) + 4)
+  const indent = Math.min(30, Math.max(...rows.map(([nombre]) => nombre.length)) + 4)
   return rows
     .flatMap(([nombre, dice]) => {
-      const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - sangria)
-      const fits = nombre.length + 4 <= sangria
+      const [firstLine = '', ...otherLines] = wrap(dice, HELP_WIDTH - indent)
+      const fits = nombre.length + 4 <= indent
       const head = fits
-        ? [`  ${nombre.padEnd(sangria - 2)}${firstLine}`]
-        : [`  ${nombre}`, `${' '.repeat(sangria)}${firstLine}`]
-      return [...head, ...otherLines.map((linea) => ' '.repeat(sangria) + linea)]
+        ? [`  ${nombre.padEnd(indent - 2)}${firstLine}`]
+        : [`  ${nombre}`, `${' '.repeat(indent)}${firstLine}`]
+      return [...head, ...otherLines.map((linea) => ' '.repeat(indent) + linea)]
     })
     .join('\n')
 }
@@ -67,8 +67,8 @@ const formatOptions = (opciones: Options) =>
     ]),
   )
 
-const formatUsage = (uso: readonly string[]) =>
-  uso.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
+const formatUsage = (usage: readonly string[]) =>
+  usage.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
 
 /** Wraps each paragraph to {@link HELP_WIDTH} columns. A paragraph with indented lines stays unchanged. */
 const wrapParagraphs = (texto: string) =>
@@ -87,9 +87,9 @@ function today(): string {
 
 /** Returns the help of one command. Its examples name days near today. */
 export function renderCommandHelp(command: CliCommand): string {
-  const { uso, explanation, opciones, examples = [], local } = command
+  const { usage, explanation, opciones, examples = [], local } = command
   return [
-    formatUsage(uso),
+    formatUsage(usage),
     wrapParagraphs(explanation),
     ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${formatOptions(opciones)}`] : []),
     `Opciones comunes:\n${formatOptions(local ? HELP_OPTION : { ...COMMON_OPTIONS, ...HELP_OPTION })}`,

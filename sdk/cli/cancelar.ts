@@ -4,7 +4,7 @@ import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
 
 export const cancelar: CliCommand = {
   summary: 'cancela guías que aún no se recolectaron',
-  uso: ['cancelar <guia>… [opciones]', 'cancelar --archivo codigos.txt [opciones]'],
+  usage: ['cancelar <guia>… [opciones]', 'cancelar --archivo codigos.txt [opciones]'],
   explanation: `Cancela guías que aún están en aceptado; no se puede deshacer, y cada una
 conserva su external_ref. En una terminal pregunta antes; fuera de ella hace
 falta --si. Cancelar una ya cancelada no cambia nada.`,
@@ -18,10 +18,10 @@ falta --si. Cancelar una ya cancelada no cambia nada.`,
   async run(context) {
     const { signal } = context
     const codigos = await readCodes(context)
-    const [primero = ''] = codigos
+    const [firstCode = ''] = codigos
     const { guias } = context.api()
-    const que = codigos.length === 1 ? `la guía ${sanitize(primero)}` : `${codigos.length} guías`
-    if (!(await askToConfirm(`¿Cancelar ${que}? No se puede deshacer.`, context.si('si'), signal))) {
+    const que = codigos.length === 1 ? `la guía ${sanitize(firstCode)}` : `${codigos.length} guías`
+    if (!(await askToConfirm(`¿Cancelar ${que}? No se puede deshacer.`, context.isSet('si'), signal))) {
       notify('No se canceló nada.')
       return EXIT_CODE.interrupted
     }

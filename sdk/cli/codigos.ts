@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { ErrorApi } from '@guias/sdk'
 import { leerTabla, type Tabla } from '@guias/sdk/hoja'
-import { type Context, ErrorDeUso, type Options } from './orden.ts'
+import { type Context, type Options, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { explainSheet } from './sheetErrors.ts'
 import { notify, paintNotice, sanitize } from './terminal.ts'
@@ -24,20 +24,22 @@ export const canonicalizeCode = (codigo: string) =>
 /**
  * Reads the guide codes of a command from its arguments or from `--archivo`, each code once.
  *
- * @throws ErrorDeUso if both are given, if the file cannot be read, or if there is no code
+ * @throws UsageError if both are given, if the file cannot be read, or if there is no code
  */
 export async function readCodes(context: Context): Promise<string[]> {
   const archivo = context.texto('archivo')
-  const dados = context.positionals
-  if (archivo !== undefined && dados.length > 0) {
-    throw new ErrorDeUso(`Los códigos vienen de --archivo o de la orden, no de ambos: quite «${dados[0]}» o --archivo.`)
+  const givenCodes = context.positionals
+  if (archivo !== undefined && givenCodes.length > 0) {
+    throw new UsageError(
+      `Los códigos vienen de --archivo o de la orden, no de ambos: quite «${givenCodes[0]}» o --archivo.`,
+    )
   }
-  const codigos = archivo === undefined ? dados : await deBytes(await readInput(archivo), archivo)
+  const codigos = archivo === undefined ? givenCodes : await deBytes(await readInput(archivo), archivo)
   const uniqueCodes = new Map(
     codigos.filter((code) => code.trim()).map((code) => [canonicalizeCode(code), code.trim()]),
   )
   if (uniqueCodes.size > 0) return [...uniqueCodes.values()]
-  throw new ErrorDeUso(
+  throw new UsageError(
     archivo === undefined
       ? 'Falta el código de la guía, o --archivo con los códigos.'
       : `${archivo === '-' ? 'La entrada' : archivo} no trae ningún código de guía.`,
@@ -52,7 +54,7 @@ const describeInput = (archivo: string) => (archivo === '-' ? 'la entrada' : arc
 /**
  * Reads a whole file, or standard input for `-`.
  *
- * @throws ErrorDeUso if the file cannot be read or is too large
+ * @throws UsageError if the file cannot be read or is too large
  */
 export async function readInput(archivo: string): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -64,10 +66,10 @@ export async function readInput(archivo: string): Promise<Buffer> {
       if (total > MAX_INPUT) break
     }
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${describeInput(archivo)}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer ${describeInput(archivo)}: ${explainSystemError(error)}.`)
   }
   if (total <= MAX_INPUT) return Buffer.concat(chunks)
-  throw new ErrorDeUso(`${describeInput(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
+  throw new UsageError(`${describeInput(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
 }
 
 const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
@@ -76,7 +78,7 @@ const CODE_PATTERN = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
  * Opens a table of guides. The column of their codes is the last of the name `guia`: a file of results begins with the
  * columns of the original file, one of which may have that name.
  *
- * @throws ErrorDeUso if the bytes are no table
+ * @throws UsageError if the bytes are no table
  */
 export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tabla> {
   const throwExplained = (error: unknown) => {
@@ -84,7 +86,7 @@ export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tab
   }
   // Excel saves a table that it changed in windows-1252.
   const codificacion = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
-  const { filas: rows, ...tabla } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODE_PATTERN] }).catch(
+  const { filas: rows, ...table } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODE_PATTERN] }).catch(
     throwExplained,
   )
   const explainedRows = async function* () {
@@ -94,7 +96,7 @@ export async function openTable(bytes: Uint8Array, archivo: string): Promise<Tab
       throwExplained(error)
     }
   }
-  return { ...tabla, filas: explainedRows() }
+  return { ...table, filas: explainedRows() }
 }
 
 /**
@@ -122,7 +124,7 @@ function deJson(texto: string): string[] {
       String(typeof element === 'object' ? ((element as { guia?: unknown })?.guia ?? '') : element),
     )
   } catch (error) {
-    throw new ErrorDeUso(`Los códigos no son JSON: ${(error as Error).message}`)
+    throw new UsageError(`Los códigos no son JSON: ${(error as Error).message}`)
   }
 }
 
@@ -147,7 +149,7 @@ export async function forEachCode(
       fallidas++
       const mensaje = context.describeError(error)
       if (context.json) notify(JSON.stringify({ guia: codigo, codigo: error.codigo, mensaje }))
-      else notify(`${paintNotice('rojo', sanitize(codigo))}  ${mensaje}`)
+      else notify(`${paintNotice('red', sanitize(codigo))}  ${mensaje}`)
     }
   }
   return fallidas

@@ -1,5 +1,5 @@
 import { isGroup, optionsOf } from './ayuda.ts'
-import { type CliCommand, type CliCommands, ErrorDeUso, EXIT_CODE, type Option } from './orden.ts'
+import { type CliCommand, type CliCommands, EXIT_CODE, type Option, UsageError } from './orden.ts'
 import { printLine } from './terminal.ts'
 
 /**
@@ -34,7 +34,7 @@ const takesFile = ({ valor }: Option) => valor === '<ruta>'
 /** Puts a text in single quotes, in the form that bash, zsh and fish all read. */
 const quote = (texto: string) => `'${texto.replaceAll("'", "'\\''")}'`
 
-const SCRIPT_HEADER = (como: string) => `# Completado de guias. ${como}
+const SCRIPT_HEADER = (instruction: string) => `# Completado de guias. ${instruction}
 # Hecho con «guias completar»: al actualizar el paquete, hágalo otra vez.
 `
 
@@ -48,7 +48,7 @@ const joinValues = ({ values = [] }: Option) => values.map((value) => value.repl
  * Writes the completion script for bash. The script uses no associative arrays and no `mapfile`, because macOS still
  * has bash 3.2.
  */
-function paraBash(positions: readonly CompletionPosition[]): string {
+function renderBash(positions: readonly CompletionPosition[]): string {
   const groups = positions.filter(({ commands }) => commands.length > 0)
   const conValor = (accepts: (option: Option) => boolean) =>
     positions.flatMap(({ path, opciones }) =>
@@ -59,7 +59,7 @@ function paraBash(positions: readonly CompletionPosition[]): string {
   const values = conValor(({ values }) => Boolean(values))
   const archivos = conValor(takesFile)
   const freeOptions = conValor((option) => !option.values && !takesFile(option))
-  const juntas = (claves: { clave: string }[]) => claves.map(({ clave }) => quote(clave)).join('|')
+  const joinKeys = (claves: { clave: string }[]) => claves.map(({ clave }) => quote(clave)).join('|')
   return `${SCRIPT_HEADER('Póngalo en ~/.bashrc:  source <(guias completar bash)')}
 _guias() {
   local actual=\${COMP_WORDS[COMP_CWORD]} previa=\${COMP_WORDS[COMP_CWORD-1]} camino= palabra i
@@ -78,8 +78,8 @@ _guias() {
   compopt +o default 2>/dev/null
   case "$camino $previa" in
 ${values.map(({ clave, option }) => `    ${quote(clave)}) _guias_lista ${quote(option.values!.join(' '))}; return ;;`).join('\n')}
-    ${juntas(archivos)}) compopt -o default 2>/dev/null; return ;;
-    ${juntas(freeOptions)}) return ;;
+    ${joinKeys(archivos)}) compopt -o default 2>/dev/null; return ;;
+    ${joinKeys(freeOptions)}) return ;;
   esac
   if [[ $actual == -* ]]; then
     case "$camino" in
@@ -110,7 +110,7 @@ complete -o default -F _guias guias
 `
 }
 
-function paraZsh(positions: readonly CompletionPosition[]): string {
+function renderZsh(positions: readonly CompletionPosition[]): string {
   // In zsh's `_arguments`, colons and brackets are syntax and must be escaped.
   const escapeSyntax = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
   const formatOption = ([nombre, option]: readonly [string, Option]) => {
@@ -157,7 +157,7 @@ if [[ $funcstack[1] == _guias ]]; then _guias "$@"; else compdef _guias guias; f
 `
 }
 
-function paraFish(positions: readonly CompletionPosition[]): string {
+function renderFish(positions: readonly CompletionPosition[]): string {
   const lineas = positions.flatMap(({ path, commands, opciones, complete }) => {
     const donde = `-n ${quote(`__guias_en ${quote(path).replaceAll("'", '"')}`)}`
     return [
@@ -189,7 +189,7 @@ ${lineas.join('\n')}
 `
 }
 
-const SHELLS = { bash: paraBash, zsh: paraZsh, fish: paraFish }
+const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish }
 
 /**
  * Creates the command `completar`, which writes the completion of all commands.
@@ -198,7 +198,7 @@ const SHELLS = { bash: paraBash, zsh: paraZsh, fish: paraFish }
  */
 export const createCompletionCommand = (commands: () => CliCommands): CliCommand => ({
   summary: 'escribe el completado para su terminal: bash, zsh o fish',
-  uso: ['completar bash|zsh|fish'],
+  usage: ['completar bash|zsh|fish'],
   explanation: `Escribe el guion con que su terminal completa órdenes, opciones y sus valores al
 pulsar TAB. Completa «guias», no «npx guias»: instale el paquete con npm -g, o
 haga un alias.
@@ -213,7 +213,7 @@ haga un alias.
   readOnly: true,
   async run({ positionals: [shell = ''] }) {
     const writeScript = Object.hasOwn(SHELLS, shell) ? SHELLS[shell as keyof typeof SHELLS] : undefined
-    if (!writeScript) throw new ErrorDeUso(`No sé completar «${shell}»: elija bash, zsh o fish.`)
+    if (!writeScript) throw new UsageError(`No sé completar «${shell}»: elija bash, zsh o fish.`)
     printLine(writeScript(listPositions(commands())).trimEnd())
     return EXIT_CODE.bien
   },

@@ -4,7 +4,7 @@ import { ErrorGuias, Guias } from '@guias/sdk'
 import type { OptionValues } from './argumentos.ts'
 import { type Direccion, leerDireccion } from './direccion.ts'
 import { describeError, whyAway } from './errores.ts'
-import { type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type Context, EXIT_CODE, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { notify, sanitize } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export function createContext(values: OptionValues, positionals: string[], dadas
     texto,
     texts: <T extends string>(option: string) =>
       (values[option] as string[] | undefined)?.flatMap((entry) => entry.split(',').map((parte) => parte.trim() as T)),
-    si: (option) => values[option] === true,
+    isSet: (option) => values[option] === true,
     json: values.json === true,
     describeError: (error) => describeError(error, { direccion, dadas }),
     whyAway: (error) => whyAway(error, direccion),
@@ -33,7 +33,7 @@ export function createContext(values: OptionValues, positionals: string[], dadas
 function openClient(llave: string, url: string, de: Direccion['de'], json: boolean): Guias {
   // Guides made with a live key are real. They must not go to an unknown program that listens on this machine.
   if (de === undefined && !llave.startsWith('guia_test_')) {
-    throw new ErrorDeUso(
+    throw new UsageError(
       'Falta la dirección del servicio: póngala en --url o en la variable GUIAS_URL. Solo con una llave de prueba, guia_test_…, se toma la de esta máquina.',
     )
   }
@@ -45,7 +45,7 @@ function openClient(llave: string, url: string, de: Direccion['de'], json: boole
     })
   } catch (error) {
     if (!(error instanceof ErrorGuias)) throw error
-    throw new ErrorDeUso(error.message.replace(/\bbaseUrl\b/g, de ?? '--url'))
+    throw new UsageError(error.message.replace(/\bbaseUrl\b/g, de ?? '--url'))
   }
 }
 
@@ -53,16 +53,16 @@ function leerLlave(archivo: string | undefined): string {
   if (archivo === undefined) {
     const llave = process.env.GUIAS_LLAVE?.trim()
     if (llave) return llave
-    throw new ErrorDeUso('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
+    throw new UsageError('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
   }
   let llave: string
   try {
     llave = readFileSync(archivo, 'utf8').trim()
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer la llave de ${archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer la llave de ${archivo}: ${explainSystemError(error)}.`)
   }
   if (llave) return llave
-  throw new ErrorDeUso(`${archivo} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
+  throw new UsageError(`${archivo} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
 }
 
 /**

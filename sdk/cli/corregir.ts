@@ -2,7 +2,7 @@ import type { CorreccionDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
 import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './campos.ts'
-import { type CliCommand, ErrorDeUso, EXIT_CODE, type Options } from './orden.ts'
+import { type CliCommand, EXIT_CODE, type Options, UsageError } from './orden.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 const { 'external-ref': _reference, metadatos: _metadata, ...CORRECCION_OPTIONS } = GUIA_OPTIONS
@@ -21,7 +21,7 @@ const CLEARABLE_OPTIONS = [
 
 export const corregir: CliCommand = {
   summary: 'corrige los datos de una guía',
-  uso: ['corregir <guia> --telefono … --direccion … [opciones]'],
+  usage: ['corregir <guia> --telefono … --direccion … [opciones]'],
   explanation: `Cambia los datos que se dan y ninguno más, hasta que la guía sale a ruta y otra
 vez tras un intento fallido; la recogida, mientras nadie la recolectó. Repetir
 la misma corrección no cambia nada.`,
@@ -42,20 +42,20 @@ la misma corrección no cambia nada.`,
   async run(context) {
     const [codigo = ''] = context.positionals
     const secuencia = context.texto('secuencia')
-    const dada = setTelefono(
+    const givenFields = setTelefono(
       guiaDeCampos((campo) => context.texto(optionNameOf(campo))),
       context.texto('pais'),
     )
     const { recogida, ...clearedFields } = parseClearedFields(context.texts('borrar') ?? [])
     const correccion = {
-      ...dada,
+      ...givenFields,
       ...clearedFields,
-      ...(recogida ? { recogida: { ...dada.recogida, ...recogida } } : {}),
+      ...(recogida ? { recogida: { ...givenFields.recogida, ...recogida } } : {}),
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
     } as CorreccionDeGuia
     if (Object.keys(correccion).every((campo) => campo === 'pais' || campo === 'secuencia'))
-      throw new ErrorDeUso('Falta qué corregir, por ejemplo --telefono. Vea guias corregir --help.')
-    const estricto = context.si('estricto') ? { estricto: true } : {}
+      throw new UsageError('Falta qué corregir, por ejemplo --telefono. Vea guias corregir --help.')
+    const estricto = context.isSet('estricto') ? { estricto: true } : {}
     const { signal } = context
     const guia = await context.api().guias.corregir(codigo, { ...correccion, ...estricto }, { signal })
     if (context.json) printLine(JSON.stringify(guia))

@@ -4,13 +4,13 @@ import { guiaDeCampos } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../src/endedGuide.ts'
 import { notifyAdvertencias } from './advertencias.ts'
 import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './campos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 export const crear: CliCommand = {
   summary: 'crea una guía',
-  uso: [
+  usage: [
     'crear --telefono … --departamento … --municipio … [opciones]',
     'crear guia.json',
     'crear -              (la guía, en JSON, por la entrada)',
@@ -35,10 +35,10 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
     // `--pais` and `--estricto` also apply to a guide that is read from a file.
     const dadas = context.dadas.filter((option) => option !== 'pais' && option !== 'estricto')
     if (archivo !== undefined && dadas.length > 0) {
-      throw new ErrorDeUso(`La guía viene de ${archivo} o de las opciones, no de ambos: quite --${dadas[0]}.`)
+      throw new UsageError(`La guía viene de ${archivo} o de las opciones, no de ambos: quite --${dadas[0]}.`)
     }
     const pais = context.texto('pais')
-    const estricto = context.si('estricto') ? { estricto: true } : {}
+    const estricto = context.isSet('estricto') ? { estricto: true } : {}
     const guia = archivo === undefined ? readGuiaFromOptions(context) : leerJson(archivo)
     const { datos, repetida } = await context
       .api()
@@ -62,7 +62,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
 /**
  * Builds the guide from the options. Checks the required options first, so that the error comes before any request.
  *
- * @throws ErrorDeUso naming every missing option
+ * @throws UsageError naming every missing option
  */
 function readGuiaFromOptions(context: Context) {
   const areGiven = (...names: string[]) => names.every((nombre) => context.texto(nombre)?.trim())
@@ -73,7 +73,7 @@ function readGuiaFromOptions(context: Context) {
     missing.push('dónde se recoge (--recogida-lat y --recogida-lng, o --recogida-maps-url)')
   }
   if (areGiven('lat') !== areGiven('lng')) missing.push(areGiven('lat') ? '--lng' : '--lat')
-  if (missing.length > 0) throw new ErrorDeUso(`Falta ${formatList(missing)}. Vea guias crear --help.`)
+  if (missing.length > 0) throw new UsageError(`Falta ${formatList(missing)}. Vea guias crear --help.`)
   return guiaDeCampos((campo) => context.texto(optionNameOf(campo)))
 }
 
@@ -84,11 +84,11 @@ function leerJson(archivo: string): unknown {
   try {
     texto = readFileSync(archivo === '-' ? 0 : archivo, 'utf8')
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${explainSystemError(error)}.`)
   }
   try {
     return JSON.parse(texto.replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw new ErrorDeUso(`${archivo} no es JSON: ${(error as Error).message}`)
+    throw new UsageError(`${archivo} no es JSON: ${(error as Error).message}`)
   }
 }

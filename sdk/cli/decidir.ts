@@ -3,7 +3,7 @@ import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
 import { buildCountryOption, GUIA_OPTIONS, optionNameOf, setTelefono } from './campos.ts'
 import { CODES_OPTION, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, type Options } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, type Options, UsageError } from './orden.ts'
 import { askToConfirm, notify, paint, printLine, sanitize } from './terminal.ts'
 
 const ENTREGA_OPTIONS = Object.fromEntries(
@@ -19,7 +19,7 @@ const printGuia = ({ json }: Pick<Context, 'json'>, guia: Guia) =>
 
 export const reintentar: CliCommand = {
   summary: 'decide que una entrega fallida se intente otra vez',
-  uso: ['reintentar <guia> [opciones]'],
+  usage: ['reintentar <guia> [opciones]'],
   explanation: `Tras un intento fallido, decide que el paquete se lleve otra vez, y corrige los
 datos que se dan. Vale la primera decisión.`,
   opciones: {
@@ -46,7 +46,7 @@ datos que se dan. Vale la primera decisión.`,
       ...(fecha === undefined ? {} : { fecha }),
       ...(franja === undefined ? {} : { franja: parseWindow(franja) }),
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
-      ...(context.si('estricto') ? { estricto: true } : {}),
+      ...(context.isSet('estricto') ? { estricto: true } : {}),
     } as ReintentoDeGuia
     const guia = await context.api().guias.reintentar(codigo, retryRequest, { signal: context.signal })
     printGuia(context, guia)
@@ -57,13 +57,13 @@ datos que se dan. Vale la primera decisión.`,
 
 function parseWindow(texto: string): Franja {
   const [desde, hasta, ...rest] = texto.split('-')
-  if (!desde || !hasta || rest.length > 0) throw new ErrorDeUso('--franja va como 14:00-18:00.')
+  if (!desde || !hasta || rest.length > 0) throw new UsageError('--franja va como 14:00-18:00.')
   return { desde, hasta }
 }
 
 export const devolver: CliCommand = {
   summary: 'pide que un paquete vuelva',
-  uso: ['devolver <guia>… --razon <texto> [opciones]', 'devolver --archivo codigos.txt --razon <texto> [opciones]'],
+  usage: ['devolver <guia>… --razon <texto> [opciones]', 'devolver --archivo codigos.txt --razon <texto> [opciones]'],
   explanation: `Decide que el paquete vuelva al comercio. Si viaja, vuelve con su próxima
 lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
   opciones: {
@@ -76,10 +76,10 @@ lectura. En una terminal pregunta antes; fuera de ella hace falta --si.`,
   async run(context) {
     const { signal } = context
     const razon = context.texto('razon')
-    if (razon === undefined) throw new ErrorDeUso("Falta --razon, por ejemplo --razon 'El cliente ya no lo quiere'.")
+    if (razon === undefined) throw new UsageError("Falta --razon, por ejemplo --razon 'El cliente ya no lo quiere'.")
     const codigos = await readCodes(context)
     const que = codigos.length === 1 ? `la guía ${sanitize(codigos[0]!)}` : `${codigos.length} guías`
-    if (!(await askToConfirm(`¿Devolver ${que}?`, context.si('si'), signal))) {
+    if (!(await askToConfirm(`¿Devolver ${que}?`, context.isSet('si'), signal))) {
       notify('No se devolvió nada.')
       return EXIT_CODE.interrupted
     }

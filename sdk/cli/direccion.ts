@@ -10,8 +10,8 @@ const LOCAL_URL = 'http://127.0.0.1:3000'
 
 /** Returns the service address: `--url`, else `GUIAS_URL`, else `http://127.0.0.1:3000`. */
 export function leerDireccion(values: OptionValues): Direccion {
-  const dada = values.url as string | undefined
-  if (dada !== undefined) return { url: dada, de: '--url' }
+  const givenUrl = values.url as string | undefined
+  if (givenUrl !== undefined) return { url: givenUrl, de: '--url' }
   const variable = process.env.GUIAS_URL
   return variable ? { url: variable, de: 'GUIAS_URL' } : { url: LOCAL_URL, de: undefined }
 }

@@ -1,5 +1,5 @@
 import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
 import { paint, printLine, sanitize } from './terminal.ts'
 
 /** State that a transition can reach. */
@@ -41,7 +41,7 @@ const DEFAULT_REASONS: Record<string, Conocido<Motivo>> = {
 
 export const disparar: CliCommand = {
   summary: 'con una llave de prueba, provoca un evento',
-  uso: ['disparar <evento> [opciones]'],
+  usage: ['disparar <evento> [opciones]'],
   explanation: `Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y
 sus webhooks lo reciben. Sin --guia crea una. Solo con llaves guia_test_….
 
@@ -80,7 +80,7 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
     const decide = eleccion !== evento && isChoice(eleccion)
     if (!decide && (ubicacion === undefined ? !PATHS_TO_STATE[estado] : !UBICACIONES.includes(ubicacion))) {
       const remedy = evento.startsWith('webhook.') ? 'guias webhooks probar envía el suyo' : 'vea guias disparar --help'
-      throw new ErrorDeUso(`No sé provocar «${evento}»: ${remedy}.`)
+      throw new UsageError(`No sé provocar «${evento}»: ${remedy}.`)
     }
     const api = context.api()
     const guia = await takeGuia(api, context, ubicacion !== undefined)

@@ -15,7 +15,7 @@ import {
 } from '@guias/sdk'
 import { DownloadError } from './archivos.ts'
 import type { Direccion } from './direccion.ts'
-import { ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { EXIT_CODE, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { notify, paintNotice, sanitize } from './terminal.ts'
 
@@ -159,7 +159,7 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
   if (runSettings.json) {
     const { codigo, status, idSolicitud, errores } = error as Partial<ErrorApi>
     const { intentos } = error as Partial<ErrorGuias>
-    const tipo = error instanceof ErrorDeUso ? 'ErrorDeUso' : error.name
+    const tipo = error instanceof UsageError ? 'ErrorDeUso' : error.name
     const transient = isTransientError(error)
     notify(
       JSON.stringify({
@@ -173,16 +173,16 @@ export function reportError(error: unknown, runSettings: RunSettings): number {
         mensaje,
       }),
     )
-  } else notify(`${paintNotice('rojo', 'Error:')} ${mensaje}`)
+  } else notify(`${paintNotice('red', 'Error:')} ${mensaje}`)
   if (error instanceof ErrorAbortado) return EXIT_CODE.interrupted
   // An error of exactly the class `ErrorGuias` means that the SDK refused to send the request.
-  const deUso = error instanceof ErrorDeUso || error instanceof ErrorParametro || error.name === 'ErrorGuias'
-  return deUso ? EXIT_CODE.uso : EXIT_CODE.rechazo
+  const isUsageError = error instanceof UsageError || error instanceof ErrorParametro || error.name === 'ErrorGuias'
+  return isUsageError ? EXIT_CODE.usage : EXIT_CODE.rechazo
 }
 
 /** Tells whether an error is expected. Any other error is a bug of this program, and its stack trace is needed. */
 const isExpectedError = (error: unknown): error is Error =>
-  error instanceof ErrorDeUso ||
+  error instanceof UsageError ||
   error instanceof DownloadError ||
   error instanceof ErrorGuias ||
   (error instanceof Error && 'syscall' in error)

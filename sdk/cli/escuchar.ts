@@ -7,11 +7,11 @@ import { isTransientError } from './errores.ts'
 import {
   type CliCommand,
   type Context,
-  ErrorDeUso,
   EXIT_CODE,
   numero,
   readInstantOption,
   sleepUntilAborted,
+  UsageError,
 } from './orden.ts'
 import { Patience } from './patience.ts'
 import { explainSystemError } from './porque.ts'
@@ -21,7 +21,7 @@ const DELIVERY_TIMEOUT_MS = 15_000
 
 export const escuchar: CliCommand = {
   summary: 'recibe sus eventos y los reenvía a un servidor local, como un webhook',
-  uso: ['escuchar --reenviar http://localhost:4000/webhooks [opciones]'],
+  usage: ['escuchar --reenviar http://localhost:4000/webhooks [opciones]'],
   explanation: `Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y
 con el mismo cuerpo que un webhook, sin abrir su máquina a nadie. Sin --reenviar
 solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó. Si el servicio
@@ -128,7 +128,7 @@ async function deliverEvento(evento: Evento, { api, destino, secreto, reintentos
     const bien = status >= 200 && status < 300
     if (json)
       printLine(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
-    else printLine(`${titulo}  → ${paint(bien ? 'verde' : 'rojo', status ? String(status) : sanitize(que))} (${ms} ms)`)
+    else printLine(`${titulo}  → ${paint(bien ? 'green' : 'red', status ? String(status) : sanitize(que))} (${ms} ms)`)
     if (bien) return
     if (intento > reintentos) {
       notify(
@@ -168,13 +168,13 @@ function leerDestino(texto: string | undefined): string | undefined {
   if (texto === undefined) return undefined
   const url = URL.canParse(texto) ? new URL(texto) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
-  throw new ErrorDeUso(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
+  throw new UsageError(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
 }
 
 /**
  * Reads `--desde`: `principio`, `ahora` or an instant that the service accepts.
  *
- * @throws ErrorDeUso for any other text
+ * @throws UsageError for any other text
  */
 function parseFrom(texto: string | undefined): string | undefined {
   if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
@@ -182,17 +182,17 @@ function parseFrom(texto: string | undefined): string | undefined {
 }
 
 async function leerSecreto(context: Context): Promise<string> {
-  const dado = context.texto('secreto') ?? process.env.GUIAS_SECRETO
-  if (dado === undefined) {
+  const givenSecreto = context.texto('secreto') ?? process.env.GUIAS_SECRETO
+  if (givenSecreto === undefined) {
     const nuevo = `whsec_${randomBytes(32).toString('base64')}`
     notify(`Se firma con ${nuevo}\nPóngalo en su servidor como secreto (GUIAS_SECRETO).`)
     return nuevo
   }
   try {
-    await firmarWebhook('', { id: 'prueba', secreto: dado })
-    return dado
+    await firmarWebhook('', { id: 'prueba', secreto: givenSecreto })
+    return givenSecreto
   } catch {
-    throw new ErrorDeUso('El secreto debe ser whsec_ y base64 de 24 a 64 bytes; si no tiene uno, quite la opción.')
+    throw new UsageError('El secreto debe ser whsec_ y base64 de 24 a 64 bytes; si no tiene uno, quite la opción.')
   }
 }
 
@@ -210,7 +210,7 @@ function leerCursor(archivo: string): string | undefined {
 /**
  * Saves the cursor atomically: writes a temporary file, then renames it.
  *
- * @throws ErrorDeUso if the file cannot be written
+ * @throws UsageError if the file cannot be written
  */
 function saveCursor(archivo: string, cursor: string) {
   try {
@@ -218,7 +218,7 @@ function saveCursor(archivo: string, cursor: string) {
     writeFileSync(`${archivo}.${process.pid}`, `${cursor}\n`)
     renameSync(`${archivo}.${process.pid}`, archivo)
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${explainSystemError(error)}.`)
+    throw new UsageError(`No se pudo guardar el cursor en ${archivo}: ${explainSystemError(error)}.`)
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '@guias/sdk'
 import { download, requireFreePaths, writeFileAtomically } from './archivos.ts'
 import { CODES_OPTION, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
 import { notify, printLine, sanitize } from './terminal.ts'
 
 const FORMATS: readonly (FormatoDeEtiquetas | 'zpl')[] = ['10x15', 'carta', 'zpl']
@@ -21,7 +21,7 @@ const CONCURRENT_FILES = 3
 
 export const etiquetas: CliCommand = {
   summary: 'descarga las etiquetas de sus guías, en PDF o en ZPL',
-  uso: ['etiquetas <guia>… [opciones]', 'etiquetas --archivo pedidos.resultados.csv [opciones]'],
+  usage: ['etiquetas <guia>… [opciones]', 'etiquetas --archivo pedidos.resultados.csv [opciones]'],
   explanation: `Descarga un PDF con una etiqueta por página (10 × 15 cm), en el orden dado. Con
 --formato carta van cuatro por hoja carta: imprímalas al 100 %. Con --formato zpl
 escribe las órdenes para una impresora de etiquetas, que se le envían tal cual. De
@@ -55,7 +55,7 @@ cuáles son.`,
     const batches = splitIntoBatches(await readCodes(context))
     const tipo = paperOptions.ppp ? 'zpl' : 'pdf'
     const paths = nameFiles(context.texto('salida') ?? `etiquetas.${tipo}`, batches.length, tipo)
-    if (paths[0] !== '-') requireFreePaths(paths, context.si('forzar'), 'dé otro nombre con --salida')
+    if (paths[0] !== '-') requireFreePaths(paths, context.isSet('forzar'), 'dé otro nombre con --salida')
     const etiquetasFiles = await requestFiles(context.api(), batches, paths, paperOptions, context)
     if (!etiquetasFiles) return EXIT_CODE.rechazo
     await downloadFiles(etiquetasFiles, paperOptions, context)
@@ -72,19 +72,19 @@ interface PaperOptions {
 /**
  * Reads the options `--formato` and `--ppp`.
  *
- * @throws ErrorDeUso if a value is unknown, or if a PDF has `--ppp`
+ * @throws UsageError if a value is unknown, or if a PDF has `--ppp`
  */
 function readPaperOptions({ texto }: Context): PaperOptions {
   const [formato, ppp] = [texto('formato'), texto('ppp')]
   const paperFormat = FORMATS.find((knownFormat) => knownFormat === formato)
   if (formato !== undefined && !paperFormat)
-    throw new ErrorDeUso(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(formato)}».`)
+    throw new UsageError(`--formato debe ser uno de: ${FORMATS.join(', ')}, y llegó «${sanitize(formato)}».`)
   if (paperFormat !== 'zpl') {
-    if (ppp !== undefined) throw new ErrorDeUso('--ppp es de las etiquetas en ZPL: va con --formato zpl.')
+    if (ppp !== undefined) throw new UsageError('--ppp es de las etiquetas en ZPL: va con --formato zpl.')
     return { formato: paperFormat }
   }
   const density = DENSITIES.find((knownDensity) => knownDensity === (ppp ?? DENSITIES[0]))
-  if (!density) throw new ErrorDeUso(`--ppp debe ser ${DENSITIES.join(' o ')}, y llegó «${sanitize(ppp!)}».`)
+  if (!density) throw new UsageError(`--ppp debe ser ${DENSITIES.join(' o ')}, y llegó «${sanitize(ppp!)}».`)
   return { ppp: Number(density) as PuntosPorPulgada }
 }
 
@@ -133,11 +133,11 @@ function nameFiles(output: string, fileCount: number, tipo: 'pdf' | 'zpl'): stri
   }
   // Printers take one ZPL file after another; two PDFs in a row are no PDF.
   if (fileCount > 1 && tipo === 'pdf')
-    throw new ErrorDeUso(
+    throw new UsageError(
       `Por la salida cabe un solo PDF, de ${ETIQUETAS_PER_FILE} etiquetas: dé un nombre con --salida.`,
     )
   if (process.stdout.isTTY)
-    throw new ErrorDeUso(
+    throw new UsageError(
       `Un ${tipo.toUpperCase()} no se ve en la terminal: dé un nombre con --salida${tipo === 'zpl' ? ', o envíelo a la impresora con | lp -o raw' : ''}.`,
     )
   return Array.from({ length: fileCount }, () => '-')

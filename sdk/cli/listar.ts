@@ -1,7 +1,7 @@
 import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
 import { ESTADOS, UBICACIONES } from './disparar.ts'
-import { type CliCommand, ErrorDeUso, EXIT_CODE, readInstantOption } from './orden.ts'
+import { type CliCommand, EXIT_CODE, readInstantOption, UsageError } from './orden.ts'
 import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
 import { hora, toneOfState } from './terminal.ts'
 
@@ -10,11 +10,11 @@ const LIST_OF_GUIAS: ListDescription<Guia> = {
     { titulo: 'GUÍA', de: ({ guia }) => guia },
     { titulo: 'ESTADO', de: ({ estado }) => estado, tone: ({ estado }) => toneOfState(estado) },
     { titulo: 'CREADA', de: ({ creado_en, zona_horaria }) => hora(creado_en, zona_horaria, 'corta') },
-    { titulo: 'REFERENCIA', de: ({ external_ref }) => external_ref ?? '', cede: true },
+    { titulo: 'REFERENCIA', de: ({ external_ref }) => external_ref ?? '', canShrink: true },
     {
       titulo: 'DESTINO',
       de: ({ destinatario, municipio }) => [destinatario, municipio].filter(Boolean).join(', '),
-      cede: true,
+      canShrink: true,
     },
   ],
   names: [
@@ -57,17 +57,17 @@ const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada',
 
 /**
  * Reads the metadata filter of the list. ¶
- * @throws ErrorDeUso if the text is not metadata
+ * @throws UsageError if the text is not metadata
  */
 function requireMetadatos(texto: string) {
   const metadatos = leerMetadatos(texto)
   if (metadatos) return metadatos
-  throw new ErrorDeUso(`--metadatos debe ser como canal=web y llegó «${texto}».`)
+  throw new UsageError(`--metadatos debe ser como canal=web y llegó «${texto}».`)
 }
 
 export const listar: CliCommand = {
   summary: 'lista sus guías, de la más reciente a la más antigua',
-  uso: ['listar [opciones]'],
+  usage: ['listar [opciones]'],
   explanation: `Lista las guías del modo de su llave, de la más reciente a la más antigua. La
 hora de cada una es la de su destino.`,
   opciones: {
@@ -108,11 +108,11 @@ hora de cada una es la de su destino.`,
   ],
   async run(context) {
     const { texto, texts, signal } = context
-    const leer = <T>(nombre: string, como: (dado: string) => T) => {
-      const dado = texto(nombre)
-      return dado === undefined ? undefined : como(dado)
+    const leer = <T>(nombre: string, parse: (value: string) => T) => {
+      const value = texto(nombre)
+      return value === undefined ? undefined : parse(value)
     }
-    const fecha = (nombre: string) => leer(nombre, (dada) => readInstantOption(nombre, dada))
+    const fecha = (nombre: string) => leer(nombre, (value) => readInstantOption(nombre, value))
     const filters: FiltrosDeGuias = {
       estado: texts('estado'),
       external_ref: texto('external-ref'),

@@ -12,11 +12,11 @@ import {
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { isOfEndedGuide } from '../src/endedGuide.ts'
 import { formatAdvertencia } from './advertencias.ts'
-import { FAILURES, FILA, type Fila, type Origen, openLote, readFileSize, VALUES } from './archivoDeLote.ts'
+import { FAILURES, type GuiaRow, type Origen, openLote, ROW_NUMBER, readFileSize, VALUES } from './archivoDeLote.ts'
 import { buildCountryOption, optionNameOf, RECOGIDA_OPTIONS, setTelefono } from './campos.ts'
 import { formatFailure, nameField } from './errores.ts'
 import { MessageGroups } from './grupos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, readIntegerOption } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, readIntegerOption, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { createProgress, notify, paintNotice, printLine, sanitize } from './terminal.ts'
 
@@ -30,7 +30,7 @@ const MAX_CONSECUTIVE_FAILURES = 300
 
 export const lote: CliCommand = {
   summary: 'crea todas las guías de un archivo CSV o JSON',
-  uso: [
+  usage: [
     'lote pedidos.csv [opciones]',
     'lote pedidos.json      (una lista, o { "recogida": …, "guias": […] })',
     'lote pedidos.jsonl     (una guía por línea)',
@@ -89,12 +89,12 @@ como canal=web; tienda=12).`,
     const progress = createProgress(context.json)
     const creation = api.guias.crearMuchas(prepareRows(origen.rows, context), {
       recogida: leerRecogida((campo) => context.texto(optionNameOf(campo))) ?? origen.recogida,
-      ...(context.si('estricto') ? { estricto: true } : {}),
+      ...(context.isSet('estricto') ? { estricto: true } : {}),
       aGuia: requireUndamaged,
       concurrencia,
       signal: context.signal,
       reintentos: MAX_RETRIES,
-      alAvanzar: (ahora) => progress.show(origen.leidos() / bytes, countDone(ahora), formatCounts(ahora)),
+      alAvanzar: (ahora) => progress.show(origen.countReadBytes() / bytes, countDone(ahora), formatCounts(ahora)),
     })
     const resultados = new ResultsFile(archivo, origen, context)
     const stopReason = await recordAll(creation, resultados).finally(() => {
@@ -144,7 +144,7 @@ const isErrorOfAllGuias = (error: unknown) => error instanceof ErrorNoAutenticad
  * @returns the reason why the batch stopped early; undefined if it is complete
  * @throws an error that every other guide would get too
  */
-async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<Fila>>, resultados: ResultsFile) {
+async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<GuiaRow>>, resultados: ResultsFile) {
   let consecutiveFailures = 0
   try {
     for await (const resultado of creation) {
@@ -164,19 +164,19 @@ async function recordAll(creation: AsyncIterable<ResultadoDeMuchas<Fila>>, resul
  * Gives each row without a reference the reference `<prefix>-<row number>`, and converts phone numbers to E.164. The
  * row number stays the same when the merchant corrects the row.
  */
-async function* prepareRows(rows: AsyncIterable<Fila>, context: Context) {
+async function* prepareRows(rows: AsyncIterable<GuiaRow>, context: Context) {
   const prefix = context.texto('referencias')
   const departamento = context.texto('departamento')
   for await (const fila of rows) {
-    if (prefix !== undefined && !fila.external_ref) fila.external_ref = `${prefix}-${fila[FILA]}`
+    if (prefix !== undefined && !fila.external_ref) fila.external_ref = `${prefix}-${fila[ROW_NUMBER]}`
     if (departamento !== undefined && !fila.departamento) fila.departamento = departamento
     yield setTelefono(fila, context.texto('pais'))
   }
 }
 
 /** Error of a row that is never sent, because a spreadsheet damaged it. */
-class ErrorDeFila extends Error {
-  override name = 'ErrorDeFila'
+class RowError extends Error {
+  override name = 'RowError'
   readonly fallas: readonly FallaDeFila[]
 
   constructor(fallas: readonly FallaDeFila[]) {
@@ -185,8 +185,8 @@ class ErrorDeFila extends Error {
   }
 }
 
-function requireUndamaged(fila: Fila): Fila {
-  if (fila[FAILURES]) throw new ErrorDeFila(fila[FAILURES])
+function requireUndamaged(fila: GuiaRow): GuiaRow {
+  if (fila[FAILURES]) throw new RowError(fila[FAILURES])
   return fila
 }
 
@@ -221,8 +221,8 @@ class ResultsFile {
     writeSync(fileDescriptor, `\uFEFF${escribirCsv([...columns, ...RESULTS_HEADER], separador)}`)
   }
 
-  record(resultado: ResultadoDeMuchas<Fila>) {
-    const fila = resultado.entrada[FILA]
+  record(resultado: ResultadoDeMuchas<GuiaRow>) {
+    const fila = resultado.entrada[ROW_NUMBER]
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
@@ -266,7 +266,7 @@ class ResultsFile {
   }
 
   /** Writes a row of results: the row's original columns, then the result of its guide. */
-  #writeRow(inputRow: Fila, campos: (string | number)[]) {
+  #writeRow(inputRow: GuiaRow, campos: (string | number)[]) {
     const ownValues = Array.from({ length: this.#columnCount }, (_, i) => inputRow[VALUES]?.[i] ?? '')
     writeSync(this.#fileDescriptor, escribirCsv([...ownValues, ...campos], this.#separator))
   }
@@ -281,8 +281,8 @@ class ResultsFile {
   close() {
     closeSync(this.#fileDescriptor)
     if (this.#context.json) return
-    for (const linea of this.#failures.lineas()) notify(`${paintNotice('rojo', 'Falla')}   ${linea}`)
-    for (const linea of this.#advertencias.lineas()) notify(`${paintNotice('amarillo', 'Revise')}  ${linea}`)
+    for (const linea of this.#failures.lineas()) notify(`${paintNotice('red', 'Falla')}   ${linea}`)
+    for (const linea of this.#advertencias.lineas()) notify(`${paintNotice('yellow', 'Revise')}  ${linea}`)
   }
 }
 
@@ -300,7 +300,7 @@ interface RowFailure {
 }
 
 function leerFalla(
-  { error, entrada: inputRow }: Extract<ResultadoDeMuchas<Fila>, { ok: false }>,
+  { error, entrada: inputRow }: Extract<ResultadoDeMuchas<GuiaRow>, { ok: false }>,
   context: Context,
 ): RowFailure {
   if (error instanceof ErrorConflicto && error.guia !== null && error.errores.length > 0) {
@@ -318,7 +318,7 @@ function leerFalla(
     })
     return { codigo: error.codigo, fallas }
   }
-  if (error.cause instanceof ErrorDeFila) {
+  if (error.cause instanceof RowError) {
     const fallas = error.cause.fallas.map(
       ({ campo, mensaje }): GroupedMessage => ({
         kind: `dañada ${campo}`,
@@ -336,21 +336,21 @@ function leerFalla(
 }
 
 /**
- * Creates a results file and never overwrites one, because earlier results contain guide codes. Without `dada`, the
+ * Creates a results file and never overwrites one, because earlier results contain guide codes. Without `givenPath`, the
  * first free name is used.
  *
- * @throws ErrorDeUso if the file `dada` exists or if the file cannot be created
+ * @throws UsageError if the file `givenPath` exists or if the file cannot be created
  */
-function openNewFile(archivo: string, dada: string | undefined): [ruta: string, salida: number] {
+function openNewFile(archivo: string, givenPath: string | undefined): [ruta: string, salida: number] {
   const base = join(dirname(archivo), `${basename(archivo, extname(archivo))}.resultados`)
   for (let fileNumber = 1; ; fileNumber++) {
-    const path = dada ?? `${base}${fileNumber > 1 ? `-${fileNumber}` : ''}.csv`
+    const path = givenPath ?? `${base}${fileNumber > 1 ? `-${fileNumber}` : ''}.csv`
     try {
       return [path, openSync(path, 'wx')]
     } catch (error) {
       const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
-      if (exists && dada === undefined) continue
-      throw new ErrorDeUso(
+      if (exists && givenPath === undefined) continue
+      throw new UsageError(
         exists
           ? `${path} ya existe y puede llevar los códigos de otras guías: dé otro nombre a --resultados, o quítelo de ahí.`
           : `No se pudo escribir ${path}: ${explainSystemError(error)}.`,

@@ -1,10 +1,10 @@
 import type { Guias } from '@guias/sdk'
 
 /** Error of a wrong command line. The message is one line and includes the remedy. */
-export class ErrorDeUso extends Error {}
+export class UsageError extends Error {}
 
 /** Exit codes of the program, for scripts. `--help` of every command lists the same codes. */
-export const EXIT_CODE = { bien: 0, rechazo: 1, uso: 2, interrupted: 130 } as const
+export const EXIT_CODE = { bien: 0, rechazo: 1, usage: 2, interrupted: 130 } as const
 
 /** Option of a command. Parsing, help and completion use this description. */
 export interface Option {
@@ -35,7 +35,7 @@ export interface Context {
   texto<T extends string = string>(nombre: string): T | undefined
   /** Texts of an option that may be repeated, split at commas; undefined if not given. */
   texts<T extends string = string>(nombre: string): T[] | undefined
-  si(nombre: string): boolean
+  isSet(nombre: string): boolean
   json: boolean
   /** Returns the message of an error in this program's words. */
   describeError(error: unknown): string
@@ -49,7 +49,7 @@ export interface Context {
 export interface CliCommand {
   summary: string
   /** Usage lines of the command, without the word `guias`. */
-  uso: readonly string[]
+  usage: readonly string[]
   explanation: string
   opciones: Options
   /** Minimum and maximum number of positional arguments. */
@@ -79,37 +79,37 @@ export type CliCommands = Readonly<Record<string, CliCommand | CommandGroup>>
 /**
  * Reads a numeric option: at least `min`, and `defaultValue` if not given.
  *
- * @throws ErrorDeUso if the value is not a number or is too small
+ * @throws UsageError if the value is not a number or is too small
  */
 export function numero(context: Context, nombre: string, defaultValue: number, min: number): number {
   const texto = context.texto(nombre)
   if (texto === undefined) return defaultValue
   const valor = Number(texto)
   if (texto.trim() !== '' && Number.isFinite(valor) && valor >= min) return valor
-  throw new ErrorDeUso(`--${nombre} debe ser un número de ${min} en adelante y llegó «${texto}».`)
+  throw new UsageError(`--${nombre} debe ser un número de ${min} en adelante y llegó «${texto}».`)
 }
 
 /**
  * Reads an integer option, with the rules of {@link numero}.
  *
- * @throws ErrorDeUso if the value is not an integer
+ * @throws UsageError if the value is not an integer
  */
 export function readIntegerOption(context: Context, nombre: string, defaultValue: number, min: number): number {
   const valor = numero(context, nombre, defaultValue, min)
   if (Number.isInteger(valor)) return valor
-  throw new ErrorDeUso(`--${nombre} debe ser un número entero y llegó «${context.texto(nombre)}».`)
+  throw new UsageError(`--${nombre} debe ser un número entero y llegó «${context.texto(nombre)}».`)
 }
 
 /**
  * Reads an instant and returns it in ISO 8601, UTC. A date alone means the start of that day in the local time zone.
  *
  * @param alsoAccepted other accepted words, for the error message
- * @throws ErrorDeUso if the text is not a date
+ * @throws UsageError if the text is not a date
  */
 export function readInstantOption(nombre: string, texto: string, alsoAccepted = ''): string {
   const fecha = new Date(/^\d{4}-\d\d-\d\d$/.test(texto) ? `${texto}T00:00` : texto)
   if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
-  throw new ErrorDeUso(
+  throw new UsageError(
     `--${nombre} debe ser ${alsoAccepted}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${texto}».`,
   )
 }

@@ -14,7 +14,7 @@ import { escuchar } from './escuchar.ts'
 import { etiquetas } from './etiquetas.ts'
 import { listar } from './listar.ts'
 import { lote } from './lote.ts'
-import { type CliCommand, type CliCommands, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type CliCommand, type CliCommands, EXIT_CODE, UsageError } from './orden.ts'
 import { prueba } from './prueba.ts'
 import { rastrear } from './rastrear.ts'
 import { reenviarSolicitud } from './reenviarSolicitud.ts'
@@ -47,7 +47,7 @@ async function principal(args: string[], runSettings: RunSettings): Promise<numb
   const [nombre, ...rest] = args
   if (nombre === undefined) {
     notify(renderProgramHelp(COMMANDS))
-    return EXIT_CODE.uso
+    return EXIT_CODE.usage
   }
   if (nombre === '-h' || nombre === '--help' || nombre === '--version') {
     printLine(nombre === '--version' ? VERSION : renderProgramHelp(COMMANDS))
@@ -60,7 +60,7 @@ async function principal(args: string[], runSettings: RunSettings): Promise<numb
     const groupHelp = renderGroupHelp(nombre, entry)
     if (segundo) printLine(groupHelp)
     else notify(groupHelp)
-    return segundo ? EXIT_CODE.bien : EXIT_CODE.uso
+    return segundo ? EXIT_CODE.bien : EXIT_CODE.usage
   }
   return runCommand(
     `${nombre} ${segundo}`,
@@ -74,10 +74,10 @@ function findEntry<T>(entries: Readonly<Record<string, T>>, nombre: string, ante
   const entry = Object.hasOwn(entries, nombre) ? entries[nombre] : undefined
   if (entry) return entry
   if (nombre.startsWith('-'))
-    throw new ErrorDeUso(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
+    throw new UsageError(`Primero va la orden, y después sus opciones: guias ${antes}<orden> ${nombre}.`)
   const names = Object.keys(entries)
   const parecida = findClosestWord(nombre, names)
-  throw new ErrorDeUso(
+  throw new UsageError(
     `No conozco la orden «${antes}${nombre}». ${parecida ? `¿Quiso decir «guias ${antes}${parecida}»?` : `Las que hay: ${names.join(', ')}.`}`,
   )
 }

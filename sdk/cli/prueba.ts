@@ -5,7 +5,7 @@ import type { ArchivoDePrueba, ClavesPublicas, Guias, PruebaDeEntrega } from '@g
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { DownloadError, download, putAtomically, requireFreePaths, writeFileAtomically } from './archivos.ts'
 import { CODES_OPTION, canonicalizeCode, forEachCode, readCodes } from './codigos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE, sleepUntilAborted } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, sleepUntilAborted, UsageError } from './orden.ts'
 import { explainSystemError } from './porque.ts'
 import { hora, notify, paint, paintNotice, printLine, sanitize } from './terminal.ts'
 
@@ -15,7 +15,7 @@ const DATA_FILE = 'prueba.json'
 
 export const prueba: CliCommand = {
   summary: 'descarga la prueba de entrega, y comprueba que es auténtica',
-  uso: ['prueba <guia>… [opciones]', 'prueba --archivo codigos.txt [opciones]'],
+  usage: ['prueba <guia>… [opciones]', 'prueba --archivo codigos.txt [opciones]'],
   explanation: `Descarga a la carpeta prueba-<guia> las fotos, la firma y el PDF de la entrega,
 con su manifiesto firmado y las claves públicas con que se comprueba.
 
@@ -33,8 +33,8 @@ sin red y sin llave, hoy o dentro de años.`,
   examples: ['prueba 7K3M9QX2A1B4 --verificar'],
   async run(context) {
     const codigos = (await readCodes(context)).map(canonicalizeCode)
-    const [mustVerify, forzar] = [context.si('verificar'), context.si('forzar')]
-    if (context.texto('claves') !== undefined && !mustVerify) throw new ErrorDeUso('--claves va con --verificar.')
+    const [mustVerify, forzar] = [context.isSet('verificar'), context.isSet('forzar')]
+    if (context.texto('claves') !== undefined && !mustVerify) throw new UsageError('--claves va con --verificar.')
     const presentCodes = codigos.filter((codigo) => existsSync(folderOf(codigo, context)))
     if (!mustVerify) {
       const remedy = 'compruebe lo que hay con --verificar, elija otro lugar con --carpeta'
@@ -55,7 +55,7 @@ sin red y sin llave, hoy o dentro de años.`,
 }
 
 function folderOf(codigo: string, context: Context): string {
-  if (!/^\w+$/.test(codigo)) throw new ErrorDeUso(`«${sanitize(codigo)}» no es el código de una guía.`)
+  if (!/^\w+$/.test(codigo)) throw new UsageError(`«${sanitize(codigo)}» no es el código de una guía.`)
   return join(context.texto('carpeta') ?? '.', `prueba-${codigo}`)
 }
 
@@ -82,12 +82,12 @@ async function downloadPrueba(api: Guias, codigo: string, claves: ClavesPublicas
   for (const [nombre, archivo] of archivos)
     downloadedFiles.push([nombre, await downloadFile(nombre, archivo, context.signal)])
   // Signed links expire, so the saved answer does not include them.
-  const sinEnlaces = JSON.stringify(
+  const answerWithoutLinks = JSON.stringify(
     foundPrueba,
     (clave, valor) => (clave === 'url' || clave === 'vence_en' ? undefined : valor),
     2,
   )
-  downloadedFiles.push([DATA_FILE, `${sinEnlaces}\n`])
+  downloadedFiles.push([DATA_FILE, `${answerWithoutLinks}\n`])
   if (foundPrueba.manifiesto)
     downloadedFiles.push([MANIFEST_FILE, foundPrueba.manifiesto], [KEYS_FILE, `${JSON.stringify(claves, null, 2)}\n`])
   if (existsSync(folder)) {
@@ -166,17 +166,17 @@ async function checkPrueba(guia: string, context: Context): Promise<boolean> {
       printLine(JSON.stringify({ guia, autentica: true, completa: missingCount === 0, kid, manifiesto }))
     else {
       printLine(
-        `${paint('verde', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos intactos`,
+        `${paint('green', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos intactos`,
       )
       if (missingCount > 0)
-        notify(`${paintNotice('amarillo', 'Revise')}  faltan ${missingCount} de los archivos firmados en ${folder}`)
+        notify(`${paintNotice('yellow', 'Revise')}  faltan ${missingCount} de los archivos firmados en ${folder}`)
     }
     return missingCount === 0
   } catch (error) {
     if (!(error instanceof ErrorPrueba)) throw error
     const que = describeVerificationFailure(error, names)
     if (context.json) printLine(JSON.stringify({ guia, autentica: false, codigo: error.codigo, mensaje: que }))
-    else notify(`${paintNotice('rojo', 'NO es auténtica')}  ${guia}: ${que}`)
+    else notify(`${paintNotice('red', 'NO es auténtica')}  ${guia}: ${que}`)
     return false
   }
 }
@@ -197,7 +197,7 @@ function readKeys(path: string): ClavesPublicas {
     return JSON.parse(leer(path))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new ErrorDeUso(`${path} no es JSON: dé las claves del servicio ({ "keys": […] }) con --claves.`)
+    throw new UsageError(`${path} no es JSON: dé las claves del servicio ({ "keys": […] }) con --claves.`)
   }
 }
 
@@ -205,7 +205,7 @@ function leer(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ErrorDeUso(
+    throw new UsageError(
       `No se pudo leer ${path}: ${explainSystemError(error)}. Descargue la prueba entera con --forzar.`,
     )
   }

@@ -7,7 +7,7 @@ import { hora, paint, printLine, sanitize, toneOfState } from './terminal.ts'
 
 export const rastrear: CliCommand = {
   summary: 'muestra el historial de una guía, y sigue lo que pase',
-  uso: ['rastrear <guia> [opciones]', 'rastrear <external_ref>      (su número de pedido)'],
+  usage: ['rastrear <guia> [opciones]', 'rastrear <external_ref>      (su número de pedido)'],
   explanation: `Muestra el historial de la guía, de lo más antiguo a lo más reciente, con la hora
 de su destino. Con --seguir, si el servicio no contesta, lo dice y lo intenta
 otra vez.`,
@@ -18,16 +18,16 @@ otra vez.`,
   positionals: [1, 1],
   readOnly: true,
   run(context) {
-    const [dado = ''] = context.positionals
+    const [codeOrReference = ''] = context.positionals
     const intervalo = numero(context, 'intervalo', 5, 0.1) * 1000
     const api = context.api()
-    return byCodeOrReference(api, dado, context.signal, (codigo) => follow(api, codigo, intervalo, context))
+    return byCodeOrReference(api, codeOrReference, context.signal, (codigo) => follow(api, codigo, intervalo, context))
   },
 }
 
 async function follow({ guias }: Guias, codigo: string, intervalo: number, context: Context): Promise<number> {
   const { signal } = context
-  const isFollowing = context.si('seguir')
+  const isFollowing = context.isSet('seguir')
   const patience = new Patience(context)
   let ultima = 0
   for (;;) {
@@ -71,4 +71,4 @@ function titular(guia: GuiaConEventos, { json }: Context) {
 
 /** Formats an event as one line of the history, in the time zone of the guide's destination. */
 export const formatEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento, zona: string) =>
-  `  ${hora(ocurrido_en, zona)}  ${paint(toneOfState(estado) ?? 'gris', sanitize(tipo).padEnd(26))}  ${sanitize(descripcion)}${motivo ? ` (${sanitize(motivo)})` : ''}`
+  `  ${hora(ocurrido_en, zona)}  ${paint(toneOfState(estado) ?? 'grey', sanitize(tipo).padEnd(26))}  ${sanitize(descripcion)}${motivo ? ` (${sanitize(motivo)})` : ''}`

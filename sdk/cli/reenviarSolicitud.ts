@@ -4,7 +4,7 @@ import { notify, paint, printLine, sanitize } from './terminal.ts'
 
 export const reenviarSolicitud: CliCommand = {
   summary: 'pide otra vez al destinatario que confirme el lugar',
-  uso: ['reenviar-solicitud <guia>… [opciones]', 'reenviar-solicitud --archivo codigos.txt [opciones]'],
+  usage: ['reenviar-solicitud <guia>… [opciones]', 'reenviar-solicitud --archivo codigos.txt [opciones]'],
   explanation: `Envía otra vez el mensaje con que se pregunta el lugar, si el anterior venció,
 falló o quedó en duda. Como mucho tres veces por guía y teléfono, y cinco
 mensajes al día por teléfono.`,

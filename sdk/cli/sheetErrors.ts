@@ -1,5 +1,5 @@
 import { ErrorDeHoja } from '@guias/sdk/hoja'
-import { ErrorDeUso } from './orden.ts'
+import { UsageError } from './orden.ts'
 import { sanitize } from './terminal.ts'
 
 /** Remedies that only some commands have: a sentence about unknown columns, and the end of one about the encoding. */
@@ -14,16 +14,16 @@ export function explainSheet(error: unknown, archivo: string, remedies?: SheetRe
   const mensaje = sanitize(error.message)
   switch (error.motivo) {
     case 'vacia':
-      return new ErrorDeUso(`${archivo} está vacío.`)
+      return new UsageError(`${archivo} está vacío.`)
     case 'columnas':
-      return new ErrorDeUso(`${mensaje}. ${remedies?.columns ?? ''}`.trim())
+      return new UsageError(`${mensaje}. ${remedies?.columns ?? ''}`.trim())
     case 'fila':
-      return new ErrorDeUso(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez.`)
+      return new UsageError(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez.`)
     case 'libro':
-      return new ErrorDeUso(`${archivo} ${mensaje}: ábralo en su hoja de cálculo y guárdelo como «CSV UTF-8».`)
+      return new UsageError(`${archivo} ${mensaje}: ábralo en su hoja de cálculo y guárdelo como «CSV UTF-8».`)
     case 'codificacion':
-      return new ErrorDeUso(`${archivo} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.codificacion ?? ''}.`)
+      return new UsageError(`${archivo} ${mensaje}: guárdelo como «CSV UTF-8»${remedies?.codificacion ?? ''}.`)
     default:
-      return new ErrorDeUso(`${mensaje}.`)
+      return new UsageError(`${mensaje}.`)
   }
 }

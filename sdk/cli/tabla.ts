@@ -8,7 +8,7 @@ export interface Column<T> {
   de(element: T): string
   tone?(element: T): TextTone | undefined
   /** True if the column shrinks when the terminal is narrow. */
-  cede?: boolean
+  canShrink?: boolean
 }
 
 /** List that a command shows: columns for people, fields for programs, and a message when empty. */
@@ -42,14 +42,14 @@ export async function showList<T>(
   requestPage: RequestPage<T>,
 ): Promise<void> {
   const writeElements = createWriter(context, list)
-  let remaining = context.si('todas') ? Number.POSITIVE_INFINITY : readIntegerOption(context, 'limite', 25, 1)
+  let remaining = context.isSet('todas') ? Number.POSITIVE_INFINITY : readIntegerOption(context, 'limite', 25, 1)
   let cursor = context.texto('cursor')
-  let vistas = 0
+  let shownCount = 0
   for (;;) {
     const { datos, cursor_siguiente } = await requestPage({ limite: Math.min(PAGE_SIZE, remaining), cursor })
-    if (datos.length > 0 || context.si('csv')) writeElements(datos)
+    if (datos.length > 0 || context.isSet('csv')) writeElements(datos)
     await drainOutput()
-    vistas += datos.length
+    shownCount += datos.length
     remaining -= datos.length
     if (cursor_siguiente === null) break
     cursor = cursor_siguiente
@@ -57,13 +57,13 @@ export async function showList<T>(
     notify(`Hay más: pida --todas, o siga con --cursor ${cursor}`)
     return
   }
-  if (vistas === 0) notify(list.emptyMessage)
+  if (shownCount === 0) notify(list.emptyMessage)
 }
 
 function createWriter<T>(context: Context, list: ListDescription<T>): (datos: T[]) => void {
   if (context.json) return (datos) => datos.forEach((element) => void printLine(JSON.stringify(element)))
-  if (context.si('csv')) return enCsv(list)
-  return enTabla(list.columns)
+  if (context.isSet('csv')) return enCsv(list)
+  return createTablePrinter(list.columns)
 }
 
 function enCsv<T>({ names, campos }: ListDescription<T>) {
@@ -84,7 +84,7 @@ const COLUMN_GAP = 2
  * Returns a function that prints each page as part of one table. Columns never become narrower from one page to the
  * next.
  */
-function enTabla<T>(todas: readonly Column<T>[]) {
+function createTablePrinter<T>(todas: readonly Column<T>[]) {
   let widths = todas.map(({ titulo }) => ancho(titulo))
   let needsTitles = true
   return (datos: T[]) => {
@@ -104,7 +104,7 @@ function enTabla<T>(todas: readonly Column<T>[]) {
       printLine(
         linea(
           todas.map(({ titulo }) => titulo),
-          () => 'gris',
+          () => 'grey',
         ),
       )
     needsTitles = false
@@ -114,10 +114,10 @@ function enTabla<T>(todas: readonly Column<T>[]) {
 }
 
 /**
- * Narrows the columns until a line fits on the terminal. The widest column with `cede` shrinks first, down to 8
+ * Narrows the columns until a line fits on the terminal. The widest column with `canShrink` shrinks first, down to 8
  * characters.
  */
-function shrinkWidths(widths: readonly number[], todas: readonly { cede?: boolean }[]): number[] {
+function shrinkWidths(widths: readonly number[], todas: readonly { canShrink?: boolean }[]): number[] {
   const availableWidth = terminalColumns()
   const fittedWidths = [...widths]
   if (availableWidth === undefined) return fittedWidths
@@ -125,7 +125,8 @@ function shrinkWidths(widths: readonly number[], todas: readonly { cede?: boolea
     fittedWidths.reduce((sum, element) => sum + element + COLUMN_GAP, -COLUMN_GAP) - availableWidth
   while (countExcess() > 0) {
     const mayor = fittedWidths.reduce(
-      (widestIndex, element, i) => (todas[i]!.cede && element > (fittedWidths[widestIndex] ?? 8) ? i : widestIndex),
+      (widestIndex, element, i) =>
+        todas[i]!.canShrink && element > (fittedWidths[widestIndex] ?? 8) ? i : widestIndex,
       -1,
     )
     if (mayor < 0) break

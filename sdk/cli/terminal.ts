@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { WriteStream } from 'node:tty'
 import { ErrorAbortado } from '@guias/sdk'
-import { ErrorDeUso } from './orden.ts'
+import { UsageError } from './orden.ts'
 
-const COLOR_CODES = { verde: 32, rojo: 31, amarillo: 33, gris: 90, strong: 1 }
+const COLOR_CODES = { green: 32, red: 31, yellow: 33, grey: 90, strong: 1 }
 export type TextTone = keyof typeof COLOR_CODES
 
 /** Tells whether a stream shows colours. `hasColors` respects NO_COLOR and TERM=dumb. */
@@ -17,10 +17,10 @@ export const paint = createPainter(process.stdout)
 export const paintNotice = createPainter(process.stderr)
 
 const STATE_TONES: Record<string, TextTone> = {
-  entregado: 'verde',
-  intento_fallido: 'amarillo',
-  extraviado: 'rojo',
-  cancelado: 'gris',
+  entregado: 'green',
+  intento_fallido: 'yellow',
+  extraviado: 'red',
+  cancelado: 'grey',
 }
 /** Returns the colour of a guide's state; undefined for most states. */
 export const toneOfState = (estado: string): TextTone | undefined => STATE_TONES[estado]
@@ -61,12 +61,12 @@ export const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr
  * Asks for confirmation before an action that cannot be undone. With `si` (the option `--si`), returns true without
  * asking.
  *
- * @throws ErrorDeUso without a terminal on which to ask
+ * @throws UsageError without a terminal on which to ask
  */
-export async function askToConfirm(question: string, si: boolean, signal: AbortSignal): Promise<boolean> {
-  if (si) return true
+export async function askToConfirm(question: string, isConfirmed: boolean, signal: AbortSignal): Promise<boolean> {
+  if (isConfirmed) return true
   if (!isInteractive())
-    throw new ErrorDeUso('Aquí no hay a quién preguntarle si está seguro: repita la orden con --si.')
+    throw new UsageError('Aquí no hay a quién preguntarle si está seguro: repita la orden con --si.')
   process.stderr.write(`${question} [s/N] `)
   return /^\s*(s|si|sí|y|yes)\s*$/i.test(await readLine(signal))
 }
@@ -99,7 +99,7 @@ export function createProgress(quiet: boolean) {
       if (stream.isTTY) {
         const filledCells = Math.round(Math.min(1, parte) * BAR_WIDTH)
         const bar = `${'█'.repeat(filledCells)}${'░'.repeat(BAR_WIDTH - filledCells)}`
-        stream.write(`\r${paintNotice('verde', bar)} ${String(Math.floor(parte * 100)).padStart(3)} %  ${texto}\x1b[K`)
+        stream.write(`\r${paintNotice('green', bar)} ${String(Math.floor(parte * 100)).padStart(3)} %  ${texto}\x1b[K`)
       } else if (!quiet && Math.floor(doneCount / PRINT_EVERY_GUIAS) > printedSteps) {
         printedSteps = Math.floor(doneCount / PRINT_EVERY_GUIAS)
         notify(`${Math.floor(parte * 100)} %: ${texto}`)

@@ -3,12 +3,12 @@ import { guiaDeCampos } from '@guias/sdk/hoja'
 import { notifyAdvertencias } from './advertencias.ts'
 import { optionNameOf } from './campos.ts'
 import { canonicalizeCode, forEachCode, openTable, readCodes, readInput } from './codigos.ts'
-import { type CliCommand, type Context, ErrorDeUso, EXIT_CODE } from './orden.ts'
+import { type CliCommand, type Context, EXIT_CODE, UsageError } from './orden.ts'
 import { notify, paint, printLine, sanitize } from './terminal.ts'
 
 export const ubicar: CliCommand = {
   summary: 'dice dónde se entregan sus guías',
-  uso: [
+  usage: [
     'ubicar <guia> --lat … --lng … [opciones]',
     'ubicar --archivo lugares.csv',
     'ubicar <guia>… --aceptar-sugerencias   (o --archivo con los códigos)',
@@ -32,7 +32,7 @@ no tiene ninguno.`,
     'ubicar --archivo pedidos.resultados.csv --aceptar-sugerencias',
   ],
   async run(context) {
-    const acceptsSuggestions = context.si('aceptar-sugerencias')
+    const acceptsSuggestions = context.isSet('aceptar-sugerencias')
     const places = acceptsSuggestions
       ? new Map((await readCodes(context)).map((codigo) => [codigo, undefined]))
       : await readPlaces(context)
@@ -79,49 +79,49 @@ async function findSuggestedPlace(guias: Guias['guias'], codigo: string, signal:
 /**
  * Reads the places from the options or from a table.
  *
- * @throws ErrorDeUso if a guide, a place or a column is missing
+ * @throws UsageError if a guide, a place or a column is missing
  */
 async function readPlaces(context: Context): Promise<Map<string, UbicacionParaConfirmar>> {
   const archivo = context.texto('archivo')
   const opciones = context.dadas.filter((option) => option !== 'archivo')
   if (archivo === undefined) {
     const [codigo, ...otherCodes] = context.positionals
-    if (codigo === undefined) throw new ErrorDeUso('Falta el código de la guía, o --archivo.')
+    if (codigo === undefined) throw new UsageError('Falta el código de la guía, o --archivo.')
     if (otherCodes.length > 0)
-      throw new ErrorDeUso('Un lugar es de una guía: para varias use --archivo, o --aceptar-sugerencias.')
+      throw new UsageError('Un lugar es de una guía: para varias use --archivo, o --aceptar-sugerencias.')
     return new Map([[codigo, buildPlace((campo) => context.texto(optionNameOf(campo)), '')]])
   }
   if (context.positionals.length > 0 || opciones.length > 0)
-    throw new ErrorDeUso('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
-  return deTabla(await readInput(archivo), archivo)
+    throw new UsageError('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
+  return parsePlaceTable(await readInput(archivo), archivo)
 }
 
-async function deTabla(bytes: Uint8Array, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
+async function parsePlaceTable(bytes: Uint8Array, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
   const places = new Map<string, UbicacionParaConfirmar>()
   const rowByGuia = new Map<string, number>()
   const { campos, filas: rows } = await openTable(bytes, archivo)
-  if (!campos.includes('guia')) throw new ErrorDeUso(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
+  if (!campos.includes('guia')) throw new UsageError(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
   for await (const { fila, valores: values } of rows) {
     const valueOfField = (campo: string) => values[campos.lastIndexOf(campo)]
     const guia = valueOfField('guia')?.trim()
     if (!guia) continue
     const otherRow = rowByGuia.get(canonicalizeCode(guia))
     if (otherRow !== undefined)
-      throw new ErrorDeUso(
+      throw new UsageError(
         `${archivo}, fila ${fila}: la guía ${sanitize(guia)} ya está en la fila ${otherRow}: deje una.`,
       )
     rowByGuia.set(canonicalizeCode(guia), fila)
     places.set(guia, buildPlace(valueOfField, `${archivo}, fila ${fila}: `))
   }
   if (places.size > 0) return places
-  throw new ErrorDeUso(`${archivo} no trae ningún código de guía.`)
+  throw new UsageError(`${archivo} no trae ningún código de guía.`)
 }
 
 function buildPlace(valor: (campo: string) => string | undefined, donde: string): UbicacionParaConfirmar {
   const { lat, lng, maps_url } = guiaDeCampos(valor)
   const referencia = valor('referencia')?.trim()
   if ((lat === undefined || lng === undefined) && !maps_url)
-    throw new ErrorDeUso(`${donde}Falta el lugar: lat y lng, o el enlace de mapa. Vea guias ubicar --help.`)
+    throw new UsageError(`${donde}Falta el lugar: lat y lng, o el enlace de mapa. Vea guias ubicar --help.`)
   const point = maps_url ? { maps_url } : { lat, lng }
   return { ...point, ...(referencia ? { referencia } : {}) } as UbicacionParaConfirmar
 }

@@ -9,7 +9,7 @@ import { hora, paint, printLine, sanitize, toneOfState } from './terminal.ts'
 
 export const ver: CliCommand = {
   summary: 'muestra una guía entera, con su historial y sus advertencias',
-  uso: ['ver <guia> [opciones]', 'ver <external_ref>      (su número de pedido)'],
+  usage: ['ver <guia> [opciones]', 'ver <external_ref>      (su número de pedido)'],
   explanation: `Muestra la guía como está ahora: su destino, su lugar de entrega, lo que
 conviene revisar y su historial. Las horas son las de su destino. El código se
 acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referencia.`,
@@ -32,7 +32,7 @@ acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referenc
       return EXIT_CODE.bien
     }
     printGuia(guia)
-    printLine(paint('gris', 'Historial'))
+    printLine(paint('grey', 'Historial'))
     for (const evento of historial) printLine(formatEvento(evento, guia.zona_horaria))
     return EXIT_CODE.bien
   },
@@ -75,9 +75,9 @@ function printGuia(guia: Guia) {
   ]
   for (const [nombre, valor] of campos)
     for (const [i, linea] of (valor ? wrap(sanitize(valor), VALUE_WIDTH) : []).entries())
-      printLine(`  ${paint('gris', (i === 0 ? nombre : '').padEnd(12))}  ${linea}`)
+      printLine(`  ${paint('grey', (i === 0 ? nombre : '').padEnd(12))}  ${linea}`)
   for (const advertencia of guia.advertencias)
-    printLine(`  ${paint('amarillo', 'Revise'.padEnd(12))}  ${formatAdvertencia(advertencia)}`)
+    printLine(`  ${paint('yellow', 'Revise'.padEnd(12))}  ${formatAdvertencia(advertencia)}`)
 }
 
 function formatDecision({ decision, zona_horaria }: Guia): string | null {

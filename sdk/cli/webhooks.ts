@@ -6,10 +6,10 @@ import {
   type CliCommand,
   type CommandGroup,
   type Context,
-  ErrorDeUso,
   EXIT_CODE,
   numero,
   type Options,
+  UsageError,
 } from './orden.ts'
 import { LIST_OPTIONS, type ListDescription, showList } from './tabla.ts'
 import { askToConfirm, hora, notify, paint, printLine, sanitize } from './terminal.ts'
@@ -20,10 +20,10 @@ const WEBHOOKS_LIST: ListDescription<Webhook> = {
     {
       titulo: 'ESTADO',
       de: ({ estado }) => estado,
-      tone: ({ estado }) => (estado === 'activo' ? 'verde' : 'amarillo'),
+      tone: ({ estado }) => (estado === 'activo' ? 'green' : 'yellow'),
     },
-    { titulo: 'DIRECCIÓN', de: ({ url }) => url, cede: true },
-    { titulo: 'TIPOS', de: ({ tipos }) => tipos.join(','), cede: true },
+    { titulo: 'DIRECCIÓN', de: ({ url }) => url, canShrink: true },
+    { titulo: 'TIPOS', de: ({ tipos }) => tipos.join(','), canShrink: true },
   ],
   names: ['webhook', 'estado', 'motivo', 'modo', 'url', 'tipos', 'descripcion', 'creado_en', 'actualizado_en'],
   campos: ({ tipos, fallas: _, secretos: __, ...webhook }) => ({ ...webhook, tipos: tipos.join(' ') }),
@@ -32,7 +32,7 @@ const WEBHOOKS_LIST: ListDescription<Webhook> = {
 
 const listar: CliCommand = {
   summary: 'lista sus webhooks',
-  uso: ['webhooks listar [opciones]'],
+  usage: ['webhooks listar [opciones]'],
   explanation: 'Lista los webhooks del modo de su llave, del más antiguo al más reciente.',
   opciones: LIST_OPTIONS,
   positionals: [0, 0],
@@ -51,7 +51,7 @@ function printWebhook(webhook: Webhook, { json }: Context) {
 
 const ver: CliCommand = {
   summary: 'muestra un webhook: cómo va y con qué secretos se firma',
-  uso: ['webhooks ver <webhook>'],
+  usage: ['webhooks ver <webhook>'],
   explanation: 'Muestra el webhook, si falla desde cuándo, y qué versiones del secreto firman.',
   opciones: {},
   positionals: [1, 1],
@@ -78,7 +78,7 @@ const ver: CliCommand = {
       ]),
     ]
     for (const [nombre, valor] of campos)
-      if (valor) printLine(`  ${paint('gris', nombre.padEnd(12))}  ${sanitize(valor)}`)
+      if (valor) printLine(`  ${paint('grey', nombre.padEnd(12))}  ${sanitize(valor)}`)
     return EXIT_CODE.bien
   },
 }
@@ -94,7 +94,7 @@ const SECRETO_OPTIONS: Options = {
  */
 async function deliverSecreto(context: Context, requestWebhook: () => PromiseLike<WebhookConSecreto>): Promise<number> {
   const archivo = context.texto('secreto-en')
-  if (archivo !== undefined) requireFreePaths([archivo], context.si('forzar'), 'dé otro nombre a --secreto-en')
+  if (archivo !== undefined) requireFreePaths([archivo], context.isSet('forzar'), 'dé otro nombre a --secreto-en')
   const { secreto, ...webhook } = await requestWebhook()
   if (archivo !== undefined && (await saveSecreto(archivo, secreto))) {
     printWebhook(webhook, context)
@@ -118,7 +118,7 @@ async function saveSecreto(archivo: string, secreto: string): Promise<boolean> {
     await writeFileAtomically(archivo, `${secreto}\n`, 0o600)
     return true
   } catch (error) {
-    if (!(error instanceof ErrorDeUso)) throw error
+    if (!(error instanceof UsageError)) throw error
     notify(`${error.message} Se muestra aquí.`)
     return false
   }
@@ -142,7 +142,7 @@ function readWebhookData(context: Context): Pick<WebhookParaCambiar, 'tipos' | '
 
 const crear: CliCommand = {
   summary: 'registra una dirección para recibir eventos',
-  uso: ['webhooks crear <url> [opciones]'],
+  usage: ['webhooks crear <url> [opciones]'],
   explanation: `Registra una dirección para recibir los eventos del modo de su llave, y da el
 secreto con que se firman, una sola vez.`,
   opciones: { ...DE_WEBHOOK, ...SECRETO_OPTIONS },
@@ -157,7 +157,7 @@ secreto con que se firman, una sola vez.`,
 
 const cambiar: CliCommand = {
   summary: 'cambia la dirección, los tipos o la descripción',
-  uso: ['webhooks cambiar <webhook> [opciones]'],
+  usage: ['webhooks cambiar <webhook> [opciones]'],
   explanation: 'Cambia lo que diga; lo demás queda como está.',
   opciones: { direccion: { valor: '<url>', dice: 'la dirección nueva' }, ...DE_WEBHOOK },
   positionals: [1, 1],
@@ -166,7 +166,7 @@ const cambiar: CliCommand = {
     const url = context.texto('direccion')
     const cambios = { ...(url !== undefined && { url }), ...readWebhookData(context) }
     if (Object.keys(cambios).length === 0)
-      throw new ErrorDeUso('Diga qué cambia: --direccion, --tipos o --descripcion.')
+      throw new UsageError('Diga qué cambia: --direccion, --tipos o --descripcion.')
     printWebhook(await context.api().webhooks.cambiar(codigo, cambios, { signal: context.signal }), context)
     return EXIT_CODE.bien
   },
@@ -179,7 +179,7 @@ const createStateCommand = (
   explanation: string,
 ): CliCommand => ({
   summary,
-  uso: [`webhooks ${nombre} <webhook>`],
+  usage: [`webhooks ${nombre} <webhook>`],
   explanation,
   opciones: {},
   positionals: [1, 1],
@@ -192,7 +192,7 @@ const createStateCommand = (
 
 const rotarSecreto: CliCommand = {
   summary: 'crea un secreto nuevo, sin perder ningún envío',
-  uso: ['webhooks rotar-secreto <webhook> [opciones]'],
+  usage: ['webhooks rotar-secreto <webhook> [opciones]'],
   explanation: `Crea un secreto nuevo y lo da una sola vez. Durante el solapamiento cada envío
 lleva las dos firmas: cambie el secreto en su servidor con calma.`,
   opciones: {
@@ -211,7 +211,7 @@ lleva las dos firmas: cambie el secreto en su servidor con calma.`,
 
 const eliminar: CliCommand = {
   summary: 'elimina un webhook, con sus avisos y sus secretos',
-  uso: ['webhooks eliminar <webhook> [opciones]'],
+  usage: ['webhooks eliminar <webhook> [opciones]'],
   explanation: `Deja de enviarle y borra sus avisos y sus secretos; no se puede deshacer. En
 una terminal pregunta antes; fuera de ella hace falta --si. Para dejar de enviar
 por un tiempo: guias webhooks pausar.`,
@@ -221,7 +221,7 @@ por un tiempo: guias webhooks pausar.`,
     const [codigo = ''] = context.positionals
     const { webhooks } = context.api()
     const question = `¿Eliminar el webhook ${sanitize(codigo)}? No se puede deshacer.`
-    if (!(await askToConfirm(question, context.si('si'), context.signal))) {
+    if (!(await askToConfirm(question, context.isSet('si'), context.signal))) {
       notify('No se eliminó nada.')
       return EXIT_CODE.interrupted
     }

@@ -176,15 +176,15 @@ function chooseKey(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
       'clave_desconocida',
     )
   }
-  if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw claveMala()
+  if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw createKeyError()
   try {
     const bytes = deBase64url(clave.x)
     if (bytes.length === 32) return bytes
   } catch {}
-  throw claveMala()
+  throw createKeyError()
 }
 
-const claveMala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP).', 'claves')
+const createKeyError = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP).', 'claves')
 
 async function isFirmaValid(clave: Uint8Array<ArrayBuffer>, { signedText, firma }: Jws): Promise<boolean> {
   let publicKey: CryptoKey
@@ -193,7 +193,7 @@ async function isFirmaValid(clave: Uint8Array<ArrayBuffer>, { signedText, firma 
   } catch (error) {
     // A key that is not a point on the curve fails here with `DataError`. Any other error means that the engine lacks
     // Ed25519.
-    if ((error as Error).name === 'DataError') throw claveMala()
+    if ((error as Error).name === 'DataError') throw createKeyError()
     throw new ErrorPrueba(
       'Este entorno no tiene Ed25519: use Node 20 o posterior, o un navegador reciente.',
       'entorno',

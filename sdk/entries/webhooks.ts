@@ -99,11 +99,11 @@ function readEnvironmentSecretos(): string[] {
   return (process?.env?.GUIAS_SECRETO ?? '').split(',').filter((item) => item.trim())
 }
 
-const esDeFetch = (solicitud: SolicitudDeFetch | SolicitudDeNode): solicitud is SolicitudDeFetch =>
+const isFetchRequest = (solicitud: SolicitudDeFetch | SolicitudDeNode): solicitud is SolicitudDeFetch =>
   typeof solicitud.headers?.get === 'function'
 
 async function readBody(solicitud: SolicitudDeFetch | SolicitudDeNode, limite: number): Promise<Uint8Array> {
-  if (esDeFetch(solicitud)) {
+  if (isFetchRequest(solicitud)) {
     if (solicitud.bodyUsed) throw alreadyReadError()
     return joinChunks(readChunks(solicitud.body), limite)
   }
@@ -122,15 +122,15 @@ const alreadyReadError = () => new ErrorFirma(ALREADY_READ, 'cuerpo')
 
 /** Yields the chunks of a stream. Not every engine can iterate a `ReadableStream`. */
 async function* readChunks(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
-  const lector = stream?.getReader()
+  const reader = stream?.getReader()
   try {
     for (;;) {
-      const { done, value } = (await lector?.read()) ?? { done: true, value: undefined }
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
       if (done) return
       yield value
     }
   } finally {
-    lector?.cancel().catch(() => {})
+    reader?.cancel().catch(() => {})
   }
 }
 
@@ -140,19 +140,19 @@ async function* readChunks(stream: ReadableStream<Uint8Array> | null): AsyncGene
  * @throws ErrorFirma if there are more bytes than the limit
  */
 async function joinChunks(trozos: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
-  const todos: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let largo = 0
   for await (const chunk of trozos as AsyncIterable<Uint8Array | string>) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
     largo += bytes.length
     if (largo > limite) throw new ErrorFirma(`El cuerpo pasa de ${limite} bytes: no es un envío nuestro.`, 'tamano')
-    todos.push(bytes)
+    chunks.push(bytes)
   }
-  const juntos = new Uint8Array(largo)
+  const joined = new Uint8Array(largo)
   let donde = 0
-  for (const bytes of todos) {
-    juntos.set(bytes, donde)
+  for (const bytes of chunks) {
+    joined.set(bytes, donde)
     donde += bytes.length
   }
-  return juntos
+  return joined
 }

@@ -38,7 +38,7 @@ interface PendingDelivery extends Envio {
 
 /** Webhooks of the test double and their deliveries, signed as the service signs them. */
 export class Deliveries {
-  readonly todos = new Map<string, Registro>()
+  readonly webhooksByCode = new Map<string, Registro>()
   readonly deliveries: PendingDelivery[] = []
   readonly #now: () => Date
   readonly #receive: Recibir
@@ -67,12 +67,12 @@ export class Deliveries {
       creado_en,
       actualizado_en: creado_en,
     } as unknown as Webhook
-    this.todos.set(codigo, { webhook, secreto })
+    this.webhooksByCode.set(codigo, { webhook, secreto })
     return { ...webhook, secreto }
   }
 
   buscar(codigo: string): Webhook {
-    const registro = this.todos.get(codigo)
+    const registro = this.webhooksByCode.get(codigo)
     if (registro) return registro.webhook
     throw desconocido('webhook_desconocido', 'No hay ningún webhook con ese identificador.')
   }
@@ -86,7 +86,7 @@ export class Deliveries {
       creado_en: evento.registrado_en,
       datos: { guia: deAviso, evento },
     }
-    for (const registro of this.todos.values()) {
+    for (const registro of this.webhooksByCode.values()) {
       if (!admitsType(registro.webhook.tipos, String(evento.tipo))) continue
       const delivery = {
         webhook: registro.webhook.webhook,
@@ -100,7 +100,7 @@ export class Deliveries {
   }
 
   /** Tells whether no attempt follows: the delivery arrived, or its webhook was deleted. */
-  #isFinished = ({ entregado, webhook }: PendingDelivery) => entregado || !this.todos.has(webhook)
+  #isFinished = ({ entregado, webhook }: PendingDelivery) => entregado || !this.webhooksByCode.has(webhook)
 
   /** Returns the time of the next attempt, in milliseconds; Infinity if none is left. */
   proximo = () =>

@@ -177,14 +177,14 @@ export class Guias {
     return this.#record(guia, 'ubicacion.vencida', {})
   }
 
-  #transition(guia: Guia, estado: string, mas: object): Guia {
+  #transition(guia: Guia, estado: string, extraMembers: object): Guia {
     const estado_anterior = guia.estado
     guia.estado = estado as Estado
     if (guia.decision?.estado === 'pendiente') guia.decision = { ...guia.decision, estado: 'superada' }
-    return this.#record(guia, `guia.${estado}`, { estado_anterior, ...mas })
+    return this.#record(guia, `guia.${estado}`, { estado_anterior, ...extraMembers })
   }
 
-  #record(guia: Guia, tipo: string, mas: object): Guia {
+  #record(guia: Guia, tipo: string, extraMembers: object): Guia {
     const ahora = this.#now().toISOString()
     guia.actualizado_en = ahora
     if (tipo !== 'guia.aceptado') guia.secuencia++
@@ -214,7 +214,7 @@ export class Guias {
       repartidor: null,
       campos: null,
       decision: null,
-      ...mas,
+      ...extraMembers,
     }
     this.eventos.push({ evento: evento as unknown as Evento, guia: structuredClone(guia) })
     return guia

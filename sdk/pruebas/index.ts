@@ -172,8 +172,8 @@ export class ServicioDePruebas {
 
   #handle(metodo: string, ruta: string, query: URLSearchParams, cuerpo: unknown): OperationResult {
     for (const [operacion, perform] of Object.entries(this.#operaciones)) {
-      const [operationMethod, patron = ''] = operacion.split(' ')
-      const pathMatch = new RegExp(`^/api/v1${patron.replaceAll('*', '([^/]+)')}$`).exec(ruta)
+      const [operationMethod, pathPattern = ''] = operacion.split(' ')
+      const pathMatch = new RegExp(`^/api/v1${pathPattern.replaceAll('*', '([^/]+)')}$`).exec(ruta)
       if (operationMethod !== metodo || !pathMatch) continue
       const body = typeof cuerpo === 'string' ? JSON.parse(cuerpo) : {}
       return perform({ path: pathMatch.slice(1).map(decodeURIComponent), query, body })
@@ -215,12 +215,14 @@ export class ServicioDePruebas {
     'GET /eventos': ({ query }) => ({ datos: this.#readFeed(query) }),
     'POST /webhooks': ({ body }) => ({ status: 201, datos: this.#deliveries.crear(body as WebhookParaCrear) }),
     'GET /webhooks': ({ query }) => {
-      return { datos: paginate([...this.#deliveries.todos.values()].map(({ webhook }) => webhook).reverse(), query) }
+      return {
+        datos: paginate([...this.#deliveries.webhooksByCode.values()].map(({ webhook }) => webhook).reverse(), query),
+      }
     },
     'GET /webhooks/*': ({ path }) => ({ datos: this.#deliveries.buscar(path[0]!) }),
     'DELETE /webhooks/*': ({ path }) => {
       this.#deliveries.buscar(path[0]!)
-      this.#deliveries.todos.delete(path[0]!)
+      this.#deliveries.webhooksByCode.delete(path[0]!)
       return { status: 204 }
     },
   }
@@ -250,14 +252,15 @@ export class ServicioDePruebas {
   /** Returns a page of the event feed. Its cursor is the number of events already read. */
   #readFeed(query: URLSearchParams) {
     const [desde, tipos, guia] = [query.get('desde'), query.getAll('tipo'), query.get('guia')]
-    const todos = this.#guias.eventos
-    const primero = todos.findIndex(({ evento }) => desde !== null && evento.registrado_en >= desde)
-    const startIndex = desde === 'ahora' || (desde !== null && primero < 0) ? todos.length : Math.max(0, primero)
+    const allEventos = this.#guias.eventos
+    const firstIndex = allEventos.findIndex(({ evento }) => desde !== null && evento.registrado_en >= desde)
+    const startIndex =
+      desde === 'ahora' || (desde !== null && firstIndex < 0) ? allEventos.length : Math.max(0, firstIndex)
     let cursor = Number(query.get('cursor') ?? startIndex)
     const limite = Number(query.get('limite') ?? 25)
     const datos = []
-    for (; cursor < todos.length && datos.length < limite; cursor++) {
-      const { evento } = todos[cursor]!
+    for (; cursor < allEventos.length && datos.length < limite; cursor++) {
+      const { evento } = allEventos[cursor]!
       if ((tipos.length === 0 || admitsType(tipos, String(evento.tipo))) && (guia === null || evento.guia === guia))
         datos.push(evento)
     }
@@ -266,8 +269,8 @@ export class ServicioDePruebas {
 }
 
 /** Returns a page of a list. Its cursor is the position of the next element. */
-function paginate<T>(todos: readonly T[], query: URLSearchParams) {
+function paginate<T>(elements: readonly T[], query: URLSearchParams) {
   const desde = Number(query.get('cursor') ?? 0)
   const hasta = desde + Number(query.get('limite') ?? 25)
-  return { datos: todos.slice(desde, hasta), cursor_siguiente: hasta < todos.length ? String(hasta) : null }
+  return { datos: elements.slice(desde, hasta), cursor_siguiente: hasta < elements.length ? String(hasta) : null }
 }

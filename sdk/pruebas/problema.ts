@@ -4,7 +4,7 @@ import type { Falla, Problema } from '@guias/sdk'
 export class Refusal extends Error {
   readonly problema: Problema
 
-  constructor(estado_http: number, codigo: string, mensaje: string, mas: Partial<Problema> = {}) {
+  constructor(estado_http: number, codigo: string, mensaje: string, extraMembers: Partial<Problema> = {}) {
     super(mensaje)
     this.problema = {
       codigo: codigo as Problema['codigo'],
@@ -14,7 +14,7 @@ export class Refusal extends Error {
       errores: [],
       id_solicitud: 'pruebas',
       documentacion: null as never,
-      ...mas,
+      ...extraMembers,
     }
   }
 }

@@ -2,10 +2,10 @@
  * Copies the given bytes, so that the caller may reuse its buffer during an asynchronous operation. Returns undefined
  * for anything else. Does not use `instanceof`, which fails across realms.
  */
-export function copyBytes(dado: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (ArrayBuffer.isView(dado)) return new Uint8Array(new Uint8Array(dado.buffer, dado.byteOffset, dado.byteLength))
-  return Object.prototype.toString.call(dado) === '[object ArrayBuffer]'
-    ? new Uint8Array(new Uint8Array(dado as ArrayBuffer))
+export function copyBytes(value: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+  return Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+    ? new Uint8Array(new Uint8Array(value as ArrayBuffer))
     : undefined
 }
 

@@ -38,7 +38,7 @@ export function createResourceClient(send: Transport) {
     operacion: O,
     datos: OperationData<O>,
     opciones: OpcionesDeSolicitud | undefined,
-    hayMas?: (pagina: PageOf<O>) => boolean,
+    hasMore?: (pagina: PageOf<O>) => boolean,
   ): Listado<ElementOf<O>, PageOf<O>> {
     const { query, ...otherData }: AnyOperationData = datos
     const filtros = Object.fromEntries(
@@ -52,7 +52,7 @@ export function createResourceClient(send: Transport) {
           isPage<PageOf<O>>,
           opciones,
         ),
-      hayMas,
+      hasMore,
     )
   }
 

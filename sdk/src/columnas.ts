@@ -100,14 +100,16 @@ export function leerRecogida(valor: (campo: string) => string | undefined): Reco
 
 /** Lee metadatos como `canal=web; tienda=12`; `undefined` si a una parte le falta el `=` o una clave se repite. */
 export function leerMetadatos(texto: string): Metadatos | undefined {
-  const pares = texto.split(';').filter((parte) => parte.trim())
-  const leidos = Object.fromEntries(
-    pares.map((parte) => {
+  const pairs = texto.split(';').filter((parte) => parte.trim())
+  const metadatos = Object.fromEntries(
+    pairs.map((parte) => {
       const equalsIndex = parte.indexOf('=')
       return [parte.slice(0, Math.max(0, equalsIndex)).trim(), parte.slice(equalsIndex + 1).trim()]
     }),
   )
-  return pares.every((parte) => parte.includes('=')) && Object.keys(leidos).length === pares.length ? leidos : undefined
+  return pairs.every((parte) => parte.includes('=')) && Object.keys(metadatos).length === pairs.length
+    ? metadatos
+    : undefined
 }
 
 /** Escribe metadatos como los lee {@link leerMetadatos}. */

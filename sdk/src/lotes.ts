@@ -128,19 +128,19 @@ export async function createReadySlots<E>(
   readySlots: readonly ReadySlot<E>[],
   send: (guias: string) => Promise<LoteCreado>,
 ): Promise<ResultadoDeMuchas<E>[]> {
-  const buenas = readySlots.filter(({ error }) => !error)
+  const sendableSlots = readySlots.filter(({ error }) => !error)
   const resultBySlot = new Map<ReadySlot<E>, ResultadoDeMuchas<E>>()
   try {
-    if (buenas.length > 0) {
-      const { resultados } = await send(`[${buenas.map(({ texto }) => texto).join()}]`)
+    if (sendableSlots.length > 0) {
+      const { resultados } = await send(`[${sendableSlots.map(({ texto }) => texto).join()}]`)
       for (const resultado of resultados) {
-        const readySlot = buenas[resultado.indice]
+        const readySlot = sendableSlots[resultado.indice]
         if (readySlot) resultBySlot.set(readySlot, toResult(readySlot, resultado))
       }
     }
   } catch (causa) {
     const error = causa as ErrorGuias
-    if ((error as ErrorApi).status === 413 && buenas.length > 1) {
+    if ((error as ErrorApi).status === 413 && sendableSlots.length > 1) {
       // After a 413, each half is sent alone, because a proxy may accept less than the service.
       const half = readySlots.length >> 1
       return [
@@ -148,7 +148,7 @@ export async function createReadySlots<E>(
         ...(await createReadySlots(readySlots.slice(half), send)),
       ]
     }
-    for (const readySlot of buenas) resultBySlot.set(readySlot, buildFailure(readySlot, error))
+    for (const readySlot of sendableSlots) resultBySlot.set(readySlot, buildFailure(readySlot, error))
   }
   return readySlots.map(
     (readySlot) =>

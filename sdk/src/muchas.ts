@@ -129,9 +129,9 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
     try {
       for (;;) {
         if (hasMore && !reading && inFlight.length < concurrencia) reading = leer()
-        const [primero] = inFlight
-        if (!reading && !primero) break
-        const listo = await Promise.race([...(reading ? [reading] : []), ...(primero ? [primero] : [])])
+        const [oldestRequest] = inFlight
+        if (!reading && !oldestRequest) break
+        const listo = await Promise.race([...(reading ? [reading] : []), ...(oldestRequest ? [oldestRequest] : [])])
         if (typeof listo === 'function') listo()
         else {
           inFlight.shift()

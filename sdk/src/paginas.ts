@@ -23,7 +23,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   readonly [Symbol.toStringTag] = 'Listado'
   readonly #from: string | undefined
   readonly #request: (cursor: string | undefined) => Promise<Respuesta<P>>
-  readonly #hayMas: (pagina: P) => boolean
+  readonly #hasMore: (pagina: P) => boolean
   #firstPage: Promise<Respuesta<P>> | undefined
 
   /**
@@ -33,11 +33,11 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   constructor(
     desde: string | undefined,
     request: (cursor: string | undefined) => Promise<Respuesta<P>>,
-    hayMas: (pagina: P) => boolean = (pagina) => pagina.cursor_siguiente != null,
+    hasMore: (pagina: P) => boolean = (pagina) => pagina.cursor_siguiente != null,
   ) {
     this.#from = desde
     this.#request = request
-    this.#hayMas = hayMas
+    this.#hasMore = hasMore
   }
 
   /** Da la primera página de la lista con su respuesta entera: estado, cabeceras e identificador de la solicitud. */
@@ -80,7 +80,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
     for (;;) {
       const { datos: pagina } = await this.#request(cursor)
       yield pagina
-      if (!this.#hayMas(pagina)) return
+      if (!this.#hasMore(pagina)) return
       const nextCursor = pagina.cursor_siguiente ?? undefined
       // Requesting the same page forever would flood the service.
       if (nextCursor === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
@@ -97,9 +97,9 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
    */
   async primeros(cuantos: number): Promise<T[]> {
     if (!(cuantos >= 0)) throw new ErrorGuias('primeros debe ser un número de 0 en adelante, o Infinity.')
-    const todos: T[] = []
-    if (cuantos > 0) for await (const element of this) if (todos.push(element) >= cuantos) break
-    return todos
+    const elements: T[] = []
+    if (cuantos > 0) for await (const element of this) if (elements.push(element) >= cuantos) break
+    return elements
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {

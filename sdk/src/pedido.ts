@@ -74,8 +74,8 @@ export function buildOtherRequest(
   if (!/^\//.test(ruta)) throw new ErrorGuias(`La ruta debe ser como /api/v1/guias y llegó «${ruta}».`)
   const [operacion = `${metodo} ${ruta.replace(/\?.*/, '')}`, rule] =
     Object.entries(REPETIBLES).find(([operacion]) => {
-      const patron = operacion.replace(' ', ' /api/v1').replace(/\{\w+\}/g, '[^/]+')
-      return new RegExp(`^${patron}(\\?|$)`).test(`${metodo} ${ruta}`)
+      const pattern = operacion.replace(' ', ' /api/v1').replace(/\{\w+\}/g, '[^/]+')
+      return new RegExp(`^${pattern}(\\?|$)`).test(`${metodo} ${ruta}`)
     }) ?? []
   const request = completeRequest(operacion, metodo, ruta, datos, rule)
   return { ...request, repetible: repetible ?? request.repetible }
@@ -96,11 +96,11 @@ function completeRequest(
 ): PreparedRequest {
   const isSafe = rule === 'true' || (rule !== 'clave' && rule !== 'false' && lleva(body, rule.split('/')))
   const clave = isSafe || rule === 'false' ? undefined : newKey()
-  const pares = Object.entries(query ?? {}).flatMap(enPares)
+  const queryPairs = Object.entries(query ?? {}).flatMap(toQueryPairs)
   return {
     operacion,
     metodo,
-    ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
+    ruta: queryPairs.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${queryPairs.join('&')}` : ruta,
     cuerpo: body === undefined || body === null ? undefined : enJson(body),
     needsLlave: true,
     repetible: rule !== 'false',
@@ -120,11 +120,11 @@ export const enJson = (valor: unknown): string =>
   })
 
 /** Builds the query parameters of a value. A list repeats the name, and an object names its members in brackets. */
-function enPares([nombre, valor]: [string, unknown]): string[] {
+function toQueryPairs([nombre, valor]: [string, unknown]): string[] {
   if (valor === undefined || valor === null) return []
-  if (Array.isArray(valor)) return valor.flatMap((item) => enPares([nombre, item]))
+  if (Array.isArray(valor)) return valor.flatMap((item) => toQueryPairs([nombre, item]))
   if (typeof valor === 'object' && !(valor instanceof Date))
-    return Object.entries(valor).flatMap(([clave, item]) => enPares([`${nombre}[${clave}]`, item]))
+    return Object.entries(valor).flatMap(([clave, item]) => toQueryPairs([`${nombre}[${clave}]`, item]))
   return [`${encodeQueryText(nombre)}=${encodeQueryText(valor)}`]
 }
 

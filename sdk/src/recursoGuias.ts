@@ -373,13 +373,13 @@ export class RecursoGuias {
   #requestEtiquetas(
     guia: CodigoDeGuia | readonly CodigoDeGuia[],
     accepts: string,
-    como: object,
+    etiquetaOptions: object,
     opciones: OpcionesDeSolicitud | undefined,
   ) {
     const prepareRequest = () => ({
       ...(Array.isArray(guia)
-        ? buildRequest('POST /etiquetas', { body: { guias: guia, ...como } })
-        : buildRequest('GET /guias/{guia}/etiqueta', { path: { guia }, query: como })),
+        ? buildRequest('POST /etiquetas', { body: { guias: guia, ...etiquetaOptions } })
+        : buildRequest('GET /guias/{guia}/etiqueta', { path: { guia }, query: etiquetaOptions })),
       accepts,
     })
     return new Solicitud(this.#send(prepareRequest, isFileContent, opciones))

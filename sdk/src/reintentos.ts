@@ -1,7 +1,7 @@
 import { ErrorAbortado, type ErrorApi, ErrorConexion, ErrorConflicto, type ErrorGuias } from './errores.js'
 
 const BASE = 500
-const TOPE = 8_000
+const MAX_DELAY_MS = 8_000
 /**
  * Longest `Retry-After` that a call waits for, in seconds. If the service asks for more, the caller gets the error at
  * once.
@@ -35,7 +35,7 @@ export const isTransient = (error: ErrorGuias) => canRetry(error, true) || error
  */
 export function computeRetryDelay({ esperarSegundos: pide }: ErrorGuias, intento: number): number {
   // The random time spans the whole interval, so that clients that failed together do not return together.
-  const jitter = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
+  const jitter = Math.random() * Math.min(MAX_DELAY_MS, BASE * 2 ** (intento - 1))
   return pide === null ? jitter : pide > MAX_WAIT_SECONDS ? Infinity : pide * 1000 + jitter
 }
 
@@ -46,9 +46,9 @@ export function computeRetryDelay({ esperarSegundos: pide }: ErrorGuias, intento
 export const ownSignal = (signal: AbortSignal | undefined): AbortSignal | undefined =>
   signal && (AbortSignal.any?.([signal]) ?? signal)
 
-/** Waits `ms` milliseconds. Resolves early when `dada` is aborted. */
-export function sleepUnlessAborted(ms: number, dada: AbortSignal | undefined): Promise<void> {
-  const signal = ownSignal(dada)
+/** Waits `ms` milliseconds. Resolves early when `givenSignal` is aborted. */
+export function sleepUnlessAborted(ms: number, givenSignal: AbortSignal | undefined): Promise<void> {
+  const signal = ownSignal(givenSignal)
   return new Promise((listo) => {
     const finish = () => {
       clearTimeout(timer)

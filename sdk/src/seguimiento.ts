@@ -53,7 +53,7 @@ export function checkInterval(intervalo: number) {
 }
 
 /** States that a guide never leaves: `finales` of the contract's `x-transiciones`. */
-const FINALES: readonly string[] = ['entregado', 'devuelto', 'cancelado']
+const FINAL_ESTADOS: readonly string[] = ['entregado', 'devuelto', 'cancelado']
 
 /**
  * Yields a guide at once and after each change, until its final state. Between two requests, only the entity tag stays
@@ -75,7 +75,7 @@ export async function* seguir(
     if (datos) {
       etag = cabeceras.get('etag')
       yield datos
-      if (FINALES.includes(datos.estado)) return
+      if (FINAL_ESTADOS.includes(datos.estado)) return
     }
     await sleepUnlessAborted(intervalo, opciones.signal)
   }

@@ -59,7 +59,7 @@ export function createTransport({ llave, baseUrl, fetch, settings: base, registr
     timeoutMs: number,
   ) {
     return withTimeout(timeoutMs, settings, async (signal) => {
-      const enlace = esEnlace(request)
+      const enlace = isSignedLink(request)
       const respuesta = await fetch(enlace ? request.ruta : baseUrl + request.ruta, {
         method: request.metodo,
         headers: buildHeaders(request, settings, llave, intento),
@@ -159,17 +159,17 @@ function prepareCall(
 }
 
 /** Tells whether a request is for a signed link, whose file may lie on another server. */
-const esEnlace = ({ ruta }: PreparedRequest) => /^http/.test(ruta)
+const isSignedLink = ({ ruta }: PreparedRequest) => /^http/.test(ruta)
 
 function buildHeaders(request: PreparedRequest, { cabeceras }: RequestSettings, llave: string, intento: number) {
-  const todas = new Headers(esEnlace(request) ? {} : cabeceras)
+  const todas = new Headers(isSignedLink(request) ? {} : cabeceras)
   todas.set('Accept', request.accepts ?? 'application/json')
   todas.delete('Authorization')
   if (request.needsLlave) todas.set('Authorization', `Bearer ${llave}`)
   if (request.cuerpo !== undefined) todas.set('Content-Type', 'application/json')
   // Browsers either forbid `User-Agent` and `X-Guias-Reintento` or send a CORS preflight request for them.
   if (!isInBrowser()) {
-    todas.set('User-Agent', `guias-sdk/${VERSION}${enQue()}`)
+    todas.set('User-Agent', `guias-sdk/${VERSION}${describeEngine()}`)
     if (intento > 1) todas.set('X-Guias-Reintento', `${intento - 1}`)
   }
   return Object.fromEntries(todas)
@@ -302,7 +302,7 @@ function explainCause(causa: unknown): string {
 const isInBrowser = () => (globalThis.navigator as Navigator | undefined)?.userAgent?.startsWith('Mozilla/') ?? false
 
 /** Returns the engine and the system for `User-Agent`, as ` (node 22.1.0; linux)`; nothing where none is known. */
-function enQue(): string {
+function describeEngine(): string {
   const { process } = globalThis as { process?: { platform?: string; versions?: Record<string, string> } }
   // Deno and Bun name themselves beside the version of Node that they imitate.
   const motor = ['bun', 'deno', 'node'].find((candidate) => process?.versions?.[candidate])

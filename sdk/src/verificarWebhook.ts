@@ -156,7 +156,7 @@ export async function verificarWebhook(
   for (const clave of claves) {
     const expectedFirma = await sign(clave, id, timestamp, bytes)
     // Every signature is compared, so that the duration does not reveal which signature was nearly right.
-    for (const dada of dadas) matches = areEqual(dada, expectedFirma) || matches
+    for (const givenFirma of dadas) matches = areEqual(givenFirma, expectedFirma) || matches
   }
   if (!matches) {
     throw new ErrorFirma(
@@ -242,11 +242,11 @@ function leerClave(base64: string): Uint8Array<ArrayBuffer> | undefined {
 
 function createHeaderReader(cabeceras: CabecerasRecibidas): (nombre: keyof CabecerasDeFirma) => string {
   const todas = new Map<string, string>()
-  const pares: Iterable<readonly [string, unknown]> =
+  const headerPairs: Iterable<readonly [string, unknown]> =
     Symbol.iterator in Object(cabeceras)
       ? (cabeceras as Iterable<readonly [string, string]>)
       : Object.entries(cabeceras ?? {})
-  for (const [nombre, valor] of pares) {
+  for (const [nombre, valor] of headerPairs) {
     if (valor === undefined || valor === null) continue
     const clave = String(nombre).toLowerCase()
     // A repeated header becomes one text that was not signed. Several signatures are allowed.

@@ -37,7 +37,7 @@ const FORGET = statement<{ ids: readonly string[] }>(
  */
 export async function collectAudit(db: Db): Promise<void> {
   if (!isDistributed(db)) return
-  const anybody = db.central.como('guias_operacion')
+  const anybody = db.central.asRole('guias_operacion')
   await askThoseThere(anybody, async (there) => {
     for (let taken = BATCH; taken === BATCH; ) {
       const waiting = await there.query(WAITING)

@@ -6,14 +6,14 @@ import type { Db, Statement } from './db.ts'
  * @param huellas digests in base64
  * @returns the rows by digest in base64
  */
-export async function readByDigest<Fila extends { hash: Uint8Array }>(
+export async function readByDigest<Row extends { hash: Uint8Array }>(
   { query }: Pick<Db, 'query'>,
-  one: Statement<{ hash: Buffer }, Fila>,
-  several: Statement<{ hashes: readonly Buffer[] }, Fila>,
+  one: Statement<{ hash: Buffer }, Row>,
+  several: Statement<{ hashes: readonly Buffer[] }, Row>,
   huellas: readonly string[],
-): Promise<ReadonlyMap<string, Fila>> {
+): Promise<ReadonlyMap<string, Row>> {
   const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
   const [hash] = hashes
   const rows = hashes.length === 1 ? await query(one, { hash: hash! }) : await query(several, { hashes })
-  return new Map(rows.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
+  return new Map(rows.map((row) => [Buffer.from(row.hash).toString('base64'), row]))
 }

@@ -7,10 +7,13 @@
  */
 export type ColumnWith<C, P> = string extends keyof C ? string : { [N in keyof C]: C[N] extends P ? N : never }[keyof C]
 
+/** Names of the properties that at least one column of table `C` can have. */
+type PropertyOf<C> = C[keyof C] extends infer Column ? (Column extends unknown ? keyof Column : never) : never
+
 /** Returns the names of the columns that have all these properties, in the table's order. */
 export const columnsWith = <C extends Readonly<Record<string, object>>, const P extends object>(
   columns: C,
-  wanted: P,
+  wanted: P & Record<Exclude<keyof P, PropertyOf<C>>, never>,
 ) =>
   Object.entries(columns)
     .filter(([, column]) => Object.entries(wanted).every(([name, value]) => Reflect.get(column, name) === value))

@@ -68,7 +68,7 @@ const SESSION_SETTINGS = {
  * Reports whether a statement failed because a migration has changed its columns since the connection prepared it. The
  * statement had no effect. The connection must be replaced, because it would refuse the statement each time.
  */
-const esDeAntes = (error: unknown) =>
+const isStalePlan = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
 /** SQLSTATE of a full disk. */
@@ -285,7 +285,7 @@ export class Connections extends pg.Pool {
       try {
         return await work()
       } catch (error) {
-        if (!esDeAntes(error)) throw error
+        if (!isStalePlan(error)) throw error
       }
     }
     return work()

@@ -15,7 +15,7 @@ import { inScope, type Plan, type QueryOrigin, type Role, type RowScope } from '
 export type StatementReach = 'parte' | 'todo' | 'donde_sea'
 
 /** SQL statement with its parameters. */
-export interface Statement<Params = object, Fila = object> {
+export interface Statement<Params = object, Row = object> {
   /**
    * Name under which each connection prepares the statement. Without a name PostgreSQL parses and plans the statement
    * each time.
@@ -28,7 +28,7 @@ export interface Statement<Params = object, Fila = object> {
   readonly alcance: StatementReach
   readonly plan?: Plan | undefined
   /** Types of the parameters and of a row. They exist only for the compiler. */
-  readonly tipos?: (parameters: Params) => Fila
+  readonly tipos?: (parameters: Params) => Row
 }
 
 /**
@@ -42,8 +42,8 @@ export type RowOf<Model, Refined extends { [C in keyof Refined]: C extends keyof
   Refined
 
 /** Row as JSON represents it: timestamps are strings. */
-export type InJson<Fila> = {
-  [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
+export type InJson<Row> = {
+  [C in keyof Row]: Row[C] extends Date ? string : Row[C] extends Date | null ? string | null : Row[C]
 }
 
 /**
@@ -60,10 +60,10 @@ type Models = Omit<PrismaClient, `$${string}`>
 type StatementValues<Params> = keyof Params extends never ? [] : [valores: NoInfer<Params>]
 
 /** Runs a statement and returns its rows. */
-export type Query = <Params, Fila>(
-  sqlStatement: Statement<Params, Fila>,
+export type Query = <Params, Row>(
+  sqlStatement: Statement<Params, Row>,
   ...valuesByName: StatementValues<Params>
-) => Promise<Fila[]>
+) => Promise<Row[]>
 
 /**
  * Database. Prisma serves queries that take one call of its client. `query` serves the hot paths, and queries that
@@ -89,7 +89,7 @@ export interface Db {
    * Returns the same database, but its statements run with this role. The role `guias_api` sees only the rows of the
    * given merchants.
    */
-  como(role: Role, comercios?: readonly string[]): Db
+  asRole(role: Role, comercios?: readonly string[]): Db
   /**
    * Returns the same database, but its statements run in the part that has this merchant's rows. On Citus that part
    * also has rows of other merchants.
@@ -195,11 +195,11 @@ interface StatementOptions {
  * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
  * @throws if another statement has the same name
  */
-export function statement<Params = object, Fila = object>(
+export function statement<Params = object, Row = object>(
   name: string,
   sql: string,
   opciones: StatementOptions = {},
-): Statement<Params, Fila> {
+): Statement<Params, Row> {
   if (STATEMENTS.has(name)) throw new Error(`two statements have the name ${name}`)
   const madeStatement = { name, ...numberParameters(sql), ...opciones }
   STATEMENTS.set(name, madeStatement)
@@ -208,7 +208,7 @@ export function statement<Params = object, Fila = object>(
 
 function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters' | 'alcance'> {
   const parameters: string[] = []
-  const text = sql.replace(PARAMETER, (_todo, nombre: string) => {
+  const text = sql.replace(PARAMETER, (_match, nombre: string) => {
     if (!parameters.includes(nombre)) parameters.push(nombre)
     return `$${parameters.indexOf(nombre) + 1}`
   })
@@ -221,11 +221,11 @@ function numberParameters(sql: string): Pick<Statement, 'text' | 'parameters' | 
  * texts are therefore prepared.
  * @param isCommon true if this text is one of the few common ones
  */
-export const dynamicStatement = <Params = object, Fila = object>(
+export const dynamicStatement = <Params = object, Row = object>(
   sql: string,
   isCommon: boolean,
   opciones: StatementOptions = {},
-): Statement<Params, Fila> => ({
+): Statement<Params, Row> => ({
   name: isCommon ? statementName(sql) : undefined,
   ...numberParameters(sql),
   ...opciones,
@@ -327,10 +327,10 @@ class OpenDb implements Db {
   }
 
   get prisma(): Models {
-    return alPrimerUso(this.#client.load, this)
+    return lazyModels(this.#client.load, this)
   }
 
-  como(role: Role, comercios: readonly string[] = []): Db {
+  asRole(role: Role, comercios: readonly string[] = []): Db {
     return this.#at({ role, comercios }, this.lugar)
   }
 
@@ -363,7 +363,7 @@ class OpenDb implements Db {
 type ModelMethods = Record<string, (...args: unknown[]) => unknown>
 
 /** Proxy for calls of `prisma.model.method(…)`: each call first waits until the client has loaded. */
-const alPrimerUso = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Models =>
+const lazyModels = (load: () => Promise<PrismaClient>, desde: QueryOrigin): Models =>
   new Proxy({} as Models, {
     get: (_target, model: string) =>
       new Proxy({} as ModelMethods, {

@@ -47,9 +47,9 @@ const NOW = statement<object, { snapshot: string }>('news.now', 'select flujo_ah
 const MAX_EVENTS = 1_000
 
 /** Reads the end of the index of the audit chain, which has the newest events. */
-const SINCE = statement<{ snapshot: string }, { snapshot: string; guias: string[]; xids: string[]; mas: boolean }>(
+const SINCE = statement<{ snapshot: string }, { snapshot: string; guias: string[]; xids: string[]; more: boolean }>(
   'news.since',
-  `select flujo_ahora()::text as snapshot, count(*) = ${MAX_EVENTS} as mas,
+  `select flujo_ahora()::text as snapshot, count(*) = ${MAX_EVENTS} as more,
      coalesce(array_agg(guia) filter (where nuevo), '{}') as guias,
      coalesce(array_agg(xid::text) filter (where nuevo), '{}') as xids
    from (
@@ -65,7 +65,7 @@ export interface News {
   /** Guide and transaction number of each event, and the number of its part. */
   events: readonly { guia: string; xid: bigint; part: number }[]
   /** True if there may be more new events than the maximum that was read. */
-  mas: boolean
+  more: boolean
 }
 
 /**
@@ -77,13 +77,13 @@ export async function readNews(db: Db, since: Snapshots | undefined): Promise<Ne
   const rows = await Promise.all(
     parts.map(async (part, i) => {
       if (since?.length === parts.length) return (await part.query(SINCE, { snapshot: since[i]! }))[0]!
-      return { ...(await part.query(NOW))[0]!, guias: [], xids: [], mas: false }
+      return { ...(await part.query(NOW))[0]!, guias: [], xids: [], more: false }
     }),
   )
   return {
     snapshots: rows.map(({ snapshot }) => snapshot),
     events: rows.flatMap(({ guias, xids }, part) => guias.map((guia, i) => ({ guia, xid: BigInt(xids[i]!), part }))),
-    mas: rows.some(({ mas }) => mas),
+    more: rows.some(({ more }) => more),
   }
 }
 

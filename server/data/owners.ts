@@ -31,7 +31,7 @@ interface Found {
 }
 
 /** Returns the database at the coordinator, with the role that sees the rows of all merchants. */
-const anybody = (db: Db): Db => db.central.como('guias_operacion')
+const anybody = (db: Db): Db => db.central.asRole('guias_operacion')
 
 /** Finds the merchants that own keys (codes, links or files); unknown keys are skipped. */
 async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {

@@ -60,13 +60,18 @@ export function scopeStatement(
   settings: Readonly<Record<string, string>>,
   { enParte = false, plan }: { enParte?: boolean | undefined; plan?: Plan | undefined },
 ): { name: string; text: string } {
-  const todos = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
-  const settingCalls = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
+  const allSettings = Object.entries({ ...settings, ...(plan && PLAN_SETTINGS[plan]) })
+  const settingCalls = allSettings.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
   // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
   // changed.
   const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
-  const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...settingCalls]
-  return { name: scopeName(plan), text: `select ${que.join(', ')}` }
+  const expressions = [
+    "set_config('role', $1, true)",
+    "set_config('guias.comercios', $2, true)",
+    ...donde,
+    ...settingCalls,
+  ]
+  return { name: scopeName(plan), text: `select ${expressions.join(', ')}` }
 }
 
 /**
@@ -88,9 +93,9 @@ export function scopeTransaction(
 
 /** Members of `pg`'s query and connection that this module uses. */
 interface PgConnection {
-  parse(que: { text: string }): void
-  bind(que: { portal: string; statement: string | undefined; values: string[] }): void
-  execute(que: { portal: string }): void
+  parse(message: { text: string }): void
+  bind(message: { portal: string; statement: string | undefined; values: string[] }): void
+  execute(message: { portal: string }): void
 }
 interface QueryInternals {
   prepare(conexion: PgConnection): void

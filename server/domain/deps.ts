@@ -36,7 +36,7 @@ import type { WebhookMetrics } from './webhooks/metrics.ts'
 import type { Sender } from './webhooks/sender.ts'
 import type { ClaveDeWebhook, NotifyJobs } from './webhooks/webhook.ts'
 
-type DeLaConfig =
+type ServiceConfigKey =
   | 'repartidorReach'
   | 'buzon'
   | 'securityContact'
@@ -54,7 +54,7 @@ type DeLaConfig =
   | 'timeZone'
 
 /** Settings that operations, pages and jobs read: some members of the configuration, the public URL and the brand. */
-export interface ServiceSettings extends Pick<Config, DeLaConfig> {
+export interface ServiceSettings extends Pick<Config, ServiceConfigKey> {
   /** Folder of the continuous backup; undefined if there is none. */
   readonly backup: string | undefined
   /** Base of every link that the service gives out, without a final slash. */
@@ -138,7 +138,7 @@ export interface Deps {
   bitacora: Bitacora
   /** Records when keys were last used. */
   usages: LlaveUses
-  health: () => Promise<Salud>
+  health: () => Promise<Health>
 }
 
 /** Dependencies of an operation: the shared dependencies, and the contract's validation. */
@@ -177,7 +177,7 @@ export interface JobDeps extends Deps {
 }
 
 /** Health of a process and of the services that it needs. */
-export interface Salud {
+export interface Health {
   ok: boolean
   base_de_datos: boolean
   /** True if the database accepts writes. */

@@ -48,7 +48,7 @@ const DELIVERY_DELAY = statement<{ ahora: Date }, { segundos: number }>(
    from webhook_aviso where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
-const SIN_PDF = statement<object, { count: number }>(
+const WITHOUT_PDF = statement<object, { count: number }>(
   'metricas.sinPdf',
   'select count(*)::int as count from prueba_entrega where pdf is null',
 )
@@ -121,7 +121,7 @@ type CountAt = Statement<{ ahora: Date }, { count: number }>
 type CountSince = Statement<{ antes_de: Date }, { count: number }>
 type Delay = Statement<{ ahora: Date }, { segundos: number }>
 
-const sumCounts = (rows: readonly { count: number }[]) => rows.reduce((sum, fila) => sum + fila.count, 0)
+const sumCounts = (rows: readonly { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
 const countOf =
   (measuredStatement: Count): Measure['leer'] =>
   async ({ db }) =>
@@ -235,7 +235,7 @@ export const MEASURES: readonly Measure[] = [
     titulo: 'Pruebas de entrega que esperan su PDF',
     help: 'Proofs of delivery whose PDF and manifest are still to be made.',
     unidad: 'cuenta',
-    leer: countOf(SIN_PDF),
+    leer: countOf(WITHOUT_PDF),
   },
   {
     nombre: 'guias_pruebas_atraso_segundos',

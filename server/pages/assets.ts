@@ -44,10 +44,10 @@ export const listGenerated = (folder: string) =>
  * is first sent, and then kept in memory.
  */
 export function generatedBody(archivo: string): ResponseBody {
-  const leidos = new Map<string, Buffer>()
+  const bytesByName = new Map<string, Buffer>()
   const leer = (nombre: string) => () => {
-    const leido = leidos.get(nombre) ?? readGenerated(nombre)
-    leidos.set(nombre, leido)
+    const leido = bytesByName.get(nombre) ?? readGenerated(nombre)
+    bytesByName.set(nombre, leido)
     return leido
   }
   return { identity: leer(archivo), gzip: leer(`${archivo}.gz`), br: leer(`${archivo}.br`) }
@@ -74,7 +74,7 @@ function fingerprintOf(contents: readonly Buffer[]) {
  * @param folder folder of the generated files, such as `paginas/repartidor/`
  * @param base path below which the files are served, such as `repartidor/recursos/`
  * @param replacements images that replace the generated files of the same name
- * @param juntos files that import each other by their own names. They are served from a folder whose name changes with
+ * @param jointNames files that import each other by their own names. They are served from a folder whose name changes with
  *   the contents of all of them.
  * @returns `path`, which gives the path of a file, and the files for {@link serveAssets}
  */
@@ -83,15 +83,15 @@ export function readAssets<Nombre extends string>(
   base: string,
   names: readonly Nombre[],
   replacements: ReadonlyMap<string, Buffer> = new Map(),
-  juntos: readonly Nombre[] = [],
+  jointNames: readonly Nombre[] = [],
 ) {
-  const deJuntos = `${base}${fingerprintOf(juntos.map((nombre) => readGenerated(`${folder}${nombre}`)))}/`
+  const jointFolder = `${base}${fingerprintOf(jointNames.map((nombre) => readGenerated(`${folder}${nombre}`)))}/`
   const assets = names.map((nombre) => {
     const archivo = `${folder}${nombre}`
     const bytes = replacements.get(nombre) ?? readGenerated(archivo)
     const extension = nombre.split('.')[1] as keyof typeof CONTENT_TYPES
     const cuerpo = extension === 'png' ? { identity: () => bytes } : generatedBody(archivo)
-    const path = juntos.includes(nombre) ? `${deJuntos}${nombre}` : assetPath(base, nombre, bytes)
+    const path = jointNames.includes(nombre) ? `${jointFolder}${nombre}` : assetPath(base, nombre, bytes)
     return { nombre, path, tipo: CONTENT_TYPES[extension], cuerpo }
   })
   const paths = new Map(assets.map(({ nombre, path }) => [nombre, path]))

@@ -62,7 +62,7 @@ export class Front {
    * sources in `allowedSources`, the brand's style and images, and the device features in `deviceFeatures`, such as the camera.
    */
   permisos(...[allowedSources, deviceFeatures]: Parameters<typeof contentPolicy>) {
-    const joinSources = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
+    const joinSources = (...sources: (string | undefined)[]) => sources.filter(Boolean).join(' ')
     return contentPolicy(
       {
         ...allowedSources,
@@ -84,8 +84,8 @@ export class Front {
    */
   get readingStyle(): string {
     const { nombre, color, nightColor, logo } = this.brand
-    const enlaces = (linkColor: string) => `{--link-color-primary:${linkColor}}`
-    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(nightColor)}${logo ? this.#renderReadingLogo(logo) : ''}`
+    const linkRule = (linkColor: string) => `{--link-color-primary:${linkColor}}`
+    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${nightColor}}:root:not(.dark)${linkRule(color)}:root.dark${linkRule(nightColor)}${logo ? this.#renderReadingLogo(logo) : ''}`
   }
 
   #renderReadingLogo(logo: Drawing): string {

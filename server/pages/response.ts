@@ -120,10 +120,10 @@ export function contentPolicy(
   allowedSources: Readonly<Partial<Record<Directive, string>>>,
   deviceFeatures: readonly DeviceFeature[] = [],
 ) {
-  const { 'form-action': formActions = "'none'", ...fuentes } = allowedSources
+  const { 'form-action': formActions = "'none'", ...otherSources } = allowedSources
   const politica = {
     'default-src': "'none'",
-    ...fuentes,
+    ...otherSources,
     'form-action': formActions,
     'base-uri': "'none'",
     'frame-ancestors': "'none'",

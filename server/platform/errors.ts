@@ -87,10 +87,10 @@ export function problemOfFaults(
   const errores = fallas.slice(0, MAX_FAULTS)
   const faultCount = fallas.length + omittedCount
   const names = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
-  const que = codigo === 'validacion' ? 'campo' : 'parámetro'
+  const fieldNoun = codigo === 'validacion' ? 'campo' : 'parámetro'
   return new Problema(
     codigo,
-    `Corrija ${faultCount} ${que}${faultCount === 1 ? '' : 's'} y vuelva a enviar: ${names.join(', ').slice(0, 600)}.`,
+    `Corrija ${faultCount} ${fieldNoun}${faultCount === 1 ? '' : 's'} y vuelva a enviar: ${names.join(', ').slice(0, 600)}.`,
     { errores, errores_omitidos: faultCount - errores.length },
   )
 }
@@ -172,7 +172,7 @@ interface ErrorDeBase {
 }
 
 /** Returns the driver's error inside an error that Prisma translated, and any other error as it is. */
-const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
+const driverErrorOf = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
 
 function isTransient(error: ErrorDeBase): boolean {
   const { code, severity, message } = error
@@ -181,7 +181,7 @@ function isTransient(error: ErrorDeBase): boolean {
   // FATAL means that PostgreSQL ends the session. The cause never lies in the request.
   if (severity === 'FATAL' || LOST_CONNECTION.test(message)) return true
   if (code === 'XX000' && LOST_MACHINE.test(message)) return true
-  const causa = delDriver(error)
+  const causa = driverErrorOf(error)
   return causa !== error && isTransient(causa)
 }
 
@@ -205,7 +205,7 @@ function* causesOf(error: unknown): Generator<Error> {
 
 /** Reports whether an error was thrown because the database accepted no writes. */
 export const wasNotStored = (error: unknown): boolean =>
-  causesOf(error).some((causa) => NO_WRITE_CODES.has(String(delDriver(causa).code)))
+  causesOf(error).some((causa) => NO_WRITE_CODES.has(String(driverErrorOf(causa).code)))
 
 /**
  * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other

@@ -13,7 +13,7 @@ interface ErrorVisible {
 }
 
 /** Reports whether a value is an Error, or an object with a message that a library passes instead. */
-const esError = (error: unknown): error is Error & { code?: unknown; constraint?: unknown } =>
+const isErrorLike = (error: unknown): error is Error & { code?: unknown; constraint?: unknown } =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
 /**
@@ -21,7 +21,7 @@ const esError = (error: unknown): error is Error & { code?: unknown; constraint?
  * because they quote whole rows.
  */
 function showError(error: unknown, level = 0): ErrorVisible {
-  if (!esError(error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
+  if (!isErrorLike(error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
   const { code, constraint } = error
   return {
     tipo: error.name ?? 'object',

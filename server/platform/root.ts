@@ -10,7 +10,7 @@ export const ROOT = pathToFileURL(`${buscar(import.meta.dirname)}/`)
 
 function buscar(folder: string): string {
   if (existsSync(join(folder, 'package.json')) && existsSync(join(folder, 'prisma'))) return folder
-  const madre = dirname(folder)
-  if (madre === folder) throw new Error('the project root was not found')
-  return buscar(madre)
+  const parent = dirname(folder)
+  if (parent === folder) throw new Error('the project root was not found')
+  return buscar(parent)
 }

@@ -45,9 +45,9 @@ export function createApp(
   const authenticators = createAuthenticators(deps)
   const notifyOfNetwork = createNetworkNotice(deps)
   const recordSesionUse = createSesionUse(deps)
-  const onSesionUse: AvisoDeRed = (sesion, uso) => {
-    if (!uso.isRefresh) recordSesionUse(sesion)
-    notifyOfNetwork(sesion, uso)
+  const onSesionUse: AvisoDeRed = (sesion, use) => {
+    if (!use.isRefresh) recordSesionUse(sesion)
+    notifyOfNetwork(sesion, use)
   }
   const binding = { operaciones, check, handlers, authenticators, deps: { ...deps, validacion, onSesionUse } }
   servePages(app, deps, { front, buzon, call: createCalls(binding), onSesionUse })

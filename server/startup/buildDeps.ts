@@ -34,7 +34,7 @@ import type { Resources } from './resources.ts'
 /** Replacements that only tests pass: clock, codes of guides, name resolution. */
 export interface DepsOverrides {
   clock?: () => Date
-  newCode?: (primero?: string) => string
+  newCode?: (firstCharacter?: string) => string
   resolver?: HostResolver
   /** Clock of the rate limits, in milliseconds. Only the difference between two times matters. */
   limitsClock?: () => number
@@ -45,7 +45,7 @@ interface Foundations extends Pick<Resources, 'db' | 'readDb' | 'impatientDb' | 
   /** Number of processes that share the limits at this moment. Default: 1. */
   processes?: () => number
   log: Log
-  vida: Lifetime
+  lifetime: Lifetime
   metrics: Metrics
   /** Base of every link that the service gives out, without a final slash. */
   publicUrl: string
@@ -65,7 +65,7 @@ const SIGN_IN_RATE = perMinute(30)
  * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
  */
 const DOCUMENT_THREADS = {
-  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/thread.mjs', ROOT),
+  moduleUrl: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/thread.mjs', ROOT),
   count: availableParallelism() > 2 ? 2 : 1,
   waiting: 32,
   patience: 15_000,
@@ -73,7 +73,7 @@ const DOCUMENT_THREADS = {
   idleMs: 60_000,
 }
 /** Maximum links to labels that are read at the same time: one per network, two in all. */
-const ENLACES = { perOwner: 1, todos: 2 }
+const LINK_TURNS = { perOwner: 1, overall: 2 }
 /**
  * Bounds of the cache of drawn labels. A hundred labels take about 300 KB. A minute is also the time for which idle
  * threads are kept.
@@ -94,15 +94,15 @@ export const createThreads = (log: Log): Deps['threads'] => new ThreadPool(log, 
 
 /** Builds the dependencies that operations, pages and jobs of a process share. */
 export function buildDeps(config: Config, foundations: Foundations): Deps {
-  const { db, readDb, impatientDb, log, masterKeys, store, vida, publicUrl, brandImages } = foundations
+  const { db, readDb, impatientDb, log, masterKeys, store, lifetime, publicUrl, brandImages } = foundations
   const { clock = () => new Date(), newCode = newGuideCode, resolver = systemResolver } = foundations
   const { processes = () => 1, limitsClock: limitsTime, metrics } = foundations
   const bucketOptions = { processes, ...(limitsTime ? { clock: limitsTime } : {}) }
   const secretos = createSecrets(masterKeys)
   const newId = createIdGenerator(clock)
-  const { notifyJobs, dispatch } = vida
+  const { notifyJobs, dispatch } = lifetime
   const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
-  const deEnlaces = { secretos, clock, publicUrl, minutes: config.linkMinutes }
+  const linkOptions = { secretos, clock, publicUrl, minutes: config.linkMinutes }
   return {
     db,
     readDb,
@@ -128,12 +128,12 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
     canalDe,
     store: measureStore(store, metrics),
     reception: createReception(join(config.dataDir, 'subidas')),
-    archivoLinks: createSignedLinks({ ...deEnlaces, folder: 'archivos' }),
-    etiquetaLinks: createSignedLinks({ ...deEnlaces, folder: 'etiquetas' }),
+    archivoLinks: createSignedLinks({ ...linkOptions, folder: 'archivos' }),
+    etiquetaLinks: createSignedLinks({ ...linkOptions, folder: 'etiquetas' }),
     maps: createMaps(config, { clock, log }),
     threads: createThreads(log),
     dryRun: createDryRuns(db),
-    linkTurns: createSharedTurns(ENLACES),
+    linkTurns: createSharedTurns(LINK_TURNS),
     recentDocuments: new RecentDocuments(RECENT_DOCUMENTS),
     browser: createBrowser(publicUrl),
     limits: new Limits({
@@ -152,7 +152,7 @@ export function buildDeps(config: Config, foundations: Foundations): Deps {
     metrics,
     bitacora: new Bitacora({ db, log, newId }),
     usages: new LlaveUses(db, log),
-    health: () => vida.health(),
+    health: () => lifetime.health(),
   }
 }
 

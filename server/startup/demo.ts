@@ -59,7 +59,7 @@ async function areValid({ db, clock }: Deps, { llave, llave_operaciones }: Demo)
   const rows = await Promise.all(
     [llave, llave_operaciones].map((texto) => findLlave(db, leerLlave(texto ?? '')?.id ?? '')),
   )
-  return rows.every((fila) => fila !== undefined && isLlaveActive(fila, clock()))
+  return rows.every((row) => row !== undefined && isLlaveActive(row, clock()))
 }
 
 async function createDemo({ db, clock, newId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {

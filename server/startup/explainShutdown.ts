@@ -12,8 +12,8 @@ export function explainShutdown({ publicUrl, proxies, host, database, buzon, web
   const exposures = exposure({ publicUrl, proxies })
   const localFeatures = [...(buzon ? [] : ['el buzón']), ...(webhooksLoopback ? [] : ['los webhooks a esta máquina'])]
   if (exposures.length > 0) {
-    const que = ['las llaves y el código de demostración', ...localFeatures]
-    return `Apagado: ${enumerate.format(que)}, porque con ${exposures.join(' y ')} llegan otras máquinas. Cree sus llaves con «npm run admin».`
+    const disabledItems = ['las llaves y el código de demostración', ...localFeatures]
+    return `Apagado: ${enumerate.format(disabledItems)}, porque con ${exposures.join(' y ')} llegan otras máquinas. Cree sus llaves con «npm run admin».`
   }
   if (isLoopbackHost(host) || localFeatures.length === 0) return undefined
   return `Apagado: ${enumerate.format(localFeatures)}, porque con HOST=${host} llegan otras máquinas.`

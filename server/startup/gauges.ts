@@ -29,7 +29,7 @@ function observeQueues(registers: Registry[], deps: Observed): void {
   }
   const gaugeOf = (name: string, help: string, de: 'count' | 'segundos') =>
     gauge(registers, { name, help, labelNames: ['cola'] }, async () => {
-      const rows = new Map((await read()).map((fila) => [fila.cola, fila[de]]))
+      const rows = new Map((await read()).map((row) => [row.cola, row[de]]))
       return colas.map((cola) => [{ cola }, rows.get(cola) ?? 0])
     })
   gaugeOf('guias_cola_trabajos', 'Jobs that are due and that no worker has taken, by queue.', 'count')

@@ -24,7 +24,7 @@ import { deletePruebas } from '../domain/pruebasEntrega/borrar.ts'
 import { bringPruebasForward, makePdfs, readPendingPruebas } from '../domain/pruebasEntrega/hacerPdf.ts'
 import { purgeRepartidorSesiones } from '../domain/repartidores/repartidor.ts'
 import { eraseUbicaciones } from '../domain/ubicacion/olvidar.ts'
-import { bringLinksForward, readPendingLinks, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
+import { bringLinksForward, readPendingLinks, resolveLinks } from '../domain/ubicacion/resolverEnlaces.ts'
 import { bringAvisosForward } from '../domain/webhooks/advance.ts'
 import { advanceRecoveries, readPendingRecoveries } from '../domain/webhooks/avanzarRecuperacion.ts'
 import { LEASE_QUEUE } from '../domain/webhooks/pumps.ts'
@@ -47,13 +47,13 @@ const ROW_JOB_OPTIONS: QueueOptions = {
 }
 
 /** Options of queues whose jobs wait for external servers or make documents. Such a job may take up to 5 minutes. */
-const LARGOS: QueueOptions = { ...ROW_JOB_OPTIONS, expireInSeconds: 300 }
+const LONG_JOB_OPTIONS: QueueOptions = { ...ROW_JOB_OPTIONS, expireInSeconds: 300 }
 
 /** All background jobs of the service. */
 export const JOBS: readonly JobKind<JobDeps>[] = [
   {
     cola: 'mensajes',
-    opciones: LARGOS,
+    opciones: LONG_JOB_OPTIONS,
     pendientes: readPendingMensajes('buzon'),
     advance: bringMensajesForward,
     run: sendMensajes,
@@ -62,7 +62,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
     // A provider that hangs must not delay the mailbox, so WhatsApp has a queue of its own. One message may take 15
     // seconds.
     cola: 'whatsapp',
-    opciones: LARGOS,
+    opciones: LONG_JOB_OPTIONS,
     concurrency: 8,
     pendientes: (deps, count) => readPendingMensajes('whatsapp')(deps, Math.min(count, 64)),
     run: sendMensajes,
@@ -70,7 +70,7 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
   {
     // Sending one mail may take 45 seconds. A small batch leaves the other mails to other workers.
     cola: 'correos',
-    opciones: LARGOS,
+    opciones: LONG_JOB_OPTIONS,
     concurrency: 4,
     pendientes: (deps, count) => pendingCorreos(deps, Math.min(count, 64)),
     advance: bringForwardCorreos,
@@ -101,16 +101,16 @@ export const JOBS: readonly JobKind<JobDeps>[] = [
   {
     // Following one link may take 10 seconds, so a worker claims only a few links at a time.
     cola: 'enlaces',
-    opciones: LARGOS,
+    opciones: LONG_JOB_OPTIONS,
     concurrency: 8,
     pendientes: readPendingLinks,
     advance: bringLinksForward,
-    run: resolverEnlaces,
+    run: resolveLinks,
   },
   {
     // A document takes up to two seconds. A small batch leaves the other documents to other workers.
     cola: 'pruebas',
-    opciones: LARGOS,
+    opciones: LONG_JOB_OPTIONS,
     concurrency: 2,
     pendientes: readPendingPruebas,
     advance: bringPruebasForward,

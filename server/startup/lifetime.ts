@@ -1,5 +1,5 @@
 import type { SignalSender } from '../data/queue/signals.ts'
-import type { Salud } from '../domain/deps.ts'
+import type { Health } from '../domain/deps.ts'
 import type { RecentEvento } from '../domain/eventos/evento.ts'
 import type { NotifyJobs } from '../domain/webhooks/webhook.ts'
 import type { Log } from '../platform/log.ts'
@@ -47,7 +47,7 @@ export class Lifetime {
     if (this.phase !== 'deteniendo') this.#log.warn({ err }, 'idle connection lost')
   }
 
-  async health(): Promise<Salud> {
+  async health(): Promise<Health> {
     const { base_de_datos, escritura } = (await this.probe?.look()) ?? { base_de_datos: false, escritura: false }
     const cola = base_de_datos && (!this.#conWorkers || (this.workers?.isHealthy() ?? false))
     return { ok: this.phase === 'lista' && escritura && cola, base_de_datos, escritura, cola, migraciones: true }

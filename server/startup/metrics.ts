@@ -3,7 +3,7 @@ import type { RequestMetrics } from '../api/http/requestMetrics.ts'
 import type { Connections } from '../data/connections.ts'
 import type { FileMetrics } from '../domain/archivos/metrics.ts'
 import type { MailMetrics } from '../domain/correos/metrics.ts'
-import type { Salud } from '../domain/deps.ts'
+import type { Health } from '../domain/deps.ts'
 import type { MessageMetrics } from '../domain/mensajeria/metrics.ts'
 import type { WebhookMetrics } from '../domain/webhooks/metrics.ts'
 import { type Observed, observeDatabase } from './gauges.ts'
@@ -18,7 +18,7 @@ export interface ExposedMetrics {
    * Registers Node's metrics of the process, and its health. From this call on, prom-client samples the event loop a
    * hundred times a second.
    */
-  observeProcess(health: () => Promise<Salud>): void
+  observeProcess(health: () => Promise<Health>): void
 }
 
 /** Metrics that a process counts, in one registry. No label has a merchant's, a guide's or a person's value. */
@@ -139,7 +139,7 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
       if (!enableExemplars) jobDuration.observe(segundos)
       else jobDuration.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
     },
-    aviso: (que, motivo) => avisos.inc({ que, motivo }),
+    aviso: (outcome, motivo) => avisos.inc({ que: outcome, motivo }),
   }
 }
 
@@ -183,7 +183,10 @@ function fileMetrics(registers: Registry[]): FileMetrics {
   for (const operacion of ['guardar', 'leer', 'existe', 'borrar'])
     for (const resultado of ['ok', 'fallo']) storeCalls.zero({ operacion, resultado })
   const createSweepGauge = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
-  const sinFila = createSweepGauge('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
+  const filesWithoutRow = createSweepGauge(
+    'guias_archivos_sin_fila',
+    'Files that no row names, in the last sweep: 0 at rest.',
+  )
   const rowsWithoutFile = createSweepGauge(
     'guias_filas_sin_archivo',
     'Rows whose file is missing, in the last sweep: 0 at rest.',
@@ -191,7 +194,7 @@ function fileMetrics(registers: Registry[]): FileMetrics {
   return {
     store: (operacion, resultado, segundos) => storeCalls.observe({ operacion, resultado }, segundos),
     differences(sweepFindings) {
-      sinFila.set(sweepFindings.sinFila)
+      filesWithoutRow.set(sweepFindings.rowlessFiles)
       if (sweepFindings.missingFiles !== undefined) rowsWithoutFile.set(sweepFindings.missingFiles)
     },
   }
@@ -217,7 +220,7 @@ function observeConnections(registers: Registry[]): Metrics['observeConnections'
   return (pool, connections) => void pools.set(pool, connections)
 }
 
-function observeProcess(registers: Registry[], health: () => Promise<Salud>): void {
+function observeProcess(registers: Registry[], health: () => Promise<Health>): void {
   for (const register of registers) collectDefaultMetrics({ register })
   new Gauge({
     name: 'guias_salud',

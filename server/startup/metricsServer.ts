@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Salud } from '../domain/deps.ts'
+import type { Health } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
 import { listen, stopListening } from './listen.ts'
 import type { ExposedMetrics } from './metrics.ts'
@@ -12,7 +12,7 @@ import type { Teardown } from './teardown.ts'
 export async function serveMetrics(
   { metricsPort, host }: Config,
   teardown: Teardown,
-  { metrics, health }: { metrics: ExposedMetrics; health: () => Promise<Salud> },
+  { metrics, health }: { metrics: ExposedMetrics; health: () => Promise<Health> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
   metrics.observeProcess(health)

@@ -27,7 +27,7 @@ const INTENTOS = 300
 const RETRY_PAUSE_MS = 400
 
 /** Prisma's table of migrations. The commands `prisma migrate deploy` and `status` therefore see the same history. */
-const TABLA = `create table if not exists _prisma_migrations (
+const TABLE_SQL = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
   migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
   started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`
@@ -130,11 +130,11 @@ async function takeLock(client: pg.Client): Promise<void> {
 }
 
 async function migrateWith(client: pg.Client): Promise<string[]> {
-  await client.query(TABLA)
+  await client.query(TABLE_SQL)
   const { rows } = await client.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
     'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
   )
-  const appliedRows = new Map(rows.map((fila) => [fila.migration_name, fila]))
+  const appliedRows = new Map(rows.map((row) => [row.migration_name, row]))
   const appliedNames: string[] = []
   for (const migration of await readMigrations()) {
     const appliedRow = appliedRows.get(migration.nombre)
@@ -193,7 +193,7 @@ async function applyMigration(client: pg.Client, { nombre, sql, checksum }: Migr
   ])
   try {
     await beforeMigrating(client, sql)
-    await runSql(client, await paraSuVersion(client, sql))
+    await runSql(client, await adaptToServer(client, sql))
   } catch (cause) {
     await client.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
     throw new MigrationError(
@@ -208,7 +208,7 @@ async function applyMigration(client: pg.Client, { nombre, sql, checksum }: Migr
  * Adapts a migration to the server's version. Before PostgreSQL 16, a role needs the privilege `MEMBER` to become
  * another role; since then, `SET`.
  */
-async function paraSuVersion(client: pg.Client, sql: string): Promise<string> {
+async function adaptToServer(client: pg.Client, sql: string): Promise<string> {
   const { rows } = await client.query<{ de: number }>(`select current_setting('server_version_num')::int as de`)
   return rows[0]!.de < 160_000 ? sql.replaceAll("rol, 'SET'", "rol, 'MEMBER'") : sql
 }

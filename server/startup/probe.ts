@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Connections } from '../data/connections.ts'
-import type { Salud } from '../domain/deps.ts'
+import type { Health } from '../domain/deps.ts'
 import { isServerFault } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 
@@ -26,11 +26,11 @@ const PRUEBA = `begin;
   select 1 from _prisma_migrations limit 1 for update skip locked;
   commit`
 
-type ProbeResult = Pick<Salud, 'base_de_datos' | 'escritura'>
+type ProbeResult = Pick<Health, 'base_de_datos' | 'escritura'>
 
 const HEALTHY: ProbeResult = { base_de_datos: true, escritura: true }
 const NO_WRITES: ProbeResult = { base_de_datos: true, escritura: false }
-const SIN_BASE: ProbeResult = { base_de_datos: false, escritura: false }
+const NO_DATABASE: ProbeResult = { base_de_datos: false, escritura: false }
 
 interface ProbeConnection {
   client: pg.Client
@@ -87,7 +87,7 @@ export class Probe {
   }
 
   async #check(): Promise<ProbeResult> {
-    if (this.#isClosed) return SIN_BASE
+    if (this.#isClosed) return NO_DATABASE
     this.#checkedAt = performance.now()
     // A new connection uses the database's present settings, and reaches the server to which the address resolves now.
     if (this.#connection && this.#wasRejectedSince(this.#connection.desde)) this.#release()
@@ -102,7 +102,7 @@ export class Probe {
     try {
       let [resultado, err] = await this.#tryWrite(lateness)
       // An operator may have ended the connection of an earlier check, which says nothing about the server.
-      if (resultado === SIN_BASE && wasReused) [resultado, err] = await this.#tryWrite(lateness)
+      if (resultado === NO_DATABASE && wasReused) [resultado, err] = await this.#tryWrite(lateness)
       return this.#note(resultado, err)
     } finally {
       clearTimeout(timer)
@@ -120,7 +120,7 @@ export class Probe {
       this.#release()
       // SQLSTATE class 57P means that the server is going away, or that it ended this connection.
       const isAnswer = isConnected && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
-      return [isAnswer ? NO_WRITES : SIN_BASE, err]
+      return [isAnswer ? NO_WRITES : NO_DATABASE, err]
     }
   }
 

@@ -91,15 +91,15 @@ export async function openResources(
   teardown.add(() => impatientDb.close())
   const probe = new Probe(url, [db.pool, impatientDb.pool], log)
   teardown.add(() => probe.close())
-  const sinReplica = whyNoReplica(base.via)
-  const readDb = sinReplica ? db : openReadDb(config, log, { db, teardown, onLoss })
+  const noReplicaReason = whyNoReplica(base.via)
+  const readDb = noReplicaReason ? db : openReadDb(config, log, { db, teardown, onLoss })
   if (migraciones.length > 0) log.info({ migraciones }, 'migrations applied')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.database.tipo === 'externa') {
     if (!config.publicUrl) notas.push(NO_PUBLIC_URL)
     if (config.mensajeria.tipo === 'buzon') notas.push(NO_MENSAJERIA)
     if (!config.correo && !config.buzon) notas.push(NO_MAIL)
-    if (sinReplica && config.database.readUrl) notas.push(sinReplica)
+    if (noReplicaReason && config.database.readUrl) notas.push(noReplicaReason)
   }
   return { ...base, db, impatientDb, readDb, probe, store, isStoreAvailable: nota === undefined, notas }
 }

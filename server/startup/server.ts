@@ -7,7 +7,7 @@ import { bringsBody } from '../api/http/networkGate.ts'
 import { byAccept } from '../api/http/rfc9457.ts'
 import { Counter } from '../api/limits/count.ts'
 import { SITE_FACTOR } from '../api/limits/networkLimit.ts'
-import type { Salud } from '../domain/deps.ts'
+import type { Health } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
 import { Problema, unavailable } from '../platform/errors.ts'
 import { listen, stopListening } from './listen.ts'
@@ -177,7 +177,7 @@ export class ApiServer {
 function answerStarting(req: IncomingMessage, res: ServerResponse, publicUrl: string) {
   const path = pathOf(req)
   if (path === '/healthz') return responder(res, randomUUID(), 200, { ok: true })
-  const health: Salud = { ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: false }
+  const health: Health = { ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: false }
   if (path === '/readyz') return responder(res, randomUUID(), 503, health, { 'Retry-After': '1' })
   refuse(req, res, publicUrl, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }

@@ -66,7 +66,7 @@ async function runService(
   // A fault in the brand's settings must stop the start before anything else changes.
   const brandImages = await openBrand(config, log)
   await openTracing(config, teardown)
-  const vida = new Lifetime(log, config.workers)
+  const lifetime = new Lifetime(log, config.workers)
   const isOneOfMany = config.apiProcesses !== undefined
   const server = new ApiServer({ ...config, publicUrl: isOneOfMany ? publicUrlOf(config) : config.publicUrl })
   teardown.add(() => server.close())
@@ -75,11 +75,11 @@ async function runService(
   if (!isOneOfMany) await server.listen(config.port, config.host)
   const { url } = server
 
-  const opening = openResources(config, log, teardown, { exclusive: !isOneOfMany, onLoss: vida.onLoss })
+  const opening = openResources(config, log, teardown, { exclusive: !isOneOfMany, onLoss: lifetime.onLoss })
   // The contract needs no database, so it loads while the database starts.
   const contract = await loadWarmContract(opening)
   const resources = await opening
-  vida.probe = resources.probe
+  lifetime.probe = resources.probe
   for (const nota of resources.notas) consola(nota)
 
   const { databaseUrl, via } = resources
@@ -95,7 +95,7 @@ async function runService(
     processes,
     ...overrides,
     log,
-    vida,
+    lifetime,
     metrics,
     brandImages,
     publicUrl: url,
@@ -109,15 +109,15 @@ async function runService(
   await repeatBeforeServing(deps, resources.isStoreAvailable)
   const { correo } = config
   if (config.workers)
-    await openWorkers(deps, { databaseUrl, via, vida, metrics, correo, ...(random ? { random } : {}) }, teardown)
-  else openSignalSender(deps, { via, vida }, teardown)
+    await openWorkers(deps, { databaseUrl, via, lifetime, metrics, correo, ...(random ? { random } : {}) }, teardown)
+  else openSignalSender(deps, { via, lifetime }, teardown)
   const metricsUrl = await exposeMetrics(config, teardown, { metrics, health: deps.health })
   const demo = await setUpDemo(deps, config, url)
   const firstInvitacion = config.database.tipo === 'embebida' ? await inviteFirstPersona(deps) : undefined
   server.isBanned = (red) => deps.limits.isBanned(red)
   server.serve = createApp(contract, deps, { buzon: config.buzon, ...(witness ? { witness } : {}) })
   if (isOneOfMany) await server.listen(config.port, config.host)
-  vida.phase = 'lista'
+  lifetime.phase = 'lista'
   const shutdownNotes = explainShutdown(config)
   const lineas = [
     `Guías está listo en ${((performance.now() - startedAt) / 1000).toFixed(2)} s`,
@@ -129,7 +129,7 @@ async function runService(
   // All lines are written at once, so that a program that waits for the first line also gets the others.
   consola(lineas.join('\n'))
   void warmContract(contract, (err) => log.error({ err }, 'operation failed to compile'))
-  return { url, notify: vida.notifyJobs, stop: once(() => shutDown(vida, server, farewellMs, teardown)) }
+  return { url, notify: lifetime.notifyJobs, stop: once(() => shutDown(lifetime, server, farewellMs, teardown)) }
 }
 
 /** Creates the demo merchant in an embedded database, unless demonstration credentials are not valid. */
@@ -167,11 +167,11 @@ const presentService = (url: string, { buzon, metricsUrl }: { buzon: boolean; me
   ...(metricsUrl ? [`  Métricas       ${metricsUrl}/metrics`] : []),
 ]
 
-async function shutDown(vida: Lifetime, server: ApiServer, farewellMs: number, teardown: Teardown): Promise<void> {
-  vida.phase = 'deteniendo'
+async function shutDown(lifetime: Lifetime, server: ApiServer, farewellMs: number, teardown: Teardown): Promise<void> {
+  lifetime.phase = 'deteniendo'
   // The workers stop at the same time as the server, because webhook exchanges in progress also take time to end.
-  const parados = vida.workers?.stop()
+  const workersStopped = lifetime.workers?.stop()
   await server.drain(farewellMs)
-  await parados
+  await workersStopped
   await teardown.run()
 }

@@ -11,10 +11,10 @@ import type { Metrics } from './metrics.ts'
 import type { DataRoute } from './resources.ts'
 import type { Teardown } from './teardown.ts'
 
-interface ParaWorkers {
+interface WorkerInputs {
   databaseUrl: string
   via: DataRoute
-  vida: Lifetime
+  lifetime: Lifetime
   metrics: Metrics
   /** Mail server; undefined: mails go to the local mailbox, or wait. */
   correo: Config['correo']
@@ -25,7 +25,7 @@ interface ParaWorkers {
 /** Opens the queue and starts its workers. */
 export async function openWorkers(
   deps: Deps,
-  { databaseUrl, via, vida, metrics, correo, random = Math.random }: ParaWorkers,
+  { databaseUrl, via, lifetime, metrics, correo, random = Math.random }: WorkerInputs,
   teardown: Teardown,
 ): Promise<void> {
   // These modules are loaded only here, so that a process without workers does not need their memory and time.
@@ -40,7 +40,7 @@ export async function openWorkers(
     import('../domain/mensajeria/whatsapp.ts'),
     import('../platform/maps/shortLinks.ts'),
   ])
-  const noWaitDb = openNoWaitDb(via, vida, teardown)
+  const noWaitDb = openNoWaitDb(via, lifetime, teardown)
   const { pool } = noWaitDb
   const boss = await openQueue(deps, { databaseUrl, pool, backend: via.engine, createQueues })
   const { resolver } = deps.destinations
@@ -56,7 +56,7 @@ export async function openWorkers(
     boss,
     {
       ...deps,
-      db: deps.db.como('guias_trabajos'),
+      db: deps.db.asRole('guias_trabajos'),
       noWaitDb,
       signalWebhooks: send,
       random,
@@ -73,16 +73,16 @@ export async function openWorkers(
   metrics.observeConnections('cola', pool)
   // The gauges have connections of their own, so that requests that wait for a connection do not delay the metrics.
   metrics.observe({ db: noWaitDb, clock: deps.clock, colas: QUEUES, backup: deps.settings.backup })
-  vida.workers = workers
+  lifetime.workers = workers
 }
 
 /** Opens the sender of signals that wake the workers of other processes. Only a process without workers needs it. */
 export function openSignalSender(
   { log }: Pick<Deps, 'log'>,
-  { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
+  { via, lifetime }: Pick<WorkerInputs, 'via' | 'lifetime'>,
   teardown: Teardown,
 ): void {
-  vida.sender = new SignalSender(openNoWaitDb(via, vida, teardown, 1).pool, log)
+  lifetime.sender = new SignalSender(openNoWaitDb(via, lifetime, teardown, 1).pool, log)
 }
 
 /**
@@ -130,14 +130,14 @@ const GRANTS = `do $$ begin
     end if;
   end $$`
 
-interface ParaLaCola {
+interface QueueInputs {
   databaseUrl: string
   pool: Db['pool']
   backend: DataRoute['engine']
   createQueues: (boss: PgBoss) => Promise<void>
 }
 
-async function openQueue({ log }: Deps, { databaseUrl, pool, backend, createQueues }: ParaLaCola): Promise<PgBoss> {
+async function openQueue({ log }: Deps, { databaseUrl, pool, backend, createQueues }: QueueInputs): Promise<PgBoss> {
   // The database's owner creates and changes the queue's tables, as migrations do with the other tables.
   const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
   let runSql = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)

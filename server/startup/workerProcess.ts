@@ -25,24 +25,24 @@ export const startWorkerProcess = (
   withTeardown(config, log, async (teardown) => {
     const brandImages = await openBrand(config, log)
     await openTracing(config, teardown)
-    const vida = new Lifetime(log, true)
-    const { onLoss } = vida
+    const lifetime = new Lifetime(log, true)
+    const { onLoss } = lifetime
     const resources = await openResources(config, log, teardown, { exclusive: false, onLoss })
-    vida.probe = resources.probe
+    lifetime.probe = resources.probe
     for (const nota of resources.notas) consola(nota)
     const metrics = createMetrics(config.traces !== undefined)
     const publicUrl = publicUrlOf(config)
-    const deps = buildDeps(config, { ...resources, log, vida, metrics, brandImages, publicUrl })
+    const deps = buildDeps(config, { ...resources, log, lifetime, metrics, brandImages, publicUrl })
     metrics.observeConnections('servicio', resources.db.pool)
     teardown.add(() => deps.threads.stop())
     await repeatBeforeServing(deps, resources.isStoreAvailable)
     const { databaseUrl, via } = resources
-    await openWorkers(deps, { databaseUrl, via, vida, metrics, correo: config.correo }, teardown)
-    vida.phase = 'lista'
+    await openWorkers(deps, { databaseUrl, via, lifetime, metrics, correo: config.correo }, teardown)
+    lifetime.phase = 'lista'
     const direccion = await serveMetrics(config, teardown, { metrics, health: deps.health })
     consola(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)
     const stop = once(() => {
-      vida.phase = 'deteniendo'
+      lifetime.phase = 'deteniendo'
       return teardown.run()
     })
     return { stop }

@@ -104,7 +104,7 @@ export async function startWorkers(
   feeder.notify()
   const stopWorkers = async () => {
     const rounds = [upkeep, rescueRounds, ...cleanupRounds]
-    await Promise.all([...rounds.map((ronda) => ronda.stop()), feeder.stop(), listener.close()])
+    await Promise.all([...rounds.map((round) => round.stop()), feeder.stop(), listener.close()])
     await bomba.stop()
     await boss.stop({ graceful: true, timeout: STOP_DEADLINE_MS })
   }
@@ -165,16 +165,16 @@ async function retryUntilDone(perform: () => Promise<void>, signal: AbortSignal)
  * the end of the interval.
  */
 function spaceOut(ms: number, perform: () => void): () => void {
-  let libre = 0
+  let nextFreeAt = 0
   let isScheduled = false
   const callNow = () => {
     isScheduled = false
-    libre = performance.now() + ms
+    nextFreeAt = performance.now() + ms
     perform()
   }
   return () => {
     if (isScheduled) return
     isScheduled = true
-    setTimeout(callNow, Math.max(0, libre - performance.now())).unref()
+    setTimeout(callNow, Math.max(0, nextFreeAt - performance.now())).unref()
   }
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { createFoto, unaFirma } from './imagenes.ts'
+import { createFirma, createFoto } from './imagenes.ts'
 
 type Bytes = () => Promise<Buffer> | Buffer
 
-const CARGA = '<script>alert(1)</script><?php system(1) ?>'
+const PAYLOAD = '<script>alert(1)</script><?php system(1) ?>'
 
 const lisa = (width: number, height: number, color = '#369') =>
   sharp({ create: { width, height, channels: 3, background: color } })
@@ -26,28 +26,28 @@ const cabezaPng = (ancho: number, alto: number, bits: number) => {
   return Buffer.concat([FIRMA_PNG, pedazo('IHDR', datos)])
 }
 /** All of its pixels are there, in some 35 KB. */
-const bomba = (lado: number) =>
+const bomba = (side: number) =>
   Buffer.concat([
-    cabezaPng(lado, lado, 1),
-    pedazo('IDAT', deflateSync(Buffer.alloc(lado * (1 + Math.ceil(lado / 8))))),
+    cabezaPng(side, side, 1),
+    pedazo('IDAT', deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))))),
     pedazo('IEND', Buffer.alloc(0)),
   ])
 /** A segment right behind the first two bytes of a JPEG. */
-const conSegmento = (foto: Buffer, marca: number, datos: Buffer) => {
-  const cabeza = Buffer.from([0xff, marca, 0, 0])
+const conSegmento = (foto: Buffer, marker: number, datos: Buffer) => {
+  const cabeza = Buffer.from([0xff, marker, 0, 0])
   cabeza.writeUInt16BE(datos.length + 2, 2)
   return Buffer.concat([foto.subarray(0, 2), cabeza, datos, foto.subarray(2)])
 }
-const trasLaCabeza = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
+const insertAfterHeader = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
 const conCola = async (imagen: Promise<Buffer>, cola: string) =>
   Buffer.concat([await imagen, Buffer.from(cola, 'latin1')])
 const cuadro = (color: string) => lisa(250, 240, color).png().toBuffer()
 const girada = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
-const conExif = (romper: (exif: Buffer) => void) => async () => {
+const conExif = (corrupt: (exif: Buffer) => void) => async () => {
   const foto = await createFoto()
   const desde = foto.indexOf('Exif\0\0')
-  romper(foto.subarray(desde + 6, desde + 6 + 120))
+  corrupt(foto.subarray(desde + 6, desde + 6 + 120))
   return foto
 }
 
@@ -61,7 +61,7 @@ const webpConExif = (largo: number) =>
     .webp()
     .toBuffer()
 
-interface Esperado {
+interface ExpectedImage {
   tipo?: 'foto' | 'firma'
   ancho?: number
   alto?: number
@@ -71,20 +71,20 @@ interface Esperado {
 }
 
 /** What is taken, and what it becomes. */
-export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: Esperado][] = [
-  ['a JPEG with a comment', async () => conSegmento(await createFoto(), 0xfe, Buffer.from(CARGA)), { ancho: 640 }],
-  ['a JPEG that is a ZIP, too', () => conCola(createFoto(), `PK\x03\x04${CARGA}PK\x05\x06`), { ancho: 640 }],
-  ['a JPEG that is a PDF, too', () => conCola(createFoto(), `%PDF-1.7\n${CARGA}`), { ancho: 640 }],
-  ['a JPEG that is HTML, too', () => conCola(createFoto(), `\n<html>${CARGA}</html>`), { ancho: 640 }],
+export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: ExpectedImage][] = [
+  ['a JPEG with a comment', async () => conSegmento(await createFoto(), 0xfe, Buffer.from(PAYLOAD)), { ancho: 640 }],
+  ['a JPEG that is a ZIP, too', () => conCola(createFoto(), `PK\x03\x04${PAYLOAD}PK\x05\x06`), { ancho: 640 }],
+  ['a JPEG that is a PDF, too', () => conCola(createFoto(), `%PDF-1.7\n${PAYLOAD}`), { ancho: 640 }],
+  ['a JPEG that is HTML, too', () => conCola(createFoto(), `\n<html>${PAYLOAD}</html>`), { ancho: 640 }],
   [
     'a JPEG with XMP',
-    async () => conSegmento(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${CARGA}`)),
+    async () => conSegmento(await createFoto(), 0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0${PAYLOAD}`)),
     { ancho: 640 },
   ],
-  ['a PNG with a script behind it', () => conCola(unaFirma(), CARGA), { tipo: 'firma', ancho: 300, alto: 100 }],
+  ['a PNG with a script behind it', () => conCola(createFirma(), PAYLOAD), { tipo: 'firma', ancho: 300, alto: 100 }],
   [
     'a PNG with a script in its text',
-    async () => trasLaCabeza(await unaFirma(), pedazo('tEXt', Buffer.from(`Comment\0${CARGA}`, 'latin1'))),
+    async () => insertAfterHeader(await createFirma(), pedazo('tEXt', Buffer.from(`Comment\0${PAYLOAD}`, 'latin1'))),
     { tipo: 'firma', ancho: 300 },
   ],
   [
@@ -108,8 +108,16 @@ export const ACCEPTED_IMAGES: readonly [que: string, hacer: Bytes, esperado: Esp
         .toBuffer(),
     { ancho: 250, alto: 240 },
   ],
-  ...[1, 2, 3, 4].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 400, alto: 200 }]),
-  ...[5, 6, 7, 8].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 200, alto: 400 }]),
+  ...[1, 2, 3, 4].map((n): [string, Bytes, ExpectedImage] => [
+    `orientation ${n}`,
+    girada(n),
+    { ancho: 400, alto: 200 },
+  ]),
+  ...[5, 6, 7, 8].map((n): [string, Bytes, ExpectedImage] => [
+    `orientation ${n}`,
+    girada(n),
+    { ancho: 200, alto: 400 },
+  ]),
   ['EXIF full of ones', conExif((exif) => exif.fill(0xff)), { ancho: 640, capturado_en: null, lat: null }],
   ['EXIF that points outside', conExif((exif) => exif.fill(0xff, 4, 8)), { ancho: 640, capturado_en: null, lat: null }],
   [
@@ -130,26 +138,26 @@ const NI_JPEG = /no es JPEG, PNG ni WebP\. Envíe la imagen en uno de esos forma
 const ROTA = /incompleta o dañada/
 const GRANDE = /pasa de 40 megapíxeles/
 const HEIC = /HEIC o AVIF, que no se admiten\. Envíela como JPEG: en un iPhone, Ajustes/
-const deTelefono = (marca: string) => () =>
-  Buffer.concat([Buffer.from(`\0\0\0\x18ftyp${marca}\0\0\0\0`), randomBytes(900)])
+const deTelefono = (brand: string) => () =>
+  Buffer.concat([Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0`), randomBytes(900)])
 const diez = () => sharp(Buffer.alloc(300), { raw: { width: 10, height: 10, channels: 3 } })
 
 /** What is not, and what its sender is told. */
 export const REFUSED_IMAGES: readonly [que: string, hacer: Bytes, detalle: RegExp][] = [
   ['nothing', () => Buffer.alloc(0), /llegó vacío/],
-  ['HTML', () => Buffer.from(`<!doctype html>${CARGA}`), NI_JPEG],
+  ['HTML', () => Buffer.from(`<!doctype html>${PAYLOAD}`), NI_JPEG],
   ['an SVG', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), NI_JPEG],
   ['a PDF', () => Buffer.from('%PDF-1.7\n1 0 obj'), NI_JPEG],
   ['a ZIP', () => Buffer.from('PK\x03\x04 and so on'), NI_JPEG],
   ['a GIF', () => diez().gif().toBuffer(), NI_JPEG],
   ['a TIFF', () => diez().tiff().toBuffer(), NI_JPEG],
   ['one byte', () => Buffer.from([0xff]), NI_JPEG],
-  ...['heic', 'heix', 'mif1', 'avif'].map((marca): [string, Bytes, RegExp] => [
-    `HEIC (${marca})`,
-    deTelefono(marca),
+  ...['heic', 'heix', 'mif1', 'avif'].map((brand): [string, Bytes, RegExp] => [
+    `HEIC (${brand})`,
+    deTelefono(brand),
     HEIC,
   ]),
-  ['HTML that begins like a JPEG', () => Buffer.from(`\xff\xd8\xff${CARGA}`, 'latin1'), ROTA],
+  ['HTML that begins like a JPEG', () => Buffer.from(`\xff\xd8\xff${PAYLOAD}`, 'latin1'), ROTA],
   [
     'noise that begins like a JPEG',
     () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), randomBytes(50_000)]),

@@ -3,7 +3,7 @@ import type { Comercio, TestEnvironment } from '../entorno.ts'
 import { buildGuia } from '../fabricas.ts'
 
 /** A photo as a phone takes it: turned, and with its maker, time and place written into it. */
-export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 } = {}) =>
+export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido: noise = 0 } = {}) =>
   sharp({
     create: {
       width: ancho,
@@ -11,7 +11,7 @@ export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 
       channels: 3,
       background: color,
       // What doesn't compress.
-      ...(ruido > 0 ? { noise: { type: 'gaussian', mean: 128, sigma: ruido } } : {}),
+      ...(noise > 0 ? { noise: { type: 'gaussian', mean: 128, sigma: noise } } : {}),
     },
   })
     .withExif({
@@ -28,7 +28,7 @@ export const createFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 
     .toBuffer()
 
 /** What a finger draws: ink on nothing. */
-export const unaFirma = () =>
+export const createFirma = () =>
   sharp({ create: { width: 300, height: 100, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } })
     .composite([{ input: { create: { width: 200, height: 4, channels: 4, background: '#000000' } } }])
     .png()
@@ -42,7 +42,7 @@ export async function uploadArchivo(
   guia: string,
   { tipo = 'foto' as Tipo, bytes, mime = 'image/jpeg' }: { tipo?: Tipo; bytes?: Uint8Array; mime?: string } = {},
 ) {
-  const contenido = bytes ?? (tipo === 'foto' ? await createFoto() : await unaFirma())
+  const contenido = bytes ?? (tipo === 'foto' ? await createFoto() : await createFirma())
   return entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
     llave: entorno.llaveDeOperacion,
     raw: new Uint8Array(contenido),
@@ -66,7 +66,7 @@ export async function fallida(entorno: TestEnvironment, comercio: Pick<Comercio,
 }
 
 /** Registers a delivery with a photo and a signature. */
-export async function registerEntrega(entorno: TestEnvironment, guia: string, mas: object = {}, clave?: string) {
+export async function registerEntrega(entorno: TestEnvironment, guia: string, moreFields: object = {}, clave?: string) {
   const [foto, firma] = await Promise.all([
     uploadArchivo(entorno, guia),
     uploadArchivo(entorno, guia, { tipo: 'firma' }),
@@ -78,7 +78,7 @@ export async function registerEntrega(entorno: TestEnvironment, guia: string, ma
     lat: 14.7189,
     lng: -90.6442,
     precision_m: 8.5,
-    ...mas,
+    ...moreFields,
   }
   const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, entrega, clave)
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)

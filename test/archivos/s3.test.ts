@@ -64,7 +64,7 @@ const barrer = (dias = 0) =>
 describe('a service that keeps its files in S3', () => {
   it('goes from the upload over the delivery to the proof, and hands files out through links of the storage', async () => {
     const { guia, foto, firma } = await createDeliveredGuia(entorno, comercio)
-    expect(servidor.vistas).toContain(`PUT /guias-pruebas/guias/${foto}`)
+    expect(servidor.servedRequests).toContain(`PUT /guias-pruebas/guias/${foto}`)
     const prueba = await pruebaEntera(guia)
     for (const { url, archivo, sha256, bytes, mime } of [...prueba.fotos, prueba.firma!]) {
       for (const method of ['GET', 'HEAD']) {
@@ -100,13 +100,13 @@ describe('a service that keeps its files in S3', () => {
   it('sends nobody to the storage without a good link, and knows no other method', async () => {
     const { guia } = await createDeliveredGuia(entorno, comercio)
     const { url } = (await pruebaEntera(guia)).firma!
-    const vistas = servidor.vistas.length
+    const vistas = servidor.servedRequests.length
     for (const malo of [url.replace(/exp=\d+/, 'exp=9999999999'), `${url}A`, url.split('?')[0]!, `${url}&x=1`]) {
       const { status, headers } = await fetch(malo, { redirect: 'manual' })
       expect([malo, status, headers.get('location')]).toEqual([malo, 403, null])
     }
     expect((await fetch(url, { method: 'PUT', redirect: 'manual' })).status).toBe(405)
-    expect(servidor.vistas.length).toBe(vistas)
+    expect(servidor.servedRequests.length).toBe(vistas)
     await entorno.db.pool.query('delete from archivo where archivo = $1', [/arch_\w+/.exec(url)![0]])
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(403)
     // What must not happen: a row whose object is gone. The storage says so.
@@ -179,10 +179,10 @@ describe('a service that keeps its files in S3', () => {
 
 describe('the processes', () => {
   it.each([['start'], ['worker']])('npm run %s says what is wrong with the storage, and ends', async (guion) => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const env = { ...servidor.env, S3_SECRET_ACCESS_KEY: 'otra', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
     const proceso = procesos.correr(['npm', 'run', guion], env)
-    expect(await proceso.termina()).toMatchObject({ codigo: 1 })
+    expect(await proceso.waitForEnd()).toMatchObject({ codigo: 1 })
     expect(proceso.errores).toMatch(
       /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
     )
@@ -198,7 +198,7 @@ describe('the processes', () => {
     const { telefono } = await comercio.api.guias.obtener(guia)
     const ajena = await createDeliveredGuia(entorno, otro)
     await hasta(async () => (await otro.api.guias.pruebaEntrega(ajena.guia)).pdf)
-    const carpeta = procesos.carpetaNueva()
+    const carpeta = procesos.nextFolder()
     const env = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
     const admin = (accion: string, ...mas: string[]) =>
       runInProcess(['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas], {
@@ -223,20 +223,22 @@ describe('the processes', () => {
   it('killed when the file is stored and nobody has said so yet: no row, and the sweeper finds the file', async () => {
     comercio = await entorno.nuevoComercio()
     const guia = await createGuiaOnRoute(entorno, comercio)
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const suya = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
     const proceso = procesos.npmStart({ ...servidor.env, S3_PREFIX: 'guias', ...base })
     const url = await listo(proceso)
     const antes = await columna('archivo')
-    const vistas = servidor.vistas.length
+    const vistas = servidor.servedRequests.length
     servidor.suerte = ({ method }) => (method === 'PUT' ? 'calla' : 'bien')
     const subida = fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
       body: new Uint8Array(await createFoto()),
     }).catch(() => undefined)
-    const puesta = await hasta(async () => servidor.vistas.slice(vistas).find((vista) => vista.startsWith('PUT')))
+    const puesta = await hasta(async () =>
+      servidor.servedRequests.slice(vistas).find((vista) => vista.startsWith('PUT')),
+    )
     process.kill(findNodeProcess(dataDir), 'SIGKILL')
     expect(await subida).toBeUndefined()
     servidor.suerte = () => 'bien'

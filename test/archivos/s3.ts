@@ -28,7 +28,7 @@ export interface S3Server {
   /** Decides what becomes of each request; serves all of them until told otherwise. */
   suerte: (req: IncomingMessage) => S3Fate
   /** Methods and paths of the requests that it has done. */
-  vistas: string[]
+  servedRequests: string[]
   /** Nobody listens on its port any more, or again. */
   apagar(): Promise<void>
   switchLight(): Promise<void>
@@ -41,68 +41,68 @@ export interface S3Server {
  */
 export async function createS3Server(bucket = 'guias-pruebas'): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'guias-s3-'))
-  const { puerto: puertoDentro, stop: parar } = await correrS3rver(directory, bucket)
-  const servidor: S3Server = {
+  const { port: innerPort, stop: parar } = await correrS3rver(directory, bucket)
+  const s3Server: S3Server = {
     url: '',
     bucket,
     config: {} as S3Config,
     env: {},
     suerte: () => 'bien',
-    vistas: [],
+    servedRequests: [],
     async apagar() {
       puerta.closeAllConnections()
       await new Promise((resolve) => puerta.close(resolve))
     },
-    switchLight: () => escuchar(puerta, Number(new URL(servidor.url).port)).then(() => {}),
+    switchLight: () => listen(puerta, Number(new URL(s3Server.url).port)).then(() => {}),
     async close() {
-      await servidor.apagar()
+      await s3Server.apagar()
       await parar()
       await rm(directory, { recursive: true, force: true })
     },
   }
   const puerta = createServer((req, res) => {
-    atender(servidor, puertoDentro, req, res).catch((error) => res.destroy(error))
+    handleRequest(s3Server, innerPort, req, res).catch((error) => res.destroy(error))
   })
-  servidor.url = `http://127.0.0.1:${await escuchar(puerta, 0)}`
-  servidor.config = {
+  s3Server.url = `http://127.0.0.1:${await listen(puerta, 0)}`
+  s3Server.config = {
     bucket,
     region: REGION,
-    endpoint: servidor.url,
+    endpoint: s3Server.url,
     pathStyle: true,
     ...CREDENCIALES,
     prefix: '',
   }
-  servidor.env = {
+  s3Server.env = {
     STORAGE: 's3',
     S3_BUCKET: bucket,
-    S3_ENDPOINT: servidor.url,
+    S3_ENDPOINT: s3Server.url,
     S3_PATH_STYLE: '1',
     S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
     S3_SECRET_ACCESS_KEY: CREDENCIALES.secretAccessKey,
   }
-  return servidor
+  return s3Server
 }
 
 /** A process of its own: its page tokens need a cipher that OpenSSL keeps among the old ones. */
 async function correrS3rver(directory: string, bucket: string) {
-  const programa = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'))
+  const programPath = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'))
   const opciones = ['-a', '127.0.0.1', '-p', '0', '-d', directory, '-s', '--configure-bucket', bucket]
-  const hijo = spawn(process.execPath, ['--openssl-legacy-provider', programa, ...opciones], { stdio: 'pipe' })
+  const hijo = spawn(process.execPath, ['--openssl-legacy-provider', programPath, ...opciones], { stdio: 'pipe' })
   const matar = () => hijo.kill('SIGKILL')
   process.once('exit', matar)
-  const puerto = await new Promise<number>((resolve, reject) => {
-    let dicho = ''
-    const leer = (trozo: Buffer) => {
-      dicho += trozo
-      const [, numero] = /listening on [\d.]+:(\d+)/.exec(dicho) ?? []
+  const port = await new Promise<number>((resolve, reject) => {
+    let output = ''
+    const leer = (chunk: Buffer) => {
+      output += chunk
+      const [, numero] = /listening on [\d.]+:(\d+)/.exec(output) ?? []
       if (numero) resolve(Number(numero))
     }
     hijo.stdout.on('data', leer)
     hijo.stderr.on('data', leer)
-    hijo.once('exit', () => reject(new Error(`s3rver didn't start: ${dicho}`)))
+    hijo.once('exit', () => reject(new Error(`s3rver didn't start: ${output}`)))
   })
   return {
-    puerto,
+    port,
     async stop() {
       process.removeListener('exit', matar)
       matar()
@@ -111,14 +111,14 @@ async function correrS3rver(directory: string, bucket: string) {
   }
 }
 
-const escuchar = (servidor: Server, puerto: number) =>
+const listen = (server: Server, port: number) =>
   new Promise<number>((resolve, reject) => {
-    servidor.once('error', reject)
-    servidor.listen(puerto, '127.0.0.1', () => resolve((servidor.address() as AddressInfo).port))
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 
-async function atender(servidor: S3Server, puertoDentro: number, req: IncomingMessage, res: ServerResponse) {
-  const suerte = servidor.suerte(req)
+async function handleRequest(s3Server: S3Server, innerPort: number, req: IncomingMessage, res: ServerResponse) {
+  const suerte = s3Server.suerte(req)
   if (suerte === 'cuelga') return
   if (suerte === 'corta') return void req.once('data', () => req.destroy())
   const cuerpo = Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>))
@@ -126,16 +126,16 @@ async function atender(servidor: S3Server, puertoDentro: number, req: IncomingMe
   const falta = verificar(req, cuerpo)
   if (falta) return void negar(res, 403, falta)
   const { method, url, headers } = req
-  const pedido = request({ port: puertoDentro, host: '127.0.0.1', method, path: url, headers }, async (de) => {
-    servidor.vistas.push(`${method} ${url?.split('?')[0]}`)
+  const innerRequest = request({ port: innerPort, host: '127.0.0.1', method, path: url, headers }, async (de) => {
+    s3Server.servedRequests.push(`${method} ${url?.split('?')[0]}`)
     if (suerte === 'calla') return void de.resume()
     if (suerte === 'pierde') return void de.resume().once('end', () => req.socket.destroy())
     res.writeHead(de.statusCode ?? 500, de.headers)
     if (suerte !== 'gotea') return void de.pipe(res)
     res.write(Buffer.concat(await Array.fromAsync(de as AsyncIterable<Buffer>)).subarray(0, 10))
   })
-  pedido.on('error', () => res.destroy())
-  pedido.end(cuerpo)
+  innerRequest.on('error', () => res.destroy())
+  innerRequest.end(cuerpo)
 }
 
 const negar = (res: ServerResponse, status: number, codigo: string) =>
@@ -182,13 +182,13 @@ function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: 
 /** Takes connections and never says a word. */
 export async function createSilentServer(): Promise<{ url: string; close(): void }> {
   const sockets = new Set<{ destroy(): void }>()
-  const servidor = crearTcp((socket) => void sockets.add(socket.on('error', () => {})))
-  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  const server = crearTcp((socket) => void sockets.add(socket.on('error', () => {})))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close() {
       for (const socket of sockets) socket.destroy()
-      servidor.close()
+      server.close()
     },
   }
 }

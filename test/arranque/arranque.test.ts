@@ -20,7 +20,7 @@ import {
   type TestProcess,
   useProcesses,
 } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const procesos = useProcesses()
 
@@ -46,8 +46,8 @@ const sondeos: { readyz: number | undefined; cuerpo: unknown; demo: string | und
 let guia: string
 
 beforeAll(async () => {
-  primero.dataDir = procesos.carpetaNueva()
-  const puerto = await puertoLibre()
+  primero.dataDir = procesos.nextFolder()
+  const puerto = await findFreePort()
   primero.url = `http://127.0.0.1:${puerto}`
   primero.proceso = procesos.npmStart({ DATA_DIR: primero.dataDir, PORT: `${puerto}` })
   const archivo = join(primero.dataDir, 'demo.json')
@@ -121,7 +121,7 @@ describe('the first start', () => {
     // The line itself is left as it is; the function only makes curl say the status.
     const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas.join('\n')}`
     const pegado = procesos.correr(['bash', '-c', guion])
-    expect(await pegado.termina()).toMatchObject({ codigo: 0 })
+    expect(await pegado.waitForEnd()).toMatchObject({ codigo: 0 })
     const [cuerpo = '', status] = pegado.output.split('\n')
     expect(status).toBe('201')
     guia = JSON.parse(cuerpo).guia
@@ -173,7 +173,7 @@ describe('while one runs', () => {
     const nodo = findNodeProcess(primero.dataDir)
     const demo = leerDemo(primero.dataDir)
     const segundo = procesos.npmStart({ DATA_DIR: primero.dataDir })
-    expect((await segundo.termina()).codigo).toBe(1)
+    expect((await segundo.waitForEnd()).codigo).toBe(1)
     expect(segundo.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
     expect(segundo.errores).toContain(`PID ${nodo}`)
     expect(segundo.errores).not.toMatch(PILA)
@@ -187,10 +187,10 @@ describe('while one runs', () => {
   })
 
   it('refuses a second one on the same PORT, before it makes anything', async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const puerto = new URL(primero.url).port
     const segundo = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto })
-    expect((await segundo.termina()).codigo).toBe(1)
+    expect((await segundo.waitForEnd()).codigo).toBe(1)
     expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
     expect(segundo.errores).not.toMatch(PILA)
     expect(existsSync(dataDir)).toBe(false)
@@ -201,7 +201,7 @@ describe('while one runs', () => {
 
 describe('what cannot be', () => {
   it('tells all faults of the configuration at once and starts nothing', async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const malo = procesos.iniciar({
       DATA_DIR: dataDir,
       PORT: '70000',
@@ -211,7 +211,7 @@ describe('what cannot be', () => {
       LOG_LEVEL: 'mucho',
       MASTER_KEYS: 'corta',
     })
-    expect((await malo.termina()).codigo).toBe(1)
+    expect((await malo.waitForEnd()).codigo).toBe(1)
     expect(malo.errores).toContain('La configuración no es válida')
     for (const nombre of ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'LOG_LEVEL', 'MASTER_KEYS'])
       expect(malo.errores).toMatch(new RegExp(`^ *- ${nombre}: `, 'm'))
@@ -223,8 +223,8 @@ describe('what cannot be', () => {
   })
 
   it('asks for MASTER_KEYS and MESSAGING when there is a DATABASE_URL', async () => {
-    const malo = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva(), DATABASE_URL: inject('postgres') })
-    expect((await malo.termina()).codigo).toBe(1)
+    const malo = procesos.iniciar({ DATA_DIR: procesos.nextFolder(), DATABASE_URL: inject('postgres') })
+    expect((await malo.waitForEnd()).codigo).toBe(1)
     expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
     expect(malo.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
     expect(malo.errores).not.toMatch(PILA)
@@ -237,7 +237,7 @@ describe('what cannot be', () => {
       const bien = new URL(inject('postgres'))
       const con = (cambios: Partial<URL>) => Object.assign(new URL(bien), cambios).href
       const casos = {
-        'nobody listens': con({ port: `${await puertoLibre()}` }),
+        'nobody listens': con({ port: `${await findFreePort()}` }),
         'no such server': con({ hostname: 'no-existe.invalid' }),
         'a wrong password': con({ password: 'equivocada' }),
         'no such database': con({ pathname: '/no_existe' }),
@@ -246,14 +246,14 @@ describe('what cannot be', () => {
       const vistos: Record<string, unknown> = {}
       // One after the other, but for the one that only waits.
       const probar = async ([caso, url]: [string, string]) => {
-        const dataDir = procesos.carpetaNueva()
+        const dataDir = procesos.nextFolder()
         const malo = procesos.iniciar({
           DATA_DIR: dataDir,
           DATABASE_URL: url,
           MASTER_KEYS: MASTER_KEY,
           MESSAGING: 'buzon',
         })
-        const { codigo } = await malo.termina()
+        const { codigo } = await malo.waitForEnd()
         vistos[caso] = {
           codigo,
           clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(malo.errores),
@@ -277,11 +277,11 @@ describe('what cannot be', () => {
 
 describe('what the service kept and somebody damaged', () => {
   it('is named, and nothing is left running', async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     mkdirSync(dataDir, { mode: 0o755 })
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
     const malo = procesos.iniciar({ DATA_DIR: dataDir })
-    expect((await malo.termina()).codigo).toBe(1)
+    expect((await malo.waitForEnd()).codigo).toBe(1)
     expect([...findProcesses(dataDir).values()]).toEqual([])
     expect(malo.errores).toContain(join(dataDir, 'master_keys'))
     expect(malo.errores).not.toMatch(PILA)
@@ -294,7 +294,7 @@ describe('somebody else’s PostgreSQL', () => {
   afterAll(() => admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`)))
 
   it('is migrated and served, without a demo merchant', async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const proceso = procesos.iniciar(env)
@@ -318,7 +318,7 @@ describe('somebody else’s PostgreSQL', () => {
     ).toMatchObject({
       status: 201,
     })
-    proceso.aTodos('SIGINT')
+    proceso.signalAll('SIGINT')
     await noQuedaNada(dataDir)
     const conexion = new pg.Client({ connectionString: url })
     await conexion.connect()
@@ -352,9 +352,9 @@ describe('stopping and starting again', () => {
     demo = leerDemo(primero.dataDir)
     const antes = [...findProcesses(primero.dataDir).values()]
     expect(antes.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
-    primero.proceso.aTodos('SIGINT')
+    primero.proceso.signalAll('SIGINT')
     await noQuedaNada(primero.dataDir)
-    await primero.proceso.termina()
+    await primero.proceso.waitForEnd()
     expect(primero.proceso.errores).not.toMatch(PILA)
     expect(await probeUrl(`${primero.url}/healthz`)).toBeUndefined()
     expect(existsSync(join(primero.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
@@ -399,7 +399,7 @@ describe('stopping and starting again', () => {
     const [, cabecera = '', respuesta = ''] = recibido.split('\r\n\r\n')
     expect(cabecera).toMatch(/^HTTP\/1\.1 201 /)
     ultimaRespuesta = cabecera
-    expect(await proceso.termina()).toEqual({ codigo: 0, senal: null })
+    expect(await proceso.waitForEnd()).toEqual({ codigo: 0, senal: null })
     await noQuedaNada(primero.dataDir)
     guia = JSON.parse(respuesta).guia
   })
@@ -412,12 +412,12 @@ describe('stopping and starting again', () => {
     const muerto = await otraVez()
     await conservaTodo(demo) // with the guide of the request that was drained
     process.kill(findNodeProcess(primero.dataDir), 'SIGKILL')
-    expect((await muerto.termina()).codigo).not.toBe(0)
+    expect((await muerto.waitForEnd()).codigo).not.toBe(0)
     const proceso = await otraVez()
     await conservaTodo(demo)
     process.kill(proceso.pid, 'SIGTERM')
     await noQuedaNada(primero.dataDir)
-    await proceso.termina()
+    await proceso.waitForEnd()
     expect(proceso.errores).not.toMatch(PILA)
   })
 
@@ -425,21 +425,21 @@ describe('stopping and starting again', () => {
     const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir })
     const cerrojo = join(primero.dataDir, 'pgdata', 'postmaster.pid')
     while (!existsSync(cerrojo) && !proceso.fin) await dormir(2)
-    proceso.aTodos('SIGINT')
+    proceso.signalAll('SIGINT')
     await noQuedaNada(primero.dataDir)
     expect(proceso.errores).not.toMatch(PILA)
   })
 
   it('closing the terminal stops everything, too', FULL_RUN_ONLY, async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const proceso = procesos.npmStart({ DATA_DIR: dataDir })
     await listo(proceso)
-    proceso.aTodos('SIGHUP')
+    proceso.signalAll('SIGHUP')
     await noQuedaNada(dataDir)
   })
 
   it('two at once on the same DATA_DIR: one serves, the other says why not', FULL_RUN_ONLY, async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const ambos = [procesos.npmStart({ DATA_DIR: dataDir }), procesos.npmStart({ DATA_DIR: dataDir })]
     const perdedor = await hasta(async () => ambos.find(({ fin }) => fin))
     const ganador = ambos.find((uno) => uno !== perdedor)!
@@ -454,7 +454,7 @@ describe('stopping and starting again', () => {
     ).toMatchObject({
       status: 201,
     })
-    ganador.aTodos('SIGINT')
+    ganador.signalAll('SIGINT')
     await noQuedaNada(dataDir)
   })
 })

@@ -11,11 +11,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { HAY_CADDY } from '../despliegue/proxy.ts'
+import { HAS_CADDY } from '../despliegue/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../entorno.ts'
 import { buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { listo, probeUrl, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 interface Demo {
   comercio: string
@@ -25,7 +25,7 @@ interface Demo {
 }
 
 const procesos = useProcesses()
-const dataDir = procesos.carpetaNueva()
+const dataDir = procesos.nextFolder()
 const cerrar: (() => unknown)[] = []
 afterAll(async () => {
   for (const uno of cerrar.reverse()) await uno()
@@ -51,8 +51,8 @@ async function iniciar(env: Record<string, string> = {}) {
   await listo(proceso)
 }
 async function detener() {
-  proceso.aTodos('SIGTERM')
-  await proceso.termina()
+  proceso.signalAll('SIGTERM')
+  await proceso.waitForEnd()
 }
 const leerDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 
@@ -110,7 +110,7 @@ const CERRADO = {
 }
 
 beforeAll(async () => {
-  url = `http://127.0.0.1:${await puertoLibre()}`
+  url = `http://127.0.0.1:${await findFreePort()}`
   await iniciar()
   demo = JSON.parse(leerDemo())
   const env = { DATA_DIR: dataDir }
@@ -218,9 +218,9 @@ describe('behind a proxy that asks by the service’s own name', () => {
     expect(await preguntar('/api/v1/cuenta', `Authorization: Bearer ${propias.test}`)).toContain(' 200 ')
   })
 
-  it.skipIf(!HAY_CADDY)('nothing of it is there behind Caddy', async () => {
-    const puerto = await puertoLibre()
-    const carpeta = procesos.carpetaNueva()
+  it.skipIf(!HAS_CADDY)('nothing of it is there behind Caddy', async () => {
+    const puerto = await findFreePort()
+    const carpeta = procesos.nextFolder()
     await mkdir(carpeta)
     const archivo = join(carpeta, 'Caddyfile')
     // It makes no certificates, and installs none on this machine.
@@ -288,7 +288,7 @@ it('a courier of the demo whose code somebody renewed is anybody’s', async () 
 })
 
 it('a first start with TRUST_PROXY makes no demo', async () => {
-  const suya = procesos.carpetaNueva()
+  const suya = procesos.nextFolder()
   const primero = procesos.iniciar({ DATA_DIR: suya, TRUST_PROXY: '1' })
   const base = await listo(primero)
   expect(existsSync(join(suya, 'demo.json'))).toBe(false)
@@ -296,8 +296,8 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
   const { output: salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
   expect(JSON.parse(salida)).toEqual([])
   expect((await requestSeparately(`${base}/buzon`)).status).toBe(404)
-  primero.aTodos('SIGTERM')
-  await primero.termina()
+  primero.signalAll('SIGTERM')
+  await primero.waitForEnd()
 })
 
 describe('what the start says is off', () => {

@@ -62,7 +62,7 @@ describe('migrar()', () => {
     } finally {
       await portero.end()
     }
-    for (const uno of seis) expect([(await uno.termina()).codigo, uno.errores]).toEqual([0, ''])
+    for (const uno of seis) expect([(await uno.waitForEnd()).codigo, uno.errores]).toEqual([0, ''])
     const aplicadas = seis.map(({ output: salida }) => JSON.parse(salida) as string[])
     expect(aplicadas.filter((lista) => lista.length > 0)).toEqual([nombres])
     expect(await historia()).toEqual(

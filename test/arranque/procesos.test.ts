@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { openCollector } from '../observabilidad/colector.ts'
 import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const procesos = useProcesses()
 const CUANTOS = 2
@@ -21,7 +21,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
   let demo: { llave: string; llave_operaciones: string; comercio: string }
 
   async function empezar() {
-    const [PORT, METRICS_PORT] = [`${await puertoLibre()}`, `${await puertoLibre()}`]
+    const [PORT, METRICS_PORT] = [`${await findFreePort()}`, `${await findFreePort()}`]
     url = `http://127.0.0.1:${PORT}`
     metricas = `http://127.0.0.1:${METRICS_PORT}`
     const variables = {
@@ -41,7 +41,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
 
   beforeAll(async () => {
     colector = await openCollector()
-    dataDir = procesos.carpetaNueva()
+    dataDir = procesos.nextFolder()
     await empezar()
     demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
   })
@@ -171,7 +171,7 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
   it('end with the one that looks after them, whether it is asked to or killed', async () => {
     await completos()
     process.kill(principal.pid, 'SIGTERM')
-    expect(await principal.termina()).toEqual({ codigo: 0, senal: null })
+    expect(await principal.waitForEnd()).toEqual({ codigo: 0, senal: null })
     await hasta(async () => findProcesses(dataDir).size === 0)
     await empezar()
     principal.child.kill('SIGKILL')
@@ -180,11 +180,11 @@ describe('two processes on one port', FULL_RUN_ONLY, () => {
 })
 
 it('a process that can not start says why, and nothing is left', FULL_RUN_ONLY, async () => {
-  const dataDir = procesos.carpetaNueva()
-  const ocupado = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva() })
+  const dataDir = procesos.nextFolder()
+  const ocupado = procesos.iniciar({ DATA_DIR: procesos.nextFolder() })
   const puerto = await hasta(async () => /127\.0\.0\.1:(\d+)\/api/.exec(ocupado.output)?.[1])
   const proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto, API_PROCESSES: '2' })
-  expect(await proceso.termina()).toEqual({ codigo: 1, senal: null })
+  expect(await proceso.waitForEnd()).toEqual({ codigo: 1, senal: null })
   expect(proceso.errores).toContain(`El puerto ${puerto} de 127.0.0.1 ya está en uso`)
   await hasta(async () => findProcesses(dataDir).size === 0)
 })

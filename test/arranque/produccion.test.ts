@@ -20,7 +20,7 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', F
   const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
   const env = { NODE_ENV: 'production', DATA_DIR: join(carpeta, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
   const instalacion = procesos.correr([...instalar.split(' '), '--prefer-offline'], env, carpeta)
-  expect(await instalacion.termina(), instalacion.errores).toEqual({ codigo: 0, senal: null })
+  expect(await instalacion.waitForEnd(), instalacion.errores).toEqual({ codigo: 0, senal: null })
 
   const instalados = await readdir(join(carpeta, 'node_modules'))
   expect(instalados).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
@@ -48,10 +48,10 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', F
 
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
   const comercios = procesos.correr(consola, env, carpeta)
-  expect(await comercios.termina(), comercios.errores).toEqual({ codigo: 0, senal: null })
+  expect(await comercios.waitForEnd(), comercios.errores).toEqual({ codigo: 0, senal: null })
   expect(JSON.parse(comercios.output)).toEqual([
     expect.objectContaining({ comercio: expect.stringMatching(/^com_/), nombre: expect.any(String) }),
   ])
-  servicio.aTodos('SIGINT')
-  await servicio.termina()
+  servicio.signalAll('SIGINT')
+  await servicio.waitForEnd()
 })

@@ -10,7 +10,7 @@ import { Probe } from '../../server/startup/probe.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { listo, requestSeparately, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { StandbyServer } from '../seguidor.ts'
 
 const procesos = useProcesses()
@@ -24,13 +24,13 @@ describe('a replica', FULL_RUN_ONLY, () => {
   let operador: string
 
   beforeAll(async () => {
-    const dataDir = procesos.carpetaNueva()
+    const dataDir = procesos.nextFolder()
     const primaria = await acquirePostgres({ dataDir, exclusive: false, flags: ['-c', 'fsync=off'] })
     cerrar.push(() => primaria.release())
     const admin = new pg.Client({ connectionString: primaria.superuserUrl })
     await admin.connect()
     cerrar.push(() => admin.end())
-    seguidor = new StandbyServer(join(procesos.base, 'seguidor'), await puertoLibre(), new URL(primaria.superuserUrl))
+    seguidor = new StandbyServer(join(procesos.base, 'seguidor'), await findFreePort(), new URL(primaria.superuserUrl))
     await seguidor.copiar(admin)
     cerrar.push(() => seguidor.matar())
     await seguidor.arrancar()
@@ -47,8 +47,8 @@ describe('a replica', FULL_RUN_ONLY, () => {
     })
     url = await listo(servicio)
     cerrar.push(async () => {
-      servicio.aTodos('SIGTERM')
-      await servicio.termina()
+      servicio.signalAll('SIGTERM')
+      await servicio.waitForEnd()
     })
     const ordenar = async (...args: string[]) => (await procesos.admin([...args, '--json'], env)).output
     const { comercio } = JSON.parse(await ordenar('comercios', 'crear', '--nombre', 'Tienda'))

@@ -85,7 +85,7 @@ describe('GET /operaciones/v1/bitacora', () => {
   })
 
   it('needs administrar', async () => {
-    const llave = await entorno.nuevaLlaveDeOperacion(['ver', 'operar'])
+    const llave = await entorno.createOperacionLlave(['ver', 'operar'])
     expect((await entorno.request('GET', '/operaciones/v1/bitacora', { llave })).cuerpo.codigo).toBe(
       'alcance_insuficiente',
     )

@@ -5,7 +5,7 @@ import { hasta } from '../fabricas.ts'
 export const chainAll = ({ pool }: Pick<Db, 'pool'>, encadenar: () => Promise<unknown>) =>
   hasta(async () => {
     await encadenar()
-    const { rows } = await pool.query<{ todo: boolean }>(`select (select count(*) from bitacora)
-      + (select count(*) from evento) = (select sum(lineas) from eslabon) as todo`)
-    return rows[0]!.todo
+    const { rows } = await pool.query<{ complete: boolean }>(`select (select count(*) from bitacora)
+      + (select count(*) from evento) = (select sum(lineas) from eslabon) as complete`)
+    return rows[0]!.complete
   })

@@ -14,11 +14,11 @@ import {
 } from '../equipo/persona.ts'
 import { createTestApp } from '../equipo/totp.ts'
 
-type Pedida = Promise<Pick<TestResponse, 'status'>>
+type PendingResponse = Promise<Pick<TestResponse, 'status'>>
 /** What is sent, and what its line is to be on; whatever it takes was made before. */
-export type PersonaScene = () => Promise<{ request: () => Pedida; sobre?: string }>
+export type PersonaScene = () => Promise<{ request: () => PendingResponse; sobre?: string }>
 
-export const ya = (pedir: () => Pedida, sobre?: string) => ({
+export const toScene = (pedir: () => PendingResponse, sobre?: string) => ({
   request: pedir,
   ...(sobre === undefined ? {} : { sobre }),
 })
@@ -30,66 +30,68 @@ export const ya = (pedir: () => Pedida, sobre?: string) => ({
 export function createPersonaScenes(entorno: TestEnvironment) {
   const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
   const dePersona = async (metodo: string, ruta: string) => {
-    const suya = await createTestPersona(entorno)
-    return ya(() => suya.request(metodo, `/operaciones/v1${ruta}`))
+    const testPersona = await createTestPersona(entorno)
+    return toScene(() => testPersona.request(metodo, `/operaciones/v1${ruta}`))
   }
   return {
     invitarPersona: async () =>
-      ya(operar('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] })),
-    listarPersonas: async () => ya(operar('GET', '/personas')),
+      toScene(
+        operar('POST', '/invitaciones', { correo: createCorreoAddress(), nombre: 'Ana Pérez', alcances: ['ver'] }),
+      ),
+    listarPersonas: async () => toScene(operar('GET', '/personas')),
     obtenerPersona: async () => {
       const { persona } = await createTestPersona(entorno)
-      return ya(operar('GET', `/personas/${persona}`), persona)
+      return toScene(operar('GET', `/personas/${persona}`), persona)
     },
     eliminarPersona: async () => {
       const { persona } = await createTestPersona(entorno)
-      return ya(operar('DELETE', `/personas/${persona}`), persona)
+      return toScene(operar('DELETE', `/personas/${persona}`), persona)
     },
     cambiarMembresia: async () => {
       const { persona, membresia } = await createTestPersona(entorno)
-      return ya(operar('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
+      return toScene(operar('PATCH', `/membresias/${membresia}`, { alcances: ['administrar'] }), persona)
     },
     quitarMembresia: async () => {
       const { persona, membresia } = await createTestPersona(entorno)
-      return ya(operar('DELETE', `/membresias/${membresia}`), persona)
+      return toScene(operar('DELETE', `/membresias/${membresia}`), persona)
     },
-    listarAprobaciones: async () => ya(operar('GET', '/aprobaciones')),
+    listarAprobaciones: async () => toScene(operar('GET', '/aprobaciones')),
     obtenerAprobacion: async () => {
       const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
-      return ya(operar('GET', `/aprobaciones/${aprobacion}`), aprobacion)
+      return toScene(operar('GET', `/aprobaciones/${aprobacion}`), aprobacion)
     },
     darAprobacion: async () => {
       const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
-      return ya(() => bea.request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`))
+      return toScene(() => bea.request('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`))
     },
     rechazarAprobacion: async () => {
       const [ana, bea] = [await createTestPersona(entorno), await createTestPersona(entorno)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
       const ruta = `/operaciones/v1/aprobaciones/${aprobacion}/rechazar`
-      return ya(() => bea.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
+      return toScene(() => bea.request('POST', ruta, { razon: 'No conozco a Ana' }), aprobacion)
     },
     retirarAprobacion: async () => {
       const [ana] = [await createTestPersona(entorno), await createTestPersona(entorno)]
       const { aprobacion } = await requestInvitacionAprobacion(ana)
-      return ya(() => ana.request('DELETE', `/operaciones/v1/aprobaciones/${aprobacion}`), aprobacion)
+      return toScene(() => ana.request('DELETE', `/operaciones/v1/aprobaciones/${aprobacion}`), aprobacion)
     },
     pedirCodigo: async () => {
       const { correo } = await createTestPersona(entorno)
-      return ya(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
+      return toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/codigo', { correo }]))
     },
     abrirSesionDePersona: async () => {
       const { correo, persona } = await createTestPersona(entorno, { conApp: false })
-      const { codigo, entrada } = await pedirCodigo(entorno, correo)
-      return ya(() => signInWithCode(entorno, entrada, codigo), persona)
+      const { codigo, signInCookie } = await pedirCodigo(entorno, correo)
+      return toScene(() => signInWithCode(entorno, signInCookie, codigo), persona)
     },
     aceptarInvitacion: async () => {
       const correo = createCorreoAddress()
       const { cuerpo } = await operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })()
       const { enlace } = await findPendingCorreo(entorno, 'invitacion', correo)
       const token = enlace.split('/').at(-1)
-      return ya(
+      return toScene(
         () =>
           requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo: cuerpo.codigo }]),
         cuerpo.invitacion,
@@ -97,83 +99,95 @@ export function createPersonaScenes(entorno: TestEnvironment) {
     },
     cerrarSesionesDePersona: async () => {
       const { persona } = await createTestPersona(entorno)
-      return ya(operar('DELETE', `/personas/${persona}/sesiones`), persona)
+      return toScene(operar('DELETE', `/personas/${persona}/sesiones`), persona)
     },
     obtenerSesionDePersona: async () => dePersona('GET', '/sesion'),
     listarSesiones: async () => dePersona('GET', '/sesiones'),
     cerrarSesionDePersona: async () => dePersona('DELETE', '/sesion'),
     cerrarSesionPorCodigo: async () => {
-      const suya = await createTestPersona(entorno)
-      return ya(() => suya.request('DELETE', `/operaciones/v1/sesiones/${suya.sesion}`), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      return toScene(
+        () => testPersona.request('DELETE', `/operaciones/v1/sesiones/${testPersona.sesion}`),
+        testPersona.persona,
+      )
     },
     probarPresencia: async () => {
-      const suya = await createTestPersona(entorno)
-      const codigo = suya.app!.codigo()
-      return ya(() => suya.request('POST', '/operaciones/v1/sesion/presencia', { codigo }), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      const codigo = testPersona.app!.codigo()
+      return toScene(
+        () => testPersona.request('POST', '/operaciones/v1/sesion/presencia', { codigo }),
+        testPersona.persona,
+      )
     },
     listarPasskeys: async () => dePersona('GET', '/sesion/passkeys'),
     pedirRegistroDePasskey: async () => dePersona('POST', '/sesion/passkeys/registro'),
     pedirRetoDePasskey: async () =>
-      ya(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
+      toScene(() => requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/passkeys/reto']), undefined),
     agregarPasskey: async () => {
-      const suya = await createTestPersona(entorno)
-      const { cookie, cuerpo } = await prepareRegistration(entorno, suya)
-      return ya(
+      const testPersona = await createTestPersona(entorno)
+      const { cookie, cuerpo } = await prepareRegistration(entorno, testPersona)
+      return toScene(
         () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys', cuerpo]),
-        suya.persona,
+        testPersona.persona,
       )
     },
     quitarPasskey: async () => {
-      const suya = await createTestPersona(entorno)
-      const { passkey, request: pedir } = await agregarPasskey(entorno, suya)
-      return ya(() => pedir('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      const { passkey, request: pedir } = await agregarPasskey(entorno, testPersona)
+      return toScene(() => pedir('DELETE', `/operaciones/v1/sesion/passkeys/${passkey}`), testPersona.persona)
     },
     abrirSesionConPasskey: async () => {
-      const suya = await createTestPersona(entorno)
-      const { cookie, cuerpo } = await signChallenge(entorno, (await agregarPasskey(entorno, suya)).autenticador)
-      return ya(
+      const testPersona = await createTestPersona(entorno)
+      const { cookie, cuerpo } = await signChallenge(entorno, (await agregarPasskey(entorno, testPersona)).autenticador)
+      return toScene(
         () => requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/passkeys/entrada', cuerpo]),
-        suya.persona,
+        testPersona.persona,
       )
     },
     probarPresenciaConPasskey: async () => {
-      const suya = await createTestPersona(entorno)
-      const { autenticador, cookie: propia } = await agregarPasskey(entorno, suya)
+      const testPersona = await createTestPersona(entorno)
+      const { autenticador, cookie: propia } = await agregarPasskey(entorno, testPersona)
       const { cookie, cuerpo } = await signChallenge(entorno, autenticador)
-      const pedido = ['POST', '/operaciones/v1/sesion/passkeys/presencia', cuerpo] as [string, string, unknown]
-      return ya(() => requestFromPage(entorno, `${propia}; ${cookie}`, pedido), suya.persona)
+      const presenceRequest = ['POST', '/operaciones/v1/sesion/passkeys/presencia', cuerpo] as [string, string, unknown]
+      return toScene(() => requestFromPage(entorno, `${propia}; ${cookie}`, presenceRequest), testPersona.persona)
     },
     obtenerSegundoFactor: async () => dePersona('GET', '/sesion/segundo-factor'),
     pedirRegistroDeTotp: async () => dePersona('POST', '/sesion/totp/registro'),
     agregarTotp: async () => {
-      const suya = await createTestPersona(entorno)
-      const { secreto } = (await suya.request('POST', '/operaciones/v1/sesion/totp/registro')).cuerpo
+      const testPersona = await createTestPersona(entorno)
+      const { secreto } = (await testPersona.request('POST', '/operaciones/v1/sesion/totp/registro')).cuerpo
       const codigo = createTestApp(entorno, secreto).codigo()
-      return ya(() => suya.request('POST', '/operaciones/v1/sesion/totp', { codigo }), suya.persona)
+      return toScene(() => testPersona.request('POST', '/operaciones/v1/sesion/totp', { codigo }), testPersona.persona)
     },
     quitarTotp: async () => {
       const { comercio: tienda } = await entorno.nuevoComercio()
-      const suya = await createTestPersona(entorno, { comercio: tienda, alcances: ['lectura'], conApp: true })
-      return ya(() => suya.request('DELETE', '/operaciones/v1/sesion/totp'), suya.persona)
+      const testPersona = await createTestPersona(entorno, { comercio: tienda, alcances: ['lectura'], conApp: true })
+      return toScene(() => testPersona.request('DELETE', '/operaciones/v1/sesion/totp'), testPersona.persona)
     },
     crearCodigosDeRecuperacion: async () => {
-      const suya = await createTestPersona(entorno)
-      return ya(() => suya.request('POST', '/operaciones/v1/sesion/codigos-de-recuperacion'), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      return toScene(
+        () => testPersona.request('POST', '/operaciones/v1/sesion/codigos-de-recuperacion'),
+        testPersona.persona,
+      )
     },
     abrirSesionConSegundoFactor: async () => {
-      const suya = await createTestPersona(entorno)
-      const { codigo, entrada } = await pedirCodigo(entorno, suya.correo)
-      const { cabeceras } = await signInWithCode(entorno, entrada, codigo)
-      return ya(() => endSignIn(entorno, toCookieHeader(cabeceras), suya.app!.codigo()), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      const { codigo, signInCookie } = await pedirCodigo(entorno, testPersona.correo)
+      const { cabeceras } = await signInWithCode(entorno, signInCookie, codigo)
+      return toScene(
+        () => endSignIn(entorno, toCookieHeader(cabeceras), testPersona.app!.codigo()),
+        testPersona.persona,
+      )
     },
     restablecerSegundoFactor: async () => {
       const { persona } = await createTestPersona(entorno)
-      return ya(operar('DELETE', `/personas/${persona}/segundo-factor`), persona)
+      return toScene(operar('DELETE', `/personas/${persona}/segundo-factor`), persona)
     },
     elegirMembresia: async () => {
-      const suya = await createTestPersona(entorno)
-      const cuerpo = { membresia: suya.membresia, modo: 'test' }
-      return ya(() => suya.request('PATCH', '/operaciones/v1/sesion', cuerpo), suya.persona)
+      const testPersona = await createTestPersona(entorno)
+      const cuerpo = { membresia: testPersona.membresia, modo: 'test' }
+      return toScene(() => testPersona.request('PATCH', '/operaciones/v1/sesion', cuerpo), testPersona.persona)
     },
   } satisfies Partial<Record<OperationId, PersonaScene>>
 }

@@ -98,7 +98,7 @@ describe('GET /api/v1/bitacora', () => {
       sobre: { tipo: 'guia', identificador: guia },
       modo: 'test',
     })
-    const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const enVivo = await entorno.createLlave(comercio, { modo: 'live' })
     expect((await entorno.request('GET', '/api/v1/bitacora', { llave: enVivo })).cuerpo.datos).toEqual([])
     expect((await otro.api.cuenta.bitacora()).datos.map(({ accion }) => accion)).toEqual(['crearWebhook'])
   })
@@ -117,7 +117,7 @@ describe('GET /api/v1/bitacora', () => {
     const { creado_en } = (await api.cuenta.bitacora({ limite: 1 })).datos[0]!
     expect(await acciones({ creado_desde: creado_en })).toEqual(['cambiarWebhook'])
     expect(await acciones({ creado_hasta: creado_en, sobre: webhook })).toEqual(['crearWebhook'])
-    const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    const llave = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
     expect((await entorno.request('GET', '/api/v1/bitacora', { llave })).cuerpo.codigo).toBe('alcance_insuficiente')
   })
 })

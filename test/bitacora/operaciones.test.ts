@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
-import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
+import type { BitacoraRow } from '../../server/domain/bitacora/bitacora.ts'
 import { createDeliveredGuia, createFoto, createGuiaOnRoute, fallida, uploadArchivo } from '../archivos/imagenes.ts'
 import { type Comercio, useEnvironment } from '../entorno.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { createTelefono } from '../mensajeria/canal.ts'
 import { createMobile, type Movil, signInByMobile } from '../repartidores/movil.ts'
-import { createPersonaScenes, type PersonaScene, ya } from './dePersonas.ts'
+import { createPersonaScenes, type PersonaScene, toScene } from './dePersonas.ts'
 
 const entorno = useEnvironment()
 let comercio: Comercio
@@ -63,14 +63,14 @@ const sobreComercio = () => comercio.comercio
 
 const ESCENAS: Record<OperationId, PersonaScene> = {
   // Of operators
-  buscarEnBitacora: async () => ya(operar('GET', '/bitacora')),
-  buscarGuias: async () => ya(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
+  buscarEnBitacora: async () => toScene(operar('GET', '/bitacora')),
+  buscarGuias: async () => toScene(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
   cambiarComercio: async () =>
-    ya(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
+    toScene(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
   cancelarGuiaPorOperador: async () =>
-    ya(operar('POST', `/guias/${await nuevaGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
+    toScene(operar('POST', `/guias/${await nuevaGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
   confirmarUbicacionPorOperador: async () =>
-    ya(
+    toScene(
       operar('POST', `/guias/${await sinLugar()}/ubicacion`, {
         lat: 14.71889,
         lng: -90.64417,
@@ -79,237 +79,242 @@ const ESCENAS: Record<OperationId, PersonaScene> = {
     ),
   consultarGuia: async () => {
     const guia = await nuevaGuia()
-    return ya(operar('GET', `/guias/${guia}`), guia)
+    return toScene(operar('GET', `/guias/${guia}`), guia)
   },
-  encontrarGuias: async () => ya(operar('GET', '/busqueda?texto=maria')),
+  encontrarGuias: async () => toScene(operar('GET', '/busqueda?texto=maria')),
   listarWebhooksDeComercio: async () =>
-    ya(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
-  listarWebhooksConFallas: async () => ya(operar('GET', '/webhooks')),
+    toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
+  listarWebhooksConFallas: async () => toScene(operar('GET', '/webhooks')),
   listarAvisosDeComercio: async () => {
     const webhook = await nuevoWebhook()
-    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
+    return toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
   },
   obtenerAvisoDeComercio: async () => {
     const { webhook, aviso } = await anAviso()
-    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}`), aviso)
+    return toScene(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}`), aviso)
   },
   reenviarAvisoDeComercio: async () => {
     const { webhook, aviso } = await anAviso()
     const ruta = `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`
-    return ya(operar('POST', ruta), aviso)
+    return toScene(operar('POST', ruta), aviso)
   },
   crearNota: async () => {
     const guia = await nuevaGuia()
-    return ya(operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
+    return toScene(operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
   },
   listarNotas: async () => {
     const guia = await nuevaGuia()
-    return ya(operar('GET', `/guias/${guia}/notas`), guia)
+    return toScene(operar('GET', `/guias/${guia}/notas`), guia)
   },
-  crearComercio: async () => ya(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
-  crearLlave: async () => ya(operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
-  crearLlaveDeOperador: async () => ya(operar('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
-  crearOperador: async () => ya(operar('POST', '/operadores', { nombre: 'Ana Pérez' })),
-  crearRepartidor: async () => ya(operar('POST', '/repartidores', { nombre: 'Ana Pérez', telefono: '+50255551234' })),
+  crearComercio: async () => toScene(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
+  crearLlave: async () => toScene(operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
+  crearLlaveDeOperador: async () => toScene(operar('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
+  crearOperador: async () => toScene(operar('POST', '/operadores', { nombre: 'Ana Pérez' })),
+  crearRepartidor: async () =>
+    toScene(operar('POST', '/repartidores', { nombre: 'Ana Pérez', telefono: '+50255551234' })),
   desactivarRepartidor: async () => {
     const { repartidor } = await nuevoRepartidor()
-    return ya(operar('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
+    return toScene(operar('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
   },
-  listarComercios: async () => ya(operar('GET', '/comercios')),
-  obtenerComercio: async () => ya(operar('GET', `/comercios/${comercio.comercio}`)),
-  listarLlaves: async () => ya(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
-  listarLlavesDeOperador: async () => ya(operar('GET', `/operadores/${operador}/llaves`)),
+  listarComercios: async () => toScene(operar('GET', '/comercios')),
+  obtenerComercio: async () => toScene(operar('GET', `/comercios/${comercio.comercio}`)),
+  listarLlaves: async () => toScene(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
+  listarLlavesDeOperador: async () => toScene(operar('GET', `/operadores/${operador}/llaves`)),
   listarMensajes: async () => {
     const guia = await sinLugar()
-    return ya(operar('GET', `/mensajes?guia=${guia}`), guia)
+    return toScene(operar('GET', `/mensajes?guia=${guia}`), guia)
   },
-  listarOperadores: async () => ya(operar('GET', '/operadores')),
-  listarRepartidores: async () => ya(operar('GET', '/repartidores')),
+  listarOperadores: async () => toScene(operar('GET', '/operadores')),
+  listarRepartidores: async () => toScene(operar('GET', '/repartidores')),
   asignarGuias: async () => {
     const guia = await nuevaGuia()
     const { repartidor } = await nuevoRepartidor()
-    return ya(operar('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
+    return toScene(operar('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
   },
   retirarAsignaciones: async () => {
     const guia = await nuevaGuia()
     const { repartidor } = await nuevoRepartidor()
     await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
-    return ya(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
+    return toScene(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
   },
   listarAsignaciones: async () => {
     const { repartidor } = await nuevoRepartidor()
-    return ya(operar('GET', `/asignaciones?repartidor=${repartidor}`), repartidor)
+    return toScene(operar('GET', `/asignaciones?repartidor=${repartidor}`), repartidor)
   },
-  listarReparto: async () => ya(operar('GET', '/reparto')),
+  listarReparto: async () => toScene(operar('GET', '/reparto')),
   listarGuiasDeRepartidor: async () => {
     const { repartidor } = await nuevoRepartidor()
-    return ya(operar('GET', `/repartidores/${repartidor}/guias`), repartidor)
+    return toScene(operar('GET', `/repartidores/${repartidor}/guias`), repartidor)
   },
-  listarGuiasDetenidas: async () => ya(operar('GET', '/detenidas')),
-  obtenerJornada: async () => ya(operar('GET', '/jornada')),
-  obtenerServicio: async () => ya(operar('GET', '/servicio')),
+  listarGuiasDetenidas: async () => toScene(operar('GET', '/detenidas')),
+  obtenerJornada: async () => toScene(operar('GET', '/jornada')),
+  obtenerServicio: async () => toScene(operar('GET', '/servicio')),
   registrarEntrega: async () => {
     const guia = await createGuiaOnRoute(entorno, comercio)
     const fotos = [(await uploadArchivo(entorno, guia)).cuerpo.archivo]
-    return ya(operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }))
+    return toScene(
+      operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }),
+    )
   },
-  registrarEvento: async () => ya(operar('POST', `/guias/${await nuevaGuia()}/eventos`, { estado: 'recolectado' })),
+  registrarEvento: async () =>
+    toScene(operar('POST', `/guias/${await nuevaGuia()}/eventos`, { estado: 'recolectado' })),
   renovarCodigo: async () => {
     const { repartidor } = await nuevoRepartidor()
-    return ya(operar('POST', `/repartidores/${repartidor}/codigo`), repartidor)
+    return toScene(operar('POST', `/repartidores/${repartidor}/codigo`), repartidor)
   },
   revocarLlave: async () => {
     const llave = await nuevaLlave()
-    return ya(operar('POST', `/llaves/${llave}/revocar`), llave)
+    return toScene(operar('POST', `/llaves/${llave}/revocar`), llave)
   },
   revocarOperador: async () => {
     const otro = await nuevoOperador()
-    return ya(operar('POST', `/operadores/${otro}/revocar`), otro)
+    return toScene(operar('POST', `/operadores/${otro}/revocar`), otro)
   },
   rotarLlave: async () => {
     const llave = await nuevaLlave()
-    return ya(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
+    return toScene(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
   },
   subirArchivo: async () => {
     const guia = await createGuiaOnRoute(entorno, comercio)
-    return ya(() => uploadArchivo(entorno, guia))
+    return toScene(() => uploadArchivo(entorno, guia))
   },
   corregirGuiaPorOperador: async () =>
-    ya(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
+    toScene(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
   reintentarGuiaPorOperador: async () =>
-    ya(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
-  devolverGuiaPorOperador: async () => ya(operar('POST', `/guias/${await conIntento()}/devolver`, { razon: 'Dañado' })),
+    toScene(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
+  devolverGuiaPorOperador: async () =>
+    toScene(operar('POST', `/guias/${await conIntento()}/devolver`, { razon: 'Dañado' })),
   rectificarGuia: async () => {
     const guia = await conIntento()
     const { secuencia } = await comercio.api.guias.obtener(guia)
-    return ya(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
+    return toScene(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
   },
   ...createPersonaScenes(entorno),
   obtenerPruebaDeEntregaPorOperador: async () => {
     const { guia } = await createDeliveredGuia(entorno, comercio)
-    return ya(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
+    return toScene(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
   },
   listarIntentosPorOperador: async () => {
     const guia = await nuevaGuia()
-    return ya(operar('GET', `/guias/${guia}/intentos`), guia)
+    return toScene(operar('GET', `/guias/${guia}/intentos`), guia)
   },
   reenviarSolicitudPorOperador: async () => {
     const guia = await sinLugar()
     await entorno.quietud(comercio)
-    return ya(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
+    return toScene(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
   },
   // Of merchants
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
     const cambio = { estado: 'pausado', url: 'http://127.0.0.1:9/secreto-en-la-ruta', descripcion: 'la de Ana' }
-    return ya(suya('PATCH', `/webhooks/${webhook}`, cambio), webhook)
+    return toScene(suya('PATCH', `/webhooks/${webhook}`, cambio), webhook)
   },
-  cancelarGuia: async () => ya(suya('POST', `/guias/${await nuevaGuia()}/cancelar`)),
+  cancelarGuia: async () => toScene(suya('POST', `/guias/${await nuevaGuia()}/cancelar`)),
   confirmarUbicacion: async () =>
-    ya(suya('POST', `/guias/${await sinLugar()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
-  crearEtiquetas: async () => ya(suya('POST', '/etiquetas', { guias: [await nuevaGuia()] })),
-  crearGuia: async () => ya(suya('POST', '/guias', buildGuia())),
-  crearLote: async () => ya(suya('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
-  crearWebhook: async () => ya(suya('POST', '/webhooks', otraUrl())),
+    toScene(suya('POST', `/guias/${await sinLugar()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
+  crearEtiquetas: async () => toScene(suya('POST', '/etiquetas', { guias: [await nuevaGuia()] })),
+  crearGuia: async () => toScene(suya('POST', '/guias', buildGuia())),
+  crearLote: async () => toScene(suya('POST', '/guias/bulk', { guias: [buildGuia(), buildGuia()] })),
+  crearWebhook: async () => toScene(suya('POST', '/webhooks', otraUrl())),
   eliminarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return ya(suya('DELETE', `/webhooks/${webhook}`), webhook)
+    return toScene(suya('DELETE', `/webhooks/${webhook}`), webhook)
   },
-  listarBitacora: async () => ya(suya('GET', '/bitacora')),
-  listarClavesPublicas: async () => ya(publica('GET', '/.well-known/jwks.json')),
-  listarDepartamentos: async () => ya(suya('GET', '/catalogo/departamentos')),
-  listarAvisosDeWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
-  listarEventos: async () => ya(suya('GET', '/eventos')),
-  listarEventosDeGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/eventos`)),
-  listarGuias: async () => ya(suya('GET', '/guias')),
-  listarIntentosDeGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/intentos`)),
-  listarMunicipios: async () => ya(suya('GET', '/catalogo/municipios?departamento=GT-SA')),
-  listarWebhooks: async () => ya(suya('GET', '/webhooks')),
-  obtenerCuenta: async () => ya(suya('GET', '/cuenta')),
+  listarBitacora: async () => toScene(suya('GET', '/bitacora')),
+  listarClavesPublicas: async () => toScene(publica('GET', '/.well-known/jwks.json')),
+  listarDepartamentos: async () => toScene(suya('GET', '/catalogo/departamentos')),
+  listarAvisosDeWebhook: async () => toScene(suya('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
+  listarEventos: async () => toScene(suya('GET', '/eventos')),
+  listarEventosDeGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/eventos`)),
+  listarGuias: async () => toScene(suya('GET', '/guias')),
+  listarIntentosDeGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/intentos`)),
+  listarMunicipios: async () => toScene(suya('GET', '/catalogo/municipios?departamento=GT-SA')),
+  listarWebhooks: async () => toScene(suya('GET', '/webhooks')),
+  obtenerCuenta: async () => toScene(suya('GET', '/cuenta')),
   obtenerAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return ya(suya('GET', `/webhooks/${webhook}/avisos/${aviso}`))
+    return toScene(suya('GET', `/webhooks/${webhook}/avisos/${aviso}`))
   },
-  obtenerEtiqueta: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/etiqueta`)),
-  obtenerGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}`)),
-  obtenerPruebaDeEntrega: async () => ya(suya('GET', `/guias/${(await unaPrueba()).guia}/prueba-entrega`)),
+  obtenerEtiqueta: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}/etiqueta`)),
+  obtenerGuia: async () => toScene(suya('GET', `/guias/${await nuevaGuia()}`)),
+  obtenerPruebaDeEntrega: async () => toScene(suya('GET', `/guias/${(await unaPrueba()).guia}/prueba-entrega`)),
   obtenerRecuperacion: async () => {
     const webhook = await nuevoWebhook()
     const { cuerpo } = await suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER })()
-    return ya(suya('GET', `/webhooks/${webhook}/recuperaciones/${cuerpo.recuperacion}`))
+    return toScene(suya('GET', `/webhooks/${webhook}/recuperaciones/${cuerpo.recuperacion}`))
   },
-  obtenerWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}`)),
+  obtenerWebhook: async () => toScene(suya('GET', `/webhooks/${await nuevoWebhook()}`)),
   probarWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return ya(suya('POST', `/webhooks/${webhook}/probar`), webhook)
+    return toScene(suya('POST', `/webhooks/${webhook}/probar`), webhook)
   },
   recuperarAvisosDeWebhook: async () => {
     const webhook = await nuevoWebhook()
-    return ya(suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER }), webhook)
+    return toScene(suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER }), webhook)
   },
   reenviarAvisoDeWebhook: async () => {
     const { webhook, aviso } = await anAviso()
-    return ya(suya('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
+    return toScene(suya('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
   },
   reenviarSolicitud: async () => {
     const guia = await sinLugar()
     await entorno.quietud(comercio)
-    return ya(suya('POST', `/guias/${guia}/reenviar-solicitud`))
+    return toScene(suya('POST', `/guias/${guia}/reenviar-solicitud`))
   },
   rotarSecreto: async () => {
     const webhook = await nuevoWebhook()
-    return ya(suya('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
+    return toScene(suya('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
   },
   simularAvance: async () =>
-    ya(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
-  simularUbicacion: async () => ya(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
+    toScene(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
+  simularUbicacion: async () => toScene(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
   simularDecision: async () =>
-    ya(suya('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
-  corregirGuia: async () => ya(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
-  reintentarGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/reintentar`, {})),
-  devolverGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
+    toScene(suya('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
+  corregirGuia: async () => toScene(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
+  reintentarGuia: async () => toScene(suya('POST', `/guias/${await conIntento()}/reintentar`, {})),
+  devolverGuia: async () => toScene(suya('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()
-    return ya(() => signInByMobile(entorno, codigo))
+    return toScene(() => signInByMobile(entorno, codigo))
   },
   cerrarSesion: async () => {
     const otro = await createMobile(entorno)
-    return ya(() => otro.request('DELETE', '/sesion'))
+    return toScene(() => otro.request('DELETE', '/sesion'))
   },
-  listarGuiasDeReparto: async () => ya(deReparto('GET', `/guias?guia=${await enReparto()}`)),
-  obtenerGuiaDeReparto: async () => ya(deReparto('GET', `/guias/${await enReparto()}`)),
-  obtenerSesion: async () => ya(deReparto('GET', '/sesion')),
+  listarGuiasDeReparto: async () => toScene(deReparto('GET', `/guias?guia=${await enReparto()}`)),
+  obtenerGuiaDeReparto: async () => toScene(deReparto('GET', `/guias/${await enReparto()}`)),
+  obtenerSesion: async () => toScene(deReparto('GET', '/sesion')),
   registrarEntregaDeReparto: async () => {
     const guia = await enReparto()
     const fotos = [(await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo]
     const recibido_por = { nombre: 'x', relacion: 'familiar' }
-    return ya(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
+    return toScene(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
   },
   registrarEventoDeReparto: async () =>
-    ya(deReparto('POST', `/guias/${await nuevaGuia()}/eventos`, lectura('recolectado'))),
+    toScene(deReparto('POST', `/guias/${await nuevaGuia()}/eventos`, lectura('recolectado'))),
   registrarEventosDeReparto: async () =>
-    ya(deReparto('POST', '/eventos', { eventos: [{ guia: await nuevaGuia(), evento: lectura('recolectado') }] })),
+    toScene(deReparto('POST', '/eventos', { eventos: [{ guia: await nuevaGuia(), evento: lectura('recolectado') }] })),
   subirArchivoDeReparto: async () => {
     const guia = await enReparto()
     const foto = await createFoto()
-    return ya(() => movil.upload(guia, 'foto', foto))
+    return toScene(() => movil.upload(guia, 'foto', foto))
   },
   // Of anybody
-  comprobarDisponibilidad: async () => ya(publica('GET', '/readyz')),
-  comprobarVida: async () => ya(publica('GET', '/healthz')),
+  comprobarDisponibilidad: async () => toScene(publica('GET', '/readyz')),
+  comprobarVida: async () => toScene(publica('GET', '/healthz')),
   descargarArchivo: async () => {
     const { fotos } = await unaPrueba()
-    return ya(() => fetch(fotos[0].url))
+    return toScene(() => fetch(fotos[0].url))
   },
   descargarEtiquetas: async () => {
     const { url } = await comercio.api.guias.etiqueta(await nuevaGuia())
-    return ya(() => fetch(url))
+    return toScene(() => fetch(url))
   },
-  recibirDeWhatsapp: async () => ya(publica('POST', '/proveedores/whatsapp', {})),
+  recibirDeWhatsapp: async () => toScene(publica('POST', '/proveedores/whatsapp', {})),
   verificarPrueba: async () =>
-    ya(publica('POST', `/verificar/${await nuevaGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
-  verificarWhatsapp: async () => ya(publica('GET', '/proveedores/whatsapp')),
+    toScene(publica('POST', `/verificar/${await nuevaGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
+  verificarWhatsapp: async () => toScene(publica('GET', '/proveedores/whatsapp')),
 }
 /** No provider is set up here: whoever asks in its name is refused. */
 const RECHAZADAS = ['recibirDeWhatsapp', 'verificarWhatsapp']
@@ -322,7 +327,7 @@ const DICHO = Object.values(readDocument().paths).flatMap((porMetodo) =>
 )
 
 /** Who does what in these scenes. */
-function autor(id: OperationId): Pick<FilaBitacora, 'quien_tipo'> {
+function autor(id: OperationId): Pick<BitacoraRow, 'quien_tipo'> {
   if (['abrirSesion', 'cerrarSesion'].includes(id)) return { quien_tipo: 'repartidor' }
   if (
     /[rn]SesionDePersona|Passkey|Totp$|CodigosDeRecuperacion|ConSegundoFactor|aceptarInvitacion|cerrarSesionPorCodigo|elegirMembresia|probarPresencia|^(dar|rechazar|retirar)Aprobacion/.test(
@@ -336,7 +341,7 @@ function autor(id: OperationId): Pick<FilaBitacora, 'quien_tipo'> {
 interface Vista {
   status: number
   sobre: string | undefined
-  lineas: FilaBitacora[]
+  lineas: BitacoraRow[]
 }
 const vistas = new Map<OperationId, Vista>()
 
@@ -359,7 +364,7 @@ async function verTodas() {
   // A look is written within half a second, in its turn: once the last one is there, so are those before.
   await entorno.operar('GET', '/guias?limite=1')
   const todas = await hasta(async () => {
-    const { rows } = await entorno.db.pool.query<FilaBitacora>('select * from bitacora order by id')
+    const { rows } = await entorno.db.pool.query<BitacoraRow>('select * from bitacora order by id')
     return rows.at(-1)?.accion === 'buscarGuias' && rows
   })
   for (const { id, status, sobre, desde, hasta: fin } of tramos) {

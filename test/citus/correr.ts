@@ -9,7 +9,7 @@ if (!process.env.CITUS_URL) {
   process.exit(2)
 }
 const FUNCIONALES = '--tags-filter=!completo && !postgres && !nodos'
-const CORTO = [
+const SHORT_TESTS = [
   'citus',
   'guias/crear',
   'eventos',
@@ -18,10 +18,10 @@ const CORTO = [
   'http/tenencia',
   'bitacora/listar',
 ]
-const corto = process.argv.includes('--corto')
-const functional = await runTests([FUNCIONALES, ...(corto ? CORTO.map((cual) => `test/${cual}`) : [])])
+const isShort = process.argv.includes('--corto')
+const functional = await runTests([FUNCIONALES, ...(isShort ? SHORT_TESTS.map((testPath) => `test/${testPath}`) : [])])
 // Nodes that go away go away for everybody: last, and alone.
-const conFallas = !corto && process.env.CITUS_CLUSTER
+const conFallas = !isShort && process.env.CITUS_CLUSTER
 const faults = conFallas ? await runTests(['--tags-filter=nodos', '--maxWorkers=1']) : true
-if (!corto && !conFallas) console.warn('CITUS_CLUSTER names no program that stops nodes: faults are NOT tested.')
+if (!isShort && !conFallas) console.warn('CITUS_CLUSTER names no program that stops nodes: faults are NOT tested.')
 process.exitCode = functional && faults ? 0 : 1

@@ -12,7 +12,7 @@ import { createLog } from '../../server/platform/log.ts'
 import { useEnvironment } from '../entorno.ts'
 import { buildGuia, hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { StandbyServer } from '../seguidor.ts'
 
 const entorno = useEnvironment()
@@ -43,7 +43,7 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
     const seguidores: StandbyServer[] = []
     for (const [n, nodo] of inject('nodos')!.entries()) {
       const primaria = new URL(nodo)
-      const puerto = await puertoLibre()
+      const puerto = await findFreePort()
       const seguidor = new StandbyServer(join(carpeta, `${n}`), puerto, primaria)
       await admin((cliente) => seguidor.copiar(cliente), nodo)
       cerrar.push(() => seguidor.matar())

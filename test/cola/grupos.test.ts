@@ -19,7 +19,7 @@ function nuevo({ max: maximo = 10, concurrency: aLaVez = 1, falla = () => false 
     {
       max: maximo,
       concurrency: aLaVez,
-      juntos: () => '',
+      groupKey: () => '',
       perform: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
         const datos = pedidos.flatMap((pedido) => pedido.datos)
         hechos.push({ owners: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })

@@ -36,7 +36,7 @@ describe('GET /api/v1/cuenta', () => {
 
   it('is for any key, with whatever scopes', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { alcances: ['webhooks:admin'] })
+    const llave = await entorno.createLlave(comercio, { alcances: ['webhooks:admin'] })
     const { status, cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
     expect([status, cuerpo.alcances]).toEqual([200, ['webhooks:admin']])
   })

@@ -5,7 +5,7 @@ import { createTelefono, RECIPIENT_POSITION, useChannel } from '../mensajeria/ca
 import { useReceivers } from '../webhooks/receptor.ts'
 
 const canal = useChannel()
-const { entorno, nueva, mensajes, quietud } = canal
+const { entorno, createUbicacionRequest: nueva, mensajes, quietud } = canal
 const nuevoReceptor = useReceivers()
 let comercio: Comercio
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { hasta } from '../fabricas.ts'
 import { RECIPIENT_POSITION, type SentUbicacionRequest, useChannel } from '../mensajeria/canal.ts'
 
 const canal = useChannel()
-const { entorno, requested: pedida, tipos, leer, contestar } = canal
+const { entorno, requested: pedida, tipos, leer, reply: contestar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')

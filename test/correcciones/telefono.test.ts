@@ -6,7 +6,18 @@ import { createTelefono, RECIPIENT_POSITION, type SentUbicacionRequest, useChann
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 
 const canal = useChannel()
-const { entorno, nueva, requested: pedida, esperar, mensajes, aceptados, tipos, leer, quietud, contestar } = canal
+const {
+  entorno,
+  createUbicacionRequest: nueva,
+  requested: pedida,
+  esperar,
+  mensajes,
+  aceptados,
+  tipos,
+  leer,
+  quietud,
+  reply: contestar,
+} = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')

@@ -8,16 +8,16 @@ import { consoleEnvironment, runInProcess } from '../consola.ts'
 import { HORA, MINUTE_MS } from '../duraciones.ts'
 import { MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { openMailServer, parseCorreo } from './servidor.ts'
 
 let puertoDeMetricas: number
 let servidor: Awaited<ReturnType<typeof openMailServer>>
 const entorno = useEnvironment(undefined, async () => {
   servidor = await openMailServer()
-  puertoDeMetricas = await puertoLibre()
+  puertoDeMetricas = await findFreePort()
   return {
-    SMTP_URL: `smtp://127.0.0.1:${servidor.puerto}`,
+    SMTP_URL: `smtp://127.0.0.1:${servidor.port}`,
     MAIL_FROM: 'avisos@mensajeria.example',
     BRAND_NAME: 'Quetzal <Exprés>',
     METRICS_PORT: String(puertoDeMetricas),

@@ -18,14 +18,14 @@ export const createRefusal = (status: number) => Object.assign(new Error('no'), 
 export async function openMailServer(opciones: SMTPServerOptions = {}, host = '127.0.0.1') {
   const recibidos: ReceivedCorreo[] = []
   const intentos: string[] = []
-  const servidor = {
+  const mailServer = {
     recibidos,
     /** Recipients named to the server, also refused ones. */
     intentos,
     /** Status with which recipients, or mails, are refused; 0 accepts them. */
     alDestinatario: 0,
     alCorreo: 0,
-    puerto: 0,
+    port: 0,
     close: () => new Promise<void>((resolve) => smtp.close(resolve)),
   }
   const smtp = new SMTPServer({
@@ -36,11 +36,11 @@ export async function openMailServer(opciones: SMTPServerOptions = {}, host = '1
     disableReverseLookup: true,
     onRcptTo({ address }, _sesion, listo) {
       intentos.push(address)
-      listo(servidor.alDestinatario ? createRefusal(servidor.alDestinatario) : null)
+      listo(mailServer.alDestinatario ? createRefusal(mailServer.alDestinatario) : null)
     },
     onData(flujo, { envelope }, listo) {
       text(flujo).then((crudo) => {
-        if (servidor.alCorreo) return listo(createRefusal(servidor.alCorreo))
+        if (mailServer.alCorreo) return listo(createRefusal(mailServer.alCorreo))
         const de = envelope.mailFrom ? envelope.mailFrom.address : ''
         recibidos.push({ de, para: envelope.rcptTo.map(({ address }) => address).join(), raw: crudo })
         listo(null)
@@ -51,9 +51,9 @@ export async function openMailServer(opciones: SMTPServerOptions = {}, host = '1
   smtp.on('error', () => {})
   const oye = smtp.listen(0, host)
   await once(oye, 'listening')
-  servidor.puerto = (oye.address() as AddressInfo).port
-  afterAll(() => servidor.close())
-  return servidor
+  mailServer.port = (oye.address() as AddressInfo).port
+  afterAll(() => mailServer.close())
+  return mailServer
 }
 
 /** The parts of a mail that a person reads: subject, plain text and HTML, decoded. */
@@ -62,7 +62,7 @@ export function parseCorreo({ raw: crudo }: ReceivedCorreo) {
   const cabeceras = cabeza.replace(/\r\n[ \t]+/g, ' ')
   const cabecera = (nombre: string) => new RegExp(`^${nombre}: (.*)$`, 'im').exec(cabeceras)?.[1]?.trim() ?? ''
   const parte = (tipo: string) => {
-    const entera = partes.find((una) => una.toLowerCase().includes(`content-type: ${tipo}`)) ?? ''
+    const entera = partes.find((mimePart) => mimePart.toLowerCase().includes(`content-type: ${tipo}`)) ?? ''
     const corte = entera.indexOf('\r\n\r\n')
     const cuerpo = entera.slice(corte + 4)
     if (/transfer-encoding: base64/i.test(entera.slice(0, corte))) return Buffer.from(cuerpo, 'base64').toString()

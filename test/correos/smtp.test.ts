@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMailClient, type OutgoingMail } from '../../server/platform/mail/smtp.ts'
-import { createCertificate, paraIp } from '../certificado.ts'
+import { createCertificate, encodeIpName } from '../certificado.ts'
 import { createRefusal, openMailServer, parseCorreo } from './servidor.ts'
 
 const PLAZOS = { connect: 2_000, silence: 2_000, total: 4_000 }
@@ -20,7 +20,7 @@ const cliente = (url: string, ca?: string, plazos = PLAZOS) =>
 describe('a mail server that takes mails', () => {
   it('gets one mail with both texts, its sender’s name and a lasting identity', async () => {
     const servidor = await openMailServer()
-    expect(await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)).toEqual({ resultado: 'aceptado' })
+    expect(await cliente(`smtp://127.0.0.1:${servidor.port}`).send(correo)).toEqual({ resultado: 'aceptado' })
     expect(servidor.recibidos).toMatchObject([{ de: DESDE, para: correo.to }])
     const { cabecera, texto, html } = parseCorreo(servidor.recibidos[0]!)
     expect(cabecera('Message-ID')).toBe(`<${correo.id}@mensajeria.example>`)
@@ -31,23 +31,23 @@ describe('a mail server that takes mails', () => {
   })
 
   it('is trusted only with a certificate that the client knows', async () => {
-    const { cert, key } = createCertificate([paraIp(127, 0, 0, 1)])
+    const { cert, key } = createCertificate([encodeIpName(127, 0, 0, 1)])
     const servidor = await openMailServer({ secure: true, cert, key })
-    const url = `smtps://127.0.0.1:${servidor.puerto}`
+    const url = `smtps://127.0.0.1:${servidor.port}`
     expect(await cliente(url, cert).send(correo)).toEqual({ resultado: 'aceptado' })
     expect(await cliente(url).send(correo)).toMatchObject({ resultado: 'pasajero' })
     expect(servidor.recibidos).toHaveLength(1)
   })
 
   it('gets nothing in plain text unless it is on this machine', async () => {
-    const { cert, key } = createCertificate([paraIp(0, 0, 0, 0)])
+    const { cert, key } = createCertificate([encodeIpName(0, 0, 0, 0)])
     const [abierto, cifrado] = [
       await openMailServer({}, '0.0.0.0'),
       await openMailServer({ disabledCommands: ['AUTH'], cert, key }, '0.0.0.0'),
     ]
-    expect(await cliente(`smtp://0.0.0.0:${abierto.puerto}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
+    expect(await cliente(`smtp://0.0.0.0:${abierto.port}`).send(correo)).toMatchObject({ resultado: 'pasajero' })
     expect(abierto.intentos).toEqual([])
-    expect(await cliente(`smtp://0.0.0.0:${cifrado.puerto}`, cert).send(correo)).toEqual({ resultado: 'aceptado' })
+    expect(await cliente(`smtp://0.0.0.0:${cifrado.port}`, cert).send(correo)).toEqual({ resultado: 'aceptado' })
   })
 
   it('gets user and password, and a refusal of them is not a bounce', async () => {
@@ -58,7 +58,7 @@ describe('a mail server that takes mails', () => {
       onAuth: ({ username, password }, _sesion, listo) =>
         username === 'guias@x' && password === 'cl:ave' ? listo(null, { user: username }) : listo(createRefusal(535)),
     })
-    const con = (clave: string) => cliente(`smtp://guias%40x:${clave}@127.0.0.1:${servidor.puerto}`).send(correo)
+    const con = (clave: string) => cliente(`smtp://guias%40x:${clave}@127.0.0.1:${servidor.port}`).send(correo)
     expect(await con('cl%3Aave')).toEqual({ resultado: 'aceptado' })
     const negado = await con('otra')
     expect(negado).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_535' })
@@ -74,14 +74,14 @@ describe('a mail server that refuses', () => {
     ['a mail for now', { alCorreo: 451 }, { resultado: 'pasajero', cuenta: false, codigo: 'smtp_451' }],
   ])('%s is judged by its status', async (_que, negativa, resultado) => {
     const servidor = Object.assign(await openMailServer(), negativa)
-    const envio = await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)
+    const envio = await cliente(`smtp://127.0.0.1:${servidor.port}`).send(correo)
     expect(envio).toMatchObject(resultado)
     expect(JSON.stringify(envio)).not.toContain('ana@')
   })
 
   it('the sender is refused for the service’s account, not for the recipient', async () => {
     const servidor = await openMailServer({ onMailFrom: (_de, _sesion, listo) => listo(createRefusal(553)) })
-    const envio = await cliente(`smtp://127.0.0.1:${servidor.puerto}`).send(correo)
+    const envio = await cliente(`smtp://127.0.0.1:${servidor.port}`).send(correo)
     expect(envio).toMatchObject({ resultado: 'pasajero', cuenta: true, codigo: 'smtp_553' })
   })
 })

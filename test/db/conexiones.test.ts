@@ -18,7 +18,7 @@ describe('a session of a pooler', () => {
     try {
       // Another client of the pooler has left it so.
       await db.pool.query(`set timezone = 'America/Guatemala'; set statement_timeout = 0`)
-      const suya = db.como('guias_operacion')
+      const suya = db.asRole('guias_operacion')
       const leidas = [
         await db.query(AJUSTES),
         await suya.query(AJUSTES),

@@ -52,11 +52,11 @@ class Sondeo {
 /** @returns a function that describes statements over that connection */
 export async function createDescriber(cliente: pg.Client): Promise<(text: string) => Promise<StatementDescription>> {
   const { rows: tipos } = await cliente.query('select oid, typname from pg_type')
-  const { rows: columnas } = await cliente.query(
+  const { rows: columnRows } = await cliente.query(
     'select attrelid as tabla, attnum as columna from pg_attribute where not attnotnull and attnum > 0',
   )
   const nombre = new Map(tipos.map(({ oid, typname }) => [Number(oid), typname as string]))
-  const nulas = new Set(columnas.map(({ tabla, columna }) => `${tabla}.${columna}`))
+  const nulas = new Set(columnRows.map(({ tabla: table, columna: column }) => `${table}.${column}`))
   return async (text) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const sondeo = new Sondeo(text, (error) => (error ? reject(error) : resolve()))

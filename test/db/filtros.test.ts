@@ -88,7 +88,7 @@ async function leidasPor(rol: Role, filtros: GuiaFilters): Promise<number> {
   await expect(lista).rejects.toThrow('not run')
   const [sentencia, valores] = pedidas[0]!
   // The service's own connection, with its settings.
-  const [fila] = await db.como(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
+  const [fila] = await db.asRole(rol, rol === 'guias_api' ? [COMERCIO] : []).query(
     {
       ...sentencia,
       name: undefined,

@@ -28,32 +28,32 @@ export const createMutants = (text: string) =>
   }))
 
 /** What is gathered in an array has no order of its own, and where the server's transactions end is nobody's doing. */
-const sinOrden = (clave: string, valor: unknown) =>
+const ignoreOrder = (clave: string, valor: unknown) =>
   clave === 'fin' ? undefined : Array.isArray(valor) ? [...valor].sort() : valor
 
 interface Consulta extends pg.QueryConfig {
   submit?: unknown
 }
-type Correr = (...argumentos: unknown[]) => unknown
+type Correr = (...args: unknown[]) => unknown
 
 /** Whether a query runs as a merchant, by the name of its statement or by its class. */
-const esDeComercio = (consulta: Consulta) =>
+const isOfComercio = (consulta: Consulta) =>
   consulta.name?.startsWith('guias_api.') ||
   (consulta.constructor.name === 'ScopedQuery' && consulta.name === undefined)
 
 /**
  * From now on, each statement that runs as a merchant is first tried without each of its conditions, in a transaction that is
  * rolled back: behind the wall, and with the wall off.
- * @param ajeno SQL of one value that changes when a row of anybody else does
+ * @param othersSql SQL of one value that changes when a row of anybody else does
  * @returns how to stop it, which gives what was tried
  */
-export function watchForMutants(url: string, comercio: string, ajeno: string): () => Promise<Map<string, Mutant>> {
+export function watchForMutants(url: string, comercio: string, othersSql: string): () => Promise<Map<string, Mutant>> {
   const mutantes = new Map<string, Mutant>()
   const aparte = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c timezone=UTC' })
   const conectada = aparte.connect()
   const { runOne: dePool } = Connections.prototype
   const { query: deCliente } = pg.Client.prototype
-  const consultar = deCliente as unknown as (this: pg.Client, ...todo: unknown[]) => Promise<pg.QueryResult>
+  const consultar = deCliente as unknown as (this: pg.Client, ...args: unknown[]) => Promise<pg.QueryResult>
   let turno: Promise<unknown> = Promise.resolve()
 
   /** What a statement does, in a sub-transaction of which nothing stays. */
@@ -66,8 +66,8 @@ export function watchForMutants(url: string, comercio: string, ajeno: string): (
       )
       const { rows, rowCount } = await consultar.call(cliente, { text, values })
       await consultar.call(cliente, 'set local role none')
-      const { rows: despues } = await consultar.call(cliente, ajeno)
-      return JSON.stringify([rowCount, rows.map((fila) => JSON.stringify(fila, sinOrden)).sort(), despues])
+      const { rows: despues } = await consultar.call(cliente, othersSql)
+      return JSON.stringify([rowCount, rows.map((row) => JSON.stringify(row, ignoreOrder)).sort(), despues])
     } catch (error) {
       return String((error as { code?: string }).code)
     } finally {
@@ -75,7 +75,7 @@ export function watchForMutants(url: string, comercio: string, ajeno: string): (
     }
   }
 
-  async function probarTodos(cliente: pg.Client, { name, text, values }: Consulta): Promise<void> {
+  async function tryMutants(cliente: pg.Client, { name, text, values }: Consulta): Promise<void> {
     const entera = await probar(cliente, { text, values: values! }, true)
     for (const [i, mutante] of createMutants(text).entries()) {
       const clave = `${text} ${i}`
@@ -94,22 +94,22 @@ export function watchForMutants(url: string, comercio: string, ajeno: string): (
 
   Connections.prototype.runOne = function (this: Connections, consulta: Consulta) {
     const correr = () => dePool.call(this, consulta)
-    if (!esDeComercio(consulta)) return correr()
+    if (!isOfComercio(consulta)) return correr()
     const probada = turno.then(async () => {
       await conectada
       await consultar.call(aparte, 'begin')
-      await probarTodos(aparte, consulta)
+      await tryMutants(aparte, consulta)
       await consultar.call(aparte, 'rollback')
     })
     turno = probada.catch(() => {})
     return probada.then(correr)
   }
-  pg.Client.prototype.query = function (this: pg.Client, ...todo: unknown[]) {
-    const consulta = todo[0] as Consulta
-    const correr = () => (deCliente as unknown as Correr).apply(this, todo) as Promise<pg.QueryResult>
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const consulta = args[0] as Consulta
+    const correr = () => (deCliente as unknown as Correr).apply(this, args) as Promise<pg.QueryResult>
     // What the pool sends through its connections was tried above; what is left is in a transaction of its own.
-    if (typeof consulta !== 'object' || consulta.submit || !esDeComercio(consulta)) return correr()
-    return probarTodos(this, consulta).then(correr)
+    if (typeof consulta !== 'object' || consulta.submit || !isOfComercio(consulta)) return correr()
+    return tryMutants(this, consulta).then(correr)
   } as typeof deCliente
   return async () => {
     Connections.prototype.runOne = dePool

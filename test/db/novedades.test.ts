@@ -27,7 +27,7 @@ it('leaves out the events that PostgreSQL calls visible in the snapshot, each pa
          where not pg_visible_in_snapshot(i::text::xid8, s) order by part, i`,
         [snapshots],
       )
-      const left = newsAfter(snapshots, { snapshots, events, mas: false })
+      const left = newsAfter(snapshots, { snapshots, events, more: false })
       expect(left.events.map(({ guia }) => guia)).toEqual(rows.map(({ guia }) => guia))
     }),
     { numRuns: 200 },

@@ -39,7 +39,7 @@ async function planesDe({ pool }: Db, nombre: string) {
   return rows.map(({ generic_plans, custom_plans }) => [Number(generic_plans), Number(custom_plans)])
 }
 
-const leer = (db: Db) => readFeed(db.como('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
+const leer = (db: Db) => readFeed(db.asRole('guias_api', [COMERCIO]), COMERCIO, 'live', FEED_START, {}, 50)
 
 describe('a statement with a generic plan', EN_POSTGRES, () => {
   const pooler = { supportsNames: true }

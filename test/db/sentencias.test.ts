@@ -82,7 +82,7 @@ function faltas(
   const sinNombre = parametros
     .slice(nombres.length)
     .map((tipo, i) => `parameter $${nombres.length + i + 1} (${tipo}) has no name`)
-  const { fila } = declarada
+  const { row: fila } = declarada
   if (!fila) return [...deParametros, ...sinNombre]
   const deColumnas = columnas.flatMap(({ nombre: columna, tipo, nula }) => {
     const dicho = fila.get(columna)

@@ -12,7 +12,7 @@ export interface DeclaredStatement {
   archivo: string
   parameters: Map<string, MemberType>
   /** undefined: the type says nothing of rows */
-  fila: Map<string, MemberType> | undefined
+  row: Map<string, MemberType> | undefined
 }
 
 /** Of each `statement<Params, Row>('name', …)` of those files, by its name, what TypeScript was told. */
@@ -23,8 +23,8 @@ export function readDeclaredStatements(archivos: readonly string[]): Map<string,
     ts.sys,
     fileURLToPath(ROOT),
   )
-  const programa = ts.createProgram([...archivos], options)
-  const revisor = programa.getTypeChecker()
+  const program = ts.createProgram([...archivos], options)
+  const checker = program.getTypeChecker()
   const declaradas = new Map<string, DeclaredStatement>()
   for (const archivo of archivos) {
     const visitar = (nodo: ts.Node): void => {
@@ -32,36 +32,36 @@ export function readDeclaredStatements(archivos: readonly string[]): Map<string,
       if (!ts.isCallExpression(nodo) || nodo.expression.getText() !== 'statement') return
       const [nombre] = nodo.arguments
       if (!nombre || !ts.isStringLiteral(nombre)) return
-      const [parametros, fila] = nodo.typeArguments ?? []
+      const [parametersNode, rowNode] = nodo.typeArguments ?? []
       declaradas.set(nombre.text, {
         archivo,
-        parameters: parametros ? miembros(revisor, revisor.getTypeFromTypeNode(parametros), nodo) : new Map(),
-        fila: fila && miembros(revisor, revisor.getTypeFromTypeNode(fila), nodo),
+        parameters: parametersNode ? miembros(checker, checker.getTypeFromTypeNode(parametersNode), nodo) : new Map(),
+        row: rowNode && miembros(checker, checker.getTypeFromTypeNode(rowNode), nodo),
       })
     }
-    ts.forEachChild(programa.getSourceFile(archivo)!, visitar)
+    ts.forEachChild(program.getSourceFile(archivo)!, visitar)
   }
   return declaradas
 }
 
-function miembros(revisor: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
+function miembros(checker: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, MemberType> {
   return new Map(
-    revisor
+    checker
       .getPropertiesOfType(tipo)
-      .map((propiedad) => [propiedad.name, clasificar(revisor, revisor.getTypeOfSymbolAtLocation(propiedad, donde))]),
+      .map((propiedad) => [propiedad.name, clasificar(checker, checker.getTypeOfSymbolAtLocation(propiedad, donde))]),
   )
 }
 
-function clasificar(revisor: ts.TypeChecker, tipo: ts.Type): MemberType {
+function clasificar(checker: ts.TypeChecker, tipo: ts.Type): MemberType {
   const partes = tipo.isUnion() ? tipo.types : [tipo]
-  const esNulo = ({ flags }: ts.Type) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) !== 0
+  const isNullish = ({ flags }: ts.Type) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) !== 0
   return {
-    clases: new Set(partes.filter((parte) => !esNulo(parte)).map((parte) => claseDe(revisor, parte))),
-    nulo: partes.some(esNulo) || (tipo.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0,
+    clases: new Set(partes.filter((parte) => !isNullish(parte)).map((parte) => toClass(checker, parte))),
+    nulo: partes.some(isNullish) || (tipo.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0,
   }
 }
 
-function claseDe(revisor: ts.TypeChecker, tipo: ts.Type): string {
+function toClass(checker: ts.TypeChecker, tipo: ts.Type): string {
   if (tipo.flags & ts.TypeFlags.StringLike) return 'string'
   if (tipo.flags & ts.TypeFlags.NumberLike) return 'number'
   if (tipo.flags & ts.TypeFlags.BooleanLike) return 'boolean'
@@ -69,9 +69,9 @@ function claseDe(revisor: ts.TypeChecker, tipo: ts.Type): string {
   const nombre = tipo.symbol?.name
   if (nombre === 'Date') return 'Date'
   if (nombre && ['Buffer', 'Uint8Array'].includes(nombre)) return 'Buffer'
-  const [elemento] = revisor.isArrayType(tipo) ? revisor.getTypeArguments(tipo as ts.TypeReference) : []
+  const [elemento] = checker.isArrayType(tipo) ? checker.getTypeArguments(tipo as ts.TypeReference) : []
   if (elemento) {
-    const { clases } = clasificar(revisor, elemento)
+    const { clases } = clasificar(checker, elemento)
     return `${[...clases].join('|')}[]`
   }
   return 'object'

@@ -1,10 +1,10 @@
 // An audit of guides after a burst of requests: rows, events, messages and webhooks against the answers that were given.
 
 import { nextUbicacionStates, siguientes } from '../../server/domain/estados/estados.ts'
-import type { FilaEvento } from '../../server/domain/eventos/evento.ts'
-import type { FilaGuia } from '../../server/domain/guias/campos.ts'
+import type { EventoRow } from '../../server/domain/eventos/evento.ts'
+import type { GuiaRow } from '../../server/domain/guias/campos.ts'
 import { type CorrectionChanges, decryptChanges } from '../../server/domain/guias/correcciones.ts'
-import type { FilaMensaje } from '../../server/domain/mensajeria/row.ts'
+import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import type { Comercio, TestEnvironment } from '../entorno.ts'
 import type { TestProvider } from '../mensajeria/proveedor.ts'
@@ -12,16 +12,16 @@ import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import type { ReceivedWebhook } from '../webhooks/receptor.ts'
 import type { AnsweredRequest, BurstCase } from './rafaga.ts'
 
-type Evento = Omit<FilaEvento, 'cambios'> & { cambios: CorrectionChanges | undefined }
+type Evento = Omit<EventoRow, 'cambios'> & { cambios: CorrectionChanges | undefined }
 
 /** Values of a guide that the burst corrects. */
-type Valores = Pick<FilaGuia, 'telefono' | 'direccion' | 'indicaciones'>
+type Valores = Pick<GuiaRow, 'telefono' | 'direccion' | 'indicaciones'>
 
 /** Guide of the burst, with its rows. */
 interface Cuenta extends BurstCase {
-  fila: FilaGuia
+  row: GuiaRow
   eventos: Evento[]
-  mensajes: (FilaMensaje & { decision_secuencia: number | null })[]
+  mensajes: (MensajeRow & { decision_secuencia: number | null })[]
 }
 
 /** Faults of one kind that are told with their details. */
@@ -30,7 +30,7 @@ const MUESTRA = 3
 type Falla = (texto: string, ...detalles: unknown[]) => void
 
 /** Problem codes with which the service may refuse each kind of request. */
-const REPAROS: Readonly<Record<AnsweredRequest['clase'], readonly string[]>> = {
+const REPAROS: Readonly<Record<AnsweredRequest['kind'], readonly string[]>> = {
   correccion: ['no_corregible'],
   lectura: ['transicion_invalida', 'carrera_perdida', 'ubicacion_sin_confirmar'],
   lugar: ['carrera_perdida', 'ubicacion_cerrada'],
@@ -42,8 +42,8 @@ const REPAROS: Readonly<Record<AnsweredRequest['clase'], readonly string[]>> = {
 const DE_PAGINA = [303, 404, 409, 503]
 
 const aceptado = ({ status }: AnsweredRequest) => status < 400
-const deClase = ({ deliveries: hechos }: BurstCase, ...clases: AnsweredRequest['clase'][]) =>
-  hechos.filter(({ clase }) => clases.includes(clase))
+const filterByKind = ({ deliveries: hechos }: BurstCase, ...clases: AnsweredRequest['kind'][]) =>
+  hechos.filter(({ kind }) => clases.includes(kind))
 
 /** Reads everything that the database has about the guides. */
 export async function readGuiaAccounts(
@@ -51,21 +51,21 @@ export async function readGuiaAccounts(
   { id }: Comercio,
   casos: readonly BurstCase[],
 ): Promise<Cuenta[]> {
-  const leer = async <Fila extends { guia: string }>(texto: string) =>
-    Map.groupBy((await db.pool.query<Fila>(texto, [id])).rows, ({ guia }) => guia)
-  const filas = await leer<FilaGuia>('select * from guia where comercio_id = $1')
-  const eventos = await leer<FilaEvento>('select * from evento where comercio_id = $1 order by guia_id, secuencia')
+  const leer = async <Row extends { guia: string }>(texto: string) =>
+    Map.groupBy((await db.pool.query<Row>(texto, [id])).rows, ({ guia }) => guia)
+  const guiaRows = await leer<GuiaRow>('select * from guia where comercio_id = $1')
+  const eventos = await leer<EventoRow>('select * from evento where comercio_id = $1 order by guia_id, secuencia')
   const mensajes = await leer<Cuenta['mensajes'][number]>(
     'select * from mensaje where comercio_id = $1 order by guia_id, numero',
   )
-  return casos.map((caso) => ({
-    ...caso,
-    fila: filas.get(caso.guia)![0]!,
-    eventos: eventos.get(caso.guia)!.map(({ cambios, ...evento }) => ({
+  return casos.map((burstCase) => ({
+    ...burstCase,
+    row: guiaRows.get(burstCase.guia)![0]!,
+    eventos: eventos.get(burstCase.guia)!.map(({ cambios, ...evento }) => ({
       ...evento,
       cambios: cambios ? decryptChanges(SECRETOS, evento, cambios) : undefined,
     })),
-    mensajes: mensajes.get(caso.guia) ?? [],
+    mensajes: mensajes.get(burstCase.guia) ?? [],
   }))
 }
 
@@ -81,7 +81,7 @@ export function reconcileAccounts(
     corregidas: 0,
     rechazadas: 0,
     ganadas: 0,
-    perdidas: 0,
+    lost: 0,
     scans: 0,
     aperturas: 0,
     politica: 0,
@@ -91,50 +91,50 @@ export function reconcileAccounts(
     webhooks: recibidos.length,
   }
   const entregados = Map.groupBy(recibidos, ({ json }) => json.datos.guia.guia as string)
-  const aceptados = Map.groupBy(proveedor.aceptados, ({ ownId: nuestroId }) => nuestroId)
+  const aceptados = Map.groupBy(proveedor.aceptados, ({ ownId }) => ownId)
   const enviados = new Set<string>()
-  const vistas = new Map<string, number>()
+  const faultCounts = new Map<string, number>()
   for (const cuenta of cuentas) {
     const falla: Falla = (texto, ...detalles) => {
-      const veces = (vistas.get(texto) ?? 0) + 1
-      vistas.set(texto, veces)
+      const veces = (faultCounts.get(texto) ?? 0) + 1
+      faultCounts.set(texto, veces)
       const { guia, modo, destino } = cuenta
       if (veces <= MUESTRA) fallas.push(`${texto}: ${guia} (${modo}, ${destino}) ${JSON.stringify(detalles)}`)
     }
     revisarRespuestas(cuenta, falla)
     revisarHistoria(cuenta, falla)
-    const { after: tras, ...corregidas } = revisarCorrecciones(cuenta, falla)
+    const { after: valuesAfter, ...corregidas } = revisarCorrecciones(cuenta, falla)
     revisarMensajes(cuenta, aceptados, falla)
-    if (cuenta.modo === 'test') revisarWebhooks(cuenta, entregados.get(cuenta.guia) ?? [], tras, falla)
-    const suyas = { ...corregidas, ...revisarDecisiones(cuenta, falla), scans: revisarLecturas(cuenta, falla) }
+    if (cuenta.modo === 'test') revisarWebhooks(cuenta, entregados.get(cuenta.guia) ?? [], valuesAfter, falla)
+    const guiaFigures = { ...corregidas, ...revisarDecisiones(cuenta, falla), scans: revisarLecturas(cuenta, falla) }
     const { length: eventos } = cuenta.eventos
-    for (const [cifra, cuantas] of Object.entries({ ...suyas, eventos, mensajes: cuenta.mensajes.length }))
-      cifras[cifra as keyof typeof cifras] += cuantas
+    for (const [cifra, amount] of Object.entries({ ...guiaFigures, eventos, mensajes: cuenta.mensajes.length }))
+      cifras[cifra as keyof typeof cifras] += amount
     for (const { id } of cuenta.mensajes) enviados.add(id)
   }
-  const sinFila = [...aceptados.keys()].filter((id) => !enviados.has(id))
-  if (sinFila.length > 0) fallas.push(`the provider took ${sinFila.length} messages without a row`)
-  for (const [texto, veces] of vistas) if (veces > MUESTRA) fallas.push(`${texto}: ${veces} times in all`)
+  const idsWithoutRow = [...aceptados.keys()].filter((id) => !enviados.has(id))
+  if (idsWithoutRow.length > 0) fallas.push(`the provider took ${idsWithoutRow.length} messages without a row`)
+  for (const [texto, veces] of faultCounts) if (veces > MUESTRA) fallas.push(`${texto}: ${veces} times in all`)
   return { fallas, cifras }
 }
 
 function revisarRespuestas({ deliveries: hechos }: Cuenta, falla: Falla) {
-  for (const hecho of hechos) {
-    const { clase, status, codigo, condicionada } = hecho
-    const admitidos = condicionada ? ['carrera_perdida', ...REPAROS[clase]] : REPAROS[clase]
+  for (const answeredRequest of hechos) {
+    const { kind, status, codigo, condicionada } = answeredRequest
+    const admitidos = condicionada ? ['carrera_perdida', ...REPAROS[kind]] : REPAROS[kind]
     const bien =
-      clase === 'destinatario'
+      kind === 'destinatario'
         ? DE_PAGINA.includes(status)
         : // 503: the service was too busy and did nothing.
           [200, 201, 503].includes(status) || (status === 409 && admitidos.includes(codigo!))
-    if (!bien) falla('an answer that the service may not give', hecho)
+    if (!bien) falla('an answer that the service may not give', answeredRequest)
   }
 }
 
 const DE_ESTADO = new Set(Object.keys(MAQUINA_DE_ESTADOS.transiciones).map((estado) => `guia.${estado}`))
 
 /** Sequences without a gap, legal steps of both state machines, and a row that says the same as the last event. */
-function revisarHistoria({ eventos, fila, hasPlace: conLugar }: Cuenta, falla: Falla) {
+function revisarHistoria({ eventos, row, hasPlace: conLugar }: Cuenta, falla: Falla) {
   let anterior: Evento | undefined
   let intentos = 0
   for (const [i, evento] of eventos.entries()) {
@@ -155,27 +155,27 @@ function revisarHistoria({ eventos, fila, hasPlace: conLugar }: Cuenta, falla: F
     anterior = evento
   }
   const { foto, estado } = anterior!
-  const [vista, escrita] = [
+  const [eventValues, escrita] = [
     [eventos.length, estado, foto.intentos, foto.ubicacion_estado, foto.decision],
-    [fila.secuencia, fila.estado, fila.intentos, fila.ubicacion_estado, fila.decision],
+    [row.secuencia, row.estado, row.intentos, row.ubicacion_estado, row.decision],
   ].map((valores) => JSON.stringify(valores))
-  if (vista !== escrita) falla('the row is not as the last event', vista, escrita)
+  if (eventValues !== escrita) falla('the row is not as the last event', eventValues, escrita)
 }
 
 /** Each accepted scan has one event, and each event one scan; a repeated report names the event of the first one. */
 function revisarLecturas(cuenta: Cuenta, falla: Falla): number {
-  const lecturas = deClase(cuenta, 'lectura') as (AnsweredRequest & { clase: 'lectura' })[]
+  const lecturas = filterByKind(cuenta, 'lectura') as (AnsweredRequest & { kind: 'lectura' })[]
   const nuevas = lecturas.filter(({ status }) => status === 201)
   const ids = nuevas.map(({ evento }) => evento)
   if (new Set(ids).size !== ids.length) falla('two scans have one event', ids)
   for (const { status, evento } of lecturas)
     if (status === 200 && !ids.includes(evento)) falla('a repeated scan names another event', evento)
   const esperados = nuevas.map(({ evento, estado }) => `${evento} guia.${estado}`).sort()
-  const hay = cuenta.eventos
+  const recordedScans = cuenta.eventos
     .filter(({ tipo, autor }) => DE_ESTADO.has(tipo) && tipo !== 'guia.en_devolucion' && autor?.startsWith('op_'))
     .map(({ secuencia, tipo }) => `evt_${cuenta.guia}_${secuencia} ${tipo}`)
     .sort()
-  if (esperados.join() !== hay.join()) falla('scans and events differ', esperados, hay)
+  if (esperados.join() !== recordedScans.join()) falla('scans and events differ', esperados, recordedScans)
   return nuevas.length
 }
 
@@ -184,74 +184,79 @@ function revisarLecturas(cuenta: Cuenta, falla: Falla): number {
  * of their events gives the guide's values. Returns the values after each event, too.
  */
 function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
-  const { eventos, creada, fila } = cuenta
-  const pedidas = (deClase(cuenta, 'correccion', 'reintento') as (AnsweredRequest & { clase: 'correccion' })[]).filter(
-    ({ campos }) => Object.keys(campos).length > 0,
-  )
-  const porEvento = new Map<number, AnsweredRequest & { clase: 'correccion' }>()
-  for (const pedida of pedidas) {
-    const valores = Object.values(pedida.campos)
-    const suyos = eventos.filter(({ cambios = {} }) =>
+  const { eventos, createdFields, row } = cuenta
+  const corrections = (
+    filterByKind(cuenta, 'correccion', 'reintento') as (AnsweredRequest & { kind: 'correccion' })[]
+  ).filter(({ campos }) => Object.keys(campos).length > 0)
+  const porEvento = new Map<number, AnsweredRequest & { kind: 'correccion' }>()
+  for (const correction of corrections) {
+    const valores = Object.values(correction.campos)
+    const ownEvents = eventos.filter(({ cambios = {} }) =>
       Object.values(cambios).some(({ despues }) => valores.includes(despues as string)),
     )
-    if (suyos.length !== (aceptado(pedida) ? 1 : 0)) falla('a correction without its one event', pedida, suyos.length)
-    const [suyo] = suyos
-    if (!suyo) continue
-    porEvento.set(suyo.secuencia, pedida)
-    if (Object.keys(suyo.cambios!).sort().join() !== Object.keys(pedida.campos).sort().join())
-      falla('an event with other fields than its correction', pedida, suyo.cambios)
-    if (pedida.clase === 'correccion' && pedida.secuencia !== suyo.secuencia)
-      falla('a correction whose answer has another sequence', pedida, suyo.secuencia)
+    if (ownEvents.length !== (aceptado(correction) ? 1 : 0))
+      falla('a correction without its one event', correction, ownEvents.length)
+    const [ownEvent] = ownEvents
+    if (!ownEvent) continue
+    porEvento.set(ownEvent.secuencia, correction)
+    if (Object.keys(ownEvent.cambios!).sort().join() !== Object.keys(correction.campos).sort().join())
+      falla('an event with other fields than its correction', correction, ownEvent.cambios)
+    if (correction.kind === 'correccion' && correction.secuencia !== ownEvent.secuencia)
+      falla('a correction whose answer has another sequence', correction, ownEvent.secuencia)
   }
-  const valores: Valores = { ...creada, indicaciones: null }
-  const tras: Valores[] = []
+  const valores: Valores = { ...createdFields, indicaciones: null }
+  const valuesAfter: Valores[] = []
   for (const { secuencia, tipo, autor, cambios } of eventos) {
     if ((tipo === 'guia.corregida') !== (cambios !== undefined)) falla('an event without its changes', secuencia, tipo)
-    const pedida = porEvento.get(secuencia)
+    const correction = porEvento.get(secuencia)
     // The recipient corrects the indications alone.
-    if (cambios && !pedida && (autor !== null || Object.keys(cambios).join() !== 'indicaciones'))
+    if (cambios && !correction && (autor !== null || Object.keys(cambios).join() !== 'indicaciones'))
       falla('a correction that nobody asked for', secuencia, cambios)
-    for (const [columna, { antes }] of Object.entries(cambios ?? {}))
-      if (antes !== valores[columna as keyof Valores]) falla('a lost correction', secuencia, columna, antes, valores)
-    Object.assign(valores, pedida?.campos ?? (cambios && { indicaciones: cambios.indicaciones?.despues }))
-    tras.push({ ...valores })
+    for (const [column, { antes }] of Object.entries(cambios ?? {}))
+      if (antes !== valores[column as keyof Valores]) falla('a lost correction', secuencia, column, antes, valores)
+    Object.assign(valores, correction?.campos ?? (cambios && { indicaciones: cambios.indicaciones?.despues }))
+    valuesAfter.push({ ...valores })
   }
-  for (const columna of ['telefono', 'direccion', 'indicaciones'] as const)
-    if (fila[columna] !== valores[columna]) falla('a lost update', columna, fila[columna], valores[columna])
-  const corregidas = pedidas.filter(aceptado).length
-  return { corregidas, rechazadas: pedidas.length - corregidas, after: tras }
+  for (const column of ['telefono', 'direccion', 'indicaciones'] as const)
+    if (row[column] !== valores[column]) falla('a lost update', column, row[column], valores[column])
+  const corregidas = corrections.filter(aceptado).length
+  return { corregidas, rechazadas: corrections.length - corregidas, after: valuesAfter }
 }
 
 /** At most one decision wins per opening, each answer names it, and the policy decides each due opening once. */
 function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
-  const { guia, eventos, deadlines: plazos, fila, destino } = cuenta
+  const { guia, eventos, deadlines: plazos, row, destino } = cuenta
   const tomadas = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
   const ganadas = (por: string) => tomadas.filter(({ datos }) => datos!.decision!.por === por)
-  const contar = (que: string, pedidas: number, hay: number) => {
-    if (pedidas !== hay) falla(`decisions of ${que}: accepted requests and events differ`, pedidas, hay)
+  const contar = (decisionKind: string, requested: number, found: number) => {
+    if (requested !== found)
+      falla(`decisions of ${decisionKind}: accepted requests and events differ`, requested, found)
   }
-  const reintentos = deClase(cuenta, 'reintento')
-  const devoluciones = deClase(cuenta, 'devolucion') as (AnsweredRequest & { clase: 'devolucion' })[]
+  const reintentos = filterByKind(cuenta, 'reintento')
+  const devoluciones = filterByKind(cuenta, 'devolucion') as (AnsweredRequest & { kind: 'devolucion' })[]
   const deComercio = ganadas('comercio')
   contar(
     'another attempt',
     reintentos.filter(aceptado).length,
     deComercio.filter(({ datos }) => datos!.decision!.accion === 'reintentar').length,
   )
-  for (const hecho of reintentos.filter(aceptado)) {
-    const evento = eventos[hecho.secuencia - 1]
-    if (evento?.tipo !== 'guia.decision_tomada') falla('an answer that names no decision', hecho, evento?.tipo)
+  for (const answeredRequest of reintentos.filter(aceptado)) {
+    const evento = eventos[answeredRequest.secuencia - 1]
+    if (evento?.tipo !== 'guia.decision_tomada')
+      falla('an answer that names no decision', answeredRequest, evento?.tipo)
   }
   let devueltas = 0
-  for (const hecho of devoluciones) {
-    const suyas = deComercio.filter(({ descripcion }) => descripcion === hecho.razon).length
-    devueltas += suyas
+  for (const answeredRequest of devoluciones) {
+    const ownDecisions = deComercio.filter(({ descripcion }) => descripcion === answeredRequest.razon).length
+    devueltas += ownDecisions
     // A parcel that returns already stays as it is, and the answer is the same.
-    const bien = aceptado(hecho) ? suyas === 1 || (suyas === 0 && hecho.estado === 'en_devolucion') : suyas === 0
-    if (!bien) falla('a return without its one decision', hecho, suyas)
+    const bien = aceptado(answeredRequest)
+      ? ownDecisions === 1 || (ownDecisions === 0 && answeredRequest.estado === 'en_devolucion')
+      : ownDecisions === 0
+    if (!bien) falla('a return without its one decision', answeredRequest, ownDecisions)
   }
   contar('a return', devueltas, deComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length)
-  const destinatarios = deClase(cuenta, 'destinatario')
+  const destinatarios = filterByKind(cuenta, 'destinatario')
   contar('the recipient', destinatarios.filter(aceptado).length, ganadas('destinatario').length)
   contar('nobody', 0, tomadas.filter(({ datos }) => datos!.decision!.por === 'operador').length)
 
@@ -259,10 +264,10 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
   let aperturas = 0
   const vencida = ({ secuencia, vence_en }: NonNullable<typeof abierta>, hasta: Evento) =>
     vence_en <= hasta.registrado_en.toISOString() ||
-    plazos.some((plazo) => secuencia <= plazo && plazo < hasta.secuencia)
+    plazos.some((deadline) => secuencia <= deadline && deadline < hasta.secuencia)
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, datos, estado, foto } = evento
-    const antes = (eventos[i - 1]?.foto.decision as FilaGuia['decision'] | undefined)?.estado
+    const antes = (eventos[i - 1]?.foto.decision as GuiaRow['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
       aperturas++
       abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidedGuia: false }
@@ -280,17 +285,18 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !vuelve)
       falla('a decided return that did not begin', secuencia, foto)
   }
-  if (plazos.some((plazo) => eventos[plazo - 1]?.foto.decision === null)) falla('a deadline without a decision', plazos)
-  if (fila.decision?.estado === 'pendiente' && fila.decision_vence && fila.decision_vence <= new Date())
-    falla('a due decision that the policy did not take', fila.decision)
+  if (plazos.some((deadline) => eventos[deadline - 1]?.foto.decision === null))
+    falla('a deadline without a decision', plazos)
+  if (row.decision?.estado === 'pendiente' && row.decision_vence && row.decision_vence <= new Date())
+    falla('a due decision that the policy did not take', row.decision)
   const politica = ganadas('politica').length
-  if (destino === 'politica' && (politica !== 1 || fila.estado !== 'en_devolucion'))
-    falla('a guide of the policy alone', politica, fila.estado)
-  if (destino === 'nadie' && (tomadas.length > 0 || fila.decision?.estado !== 'pendiente'))
+  if (destino === 'politica' && (politica !== 1 || row.estado !== 'en_devolucion'))
+    falla('a guide of the policy alone', politica, row.estado)
+  if (destino === 'nadie' && (tomadas.length > 0 || row.decision?.estado !== 'pendiente'))
     falla('a guide about which nobody decides', tomadas.length, guia)
-  const pedidas = reintentos.length + devoluciones.length + destinatarios.length
+  const requestCount = reintentos.length + devoluciones.length + destinatarios.length
   const decididas = tomadas.length - politica
-  return { ganadas: decididas, perdidas: pedidas - decididas, politica, aperturas }
+  return { ganadas: decididas, lost: requestCount - decididas, politica, aperturas }
 }
 
 /** The messages that the rules ask for, each once in the outbox, and at the provider at most once. */
@@ -299,9 +305,9 @@ function revisarMensajes(
   aceptados: ReadonlyMap<string, TestProvider['aceptados']>,
   falla: Falla,
 ) {
-  const pedidos = mensajes.filter(({ tipo }) => tipo === 'solicitud_ubicacion')
+  const ubicacionRequests = mensajes.filter(({ tipo }) => tipo === 'solicitud_ubicacion')
   const preguntas = mensajes.filter(({ tipo }) => tipo === 'solicitud_decision')
-  if (pedidos.length + preguntas.length !== mensajes.length) falla('a message of another type', mensajes)
+  if (ubicacionRequests.length + preguntas.length !== mensajes.length) falla('a message of another type', mensajes)
   const corregidos = eventos.filter(
     ({ cambios }, i) => cambios?.telefono && eventos[i - 1]!.foto.ubicacion_estado !== 'confirmada',
   )
@@ -309,28 +315,32 @@ function revisarMensajes(
     ...(conLugar ? [] : [eventos[0]!.guia]),
     ...corregidos.map(({ cambios }) => cambios!.telefono!.despues),
   ]
-  if (pedidos.length !== telefonos.length) falla('other messages about the location', pedidos.length, telefonos.length)
-  if (new Set(pedidos.map(({ telefono }) => telefono)).size !== pedidos.length)
-    falla('two messages about the location to one telephone', pedidos)
+  if (ubicacionRequests.length !== telefonos.length)
+    falla('other messages about the location', ubicacionRequests.length, telefonos.length)
+  if (new Set(ubicacionRequests.map(({ telefono }) => telefono)).size !== ubicacionRequests.length)
+    falla('two messages about the location to one telephone', ubicacionRequests)
   const solicitadas = eventos.filter(({ tipo }) => tipo === 'ubicacion.solicitada').length
-  const enviados = pedidos.filter(({ estado }) => estado === 'enviado').length
+  const enviados = ubicacionRequests.filter(({ estado }) => estado === 'enviado').length
   // The provider may take a message while the location is confirmed; then no event tells of it.
   if (modo === 'test' ? solicitadas !== enviados : solicitadas > enviados)
     falla('other events of messages than messages', solicitadas, enviados)
-  const abiertas = eventos
+  const openedDecisions = eventos
     .filter(({ tipo, datos, registrado_en }) => {
       if (tipo !== 'guia.decision_pendiente') return false
       return datos!.decision!.vence_en! > registrado_en.toISOString()
     })
     .map(({ secuencia }) => secuencia)
   const preguntadas = preguntas.map(({ decision_secuencia }) => decision_secuencia)
-  if (preguntadas.join() !== abiertas.join()) falla('other messages about decisions', preguntadas, abiertas)
+  if (preguntadas.join() !== openedDecisions.join())
+    falla('other messages about decisions', preguntadas, openedDecisions)
   for (const { id, estado, telefono, tipo } of mensajes) {
     if (estado !== 'enviado' && estado !== 'descartado') falla('a message that is not over', tipo, estado)
-    const suyos = aceptados.get(id) ?? []
+    const acceptedMensajes = aceptados.get(id) ?? []
     const veces = modo === 'live' && estado === 'enviado' ? 1 : 0
-    if (suyos.length !== veces) falla('the provider took a message more or less than once', tipo, estado, suyos.length)
-    if (suyos.some(({ para }) => `+${para}` !== telefono)) falla('a message to another telephone', id)
+    if (acceptedMensajes.length !== veces)
+      falla('the provider took a message more or less than once', tipo, estado, acceptedMensajes.length)
+    if (acceptedMensajes.some(({ para: recipient }) => `+${recipient}` !== telefono))
+      falla('a message to another telephone', id)
   }
 }
 
@@ -338,27 +348,28 @@ function revisarMensajes(
 function revisarWebhooks(
   { eventos }: Cuenta,
   recibidos: readonly ReceivedWebhook[],
-  tras: readonly Valores[],
+  valuesAfter: readonly Valores[],
   falla: Falla,
 ) {
   const porId = Map.groupBy(recibidos, ({ id }) => id)
   if (porId.size !== eventos.length) falla('other webhooks than events', porId.size, eventos.length)
-  const primeros = recibidos.slice(0, eventos.length).map(({ json }) => json.datos.evento.secuencia as number)
-  if (primeros.some((secuencia, i) => secuencia !== i + 1))
+  const firstSequences = recibidos.slice(0, eventos.length).map(({ json }) => json.datos.evento.secuencia as number)
+  if (firstSequences.some((secuencia, i) => secuencia !== i + 1))
     falla(
       'webhooks out of order',
-      primeros,
+      firstSequences,
       eventos.map(({ tipo }) => tipo),
     )
   for (const [i, { guia, secuencia, tipo, estado, foto }] of eventos.entries()) {
-    const [primero, otro, ...mas] = porId.get(`evt_${guia}_${secuencia}`) ?? []
-    if (!primero || !otro || mas.length > 0)
-      falla('a webhook that did not come twice', secuencia, primero && mas.length)
-    if (!primero || !otro) continue
-    if (primero.cuerpo !== otro.cuerpo) falla('a body that changed', secuencia, tipo)
-    const { guia: vista } = primero.json.datos
-    const esperada = { ...tras[i]!, secuencia, estado, intentos: foto.intentos }
+    const [firstDelivery, otro, ...extraDeliveries] = porId.get(`evt_${guia}_${secuencia}`) ?? []
+    if (!firstDelivery || !otro || extraDeliveries.length > 0)
+      falla('a webhook that did not come twice', secuencia, firstDelivery && extraDeliveries.length)
+    if (!firstDelivery || !otro) continue
+    if (firstDelivery.cuerpo !== otro.cuerpo) falla('a body that changed', secuencia, tipo)
+    const { guia: guiaView } = firstDelivery.json.datos
+    const esperada = { ...valuesAfter[i]!, secuencia, estado, intentos: foto.intentos }
     for (const [miembro, valor] of Object.entries(esperada))
-      if (vista[miembro] !== valor) falla('a body with another value', secuencia, tipo, miembro, vista[miembro], valor)
+      if (guiaView[miembro] !== valor)
+        falla('a body with another value', secuencia, tipo, miembro, guiaView[miembro], valor)
   }
 }

@@ -30,7 +30,7 @@ async function iniciarDos(env: Record<string, string>) {
     procesos.iniciar({
       DATABASE_URL: entorno.databaseUrl,
       MASTER_KEYS: MASTER_KEY,
-      DATA_DIR: procesos.carpetaNueva(),
+      DATA_DIR: procesos.nextFolder(),
       WEBHOOKS_LOOPBACK: '1',
       REQUESTS_PER_NETWORK: '10000',
       REQUESTS_PER_OPERATOR_KEY: '10000',
@@ -44,7 +44,7 @@ async function iniciarDos(env: Record<string, string>) {
 /** A merchant with keys of both modes, and an endpoint for all events of each. The live one is paused. */
 async function nuevaTienda(url: string, receptor: { url: string }) {
   const comercio = await entorno.nuevoComercio('test')
-  const llaves = { test: comercio.llave, live: await entorno.nuevaLlave(comercio, { modo: 'live' }) }
+  const llaves = { test: comercio.llave, live: await entorno.createLlave(comercio, { modo: 'live' }) }
   const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
     politica_de_intentos: POLITICA,
   })
@@ -85,7 +85,7 @@ describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, .
       ...(await rafaga.create(GUIAS.test, 'test', 0)),
       ...(await rafaga.create(GUIAS.live, 'live', GUIAS.test)),
     ]
-    await rafaga.disparar(casos)
+    await rafaga.sendBurst(casos)
     await rafaga.close()
     await entorno.quietud()
     const [{ n }] = await consultar(DE_PRUEBA, [comercio.id])
@@ -98,7 +98,7 @@ describe('a thousand guides in two processes', { tags: [...FULL_RUN_ONLY.tags, .
     )
     console.info(
       `SEMILLA=${semilla}: ${c.guias} guides, ${c.corregidas} corrections accepted and ${c.rechazadas} refused, ` +
-        `${c.ganadas} decisions won and ${c.perdidas} lost, ${c.scans} scans, ${c.aperturas} openings, ` +
+        `${c.ganadas} decisions won and ${c.lost} lost, ${c.scans} scans, ${c.aperturas} openings, ` +
         `${c.politica} closings by the policy, ${c.mensajes} messages (${c.aceptados} at the provider), ` +
         `${c.eventos} events, ${c.webhooks} webhooks, ${segundos.toFixed(0)} s`,
     )

@@ -8,7 +8,7 @@ import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { useIntentos } from './mover.ts'
 
 const entorno = useEnvironment()
-const { nueva, conIntento } = useIntentos(entorno)
+const { createGuia: nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const UTC_DE_GUATEMALA = -6

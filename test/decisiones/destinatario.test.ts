@@ -11,8 +11,8 @@ import { CON_ROSA, OTHER_DAY_CHOICE, REFUSAL_CHOICE, useQuestions } from './preg
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()
-const { tienda, politica, preguntada, mensajes, enlaceDe, ver, send: enviar } = useQuestions(entorno)
-const { nueva } = useIntentos(entorno)
+const { tienda, politica, createAskedGuia: preguntada, mensajes, enlaceDe, ver, send: enviar } = useQuestions(entorno)
+const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const DIA = 24 * 3_600_000

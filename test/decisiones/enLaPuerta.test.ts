@@ -8,7 +8,7 @@ import { createMobile } from '../repartidores/movil.ts'
 import { useIntentos } from './mover.ts'
 
 const entorno = useEnvironment()
-const { nueva } = useIntentos(entorno)
+const { createGuia: nueva } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const hoy = () => new Date(entorno.clock().getTime() - 6 * HORA).toISOString().slice(0, 10)

@@ -4,8 +4,11 @@ import { buildEstadoReport, buildGuia } from '../fabricas.ts'
 
 /** Guides whose delivery fails, and what their merchants read of them. */
 export function useIntentos(entorno: TestEnvironment) {
-  async function nueva(comercioDado?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>, ...estados: string[]) {
-    const comercio = comercioDado ?? (await entorno.nuevoComercio())
+  async function createGuia(
+    givenComercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>,
+    ...estados: string[]
+  ) {
+    const comercio = givenComercio ?? (await entorno.nuevoComercio())
     const { api } = comercio
     const { guia } = await api.guias.crear(buildGuia({ destinatario: 'Ana Pérez' }))
     const registrar = async (cuerpo: object) => {
@@ -13,8 +16,8 @@ export function useIntentos(entorno: TestEnvironment) {
       expect([cuerpo, status]).toEqual([cuerpo, 201])
       return evento
     }
-    const escanear = async (...unos: string[]) => {
-      for (const estado of unos) await registrar(buildEstadoReport(estado))
+    const escanear = async (...scannedEstados: string[]) => {
+      for (const estado of scannedEstados) await registrar(buildEstadoReport(estado))
     }
     const leer = () => api.guias.obtener(guia, { limite: 100 })
     const tipos = async () => (await leer()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
@@ -24,7 +27,7 @@ export function useIntentos(entorno: TestEnvironment) {
 
   /** A guide after a failed attempt. */
   const conIntento = (comercio?: Awaited<ReturnType<TestEnvironment['nuevoComercio']>>) =>
-    nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
+    createGuia(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
 
-  return { nueva, conIntento }
+  return { createGuia, conIntento }
 }

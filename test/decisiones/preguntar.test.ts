@@ -78,7 +78,9 @@ describe('the message about an open decision', () => {
 
   it('shares the limits of its telephone with location requests, and goes out later', async () => {
     const telefono = createTelefono()
-    const lugares = await Promise.all(Array.from({ length: 3 }, () => canal.nueva(comercio, { telefono })))
+    const lugares = await Promise.all(
+      Array.from({ length: 3 }, () => canal.createUbicacionRequest(comercio, { telefono })),
+    )
     for (const lugar of lugares) await esperar(lugar, 'enviado')
     const decisiones = []
     for (let i = 0; i < 4; i++) decisiones.push(await fallida(telefono))
@@ -123,7 +125,7 @@ describe('the message about an open decision', () => {
     await escanear(guia, 'intento_fallido')
     const { proveedor_id } = await esperar({ guia }, 'enviado', 2)
     // Words are no decision, and the service asks for nothing in answer to them.
-    await canal.contestar('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
+    await canal.reply('text', { body: 'el viernes' }, { telefono, inReplyTo: proveedor_id! })
     expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
     canal.advance(4 * DIA)
     await quietud()

@@ -6,7 +6,7 @@ import { useIntentos } from './mover.ts'
 
 /** Guides whose recipients are asked after a failed attempt, and what recipients do with their links. */
 export function useQuestions(entorno: TestEnvironment) {
-  const { nueva } = useIntentos(entorno)
+  const { createGuia } = useIntentos(entorno)
   const mensajes = async (guia: string) =>
     (
       await entorno.db.pool.query(
@@ -32,8 +32,8 @@ export function useQuestions(entorno: TestEnvironment) {
       return `/d/${tokenDe(SECRETOS, id, kid)!.token}`
     },
     /** A guide after a failed attempt, and the link of its recipient. */
-    async preguntada(comercio?: Comercio) {
-      const guia = await nueva(comercio ?? (await ayudas.tienda()), 'recolectado', 'en_ruta', 'intento_fallido')
+    async createAskedGuia(comercio?: Comercio) {
+      const guia = await createGuia(comercio ?? (await ayudas.tienda()), 'recolectado', 'en_ruta', 'intento_fallido')
       await entorno.quietud()
       return { ...guia, enlace: await ayudas.enlaceDe(guia.guia) }
     },

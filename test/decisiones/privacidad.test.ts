@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { registerEntrega } from '../archivos/imagenes.ts'
 import { consoleEnvironment, runInProcess } from '../consola.ts'
 import { useEnvironment } from '../entorno.ts'
-import { tablasCon } from '../personas/tablas.ts'
+import { findTablesWith } from '../personas/tablas.ts'
 import { CON_ROSA, useQuestions } from './preguntas.ts'
 
 const entorno = useEnvironment()
-const { preguntada, ver, send: enviar, mensajes } = useQuestions(entorno)
+const { createAskedGuia: preguntada, ver, send: enviar, mensajes } = useQuestions(entorno)
 const SUYO = /Rosa Caal|casa verde/
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
@@ -24,14 +24,14 @@ describe('a decision of a recipient', () => {
     const { guia, api, enlace, escanear } = await preguntada()
     await enviar(enlace, CON_ROSA)
     const { telefono } = await api.guias.obtener(guia)
-    expect(await tablasCon(entorno.db, SUYO)).toEqual(['public.guia'])
+    expect(await findTablesWith(entorno.db, SUYO)).toEqual(['public.guia'])
     const texto = JSON.stringify(await persona('exportar', telefono!))
     for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(texto).toContain(dicho)
     await escanear('en_ruta')
     await registerEntrega(entorno, guia)
     await persona('olvidar', telefono!, '--si')
-    expect(await tablasCon(entorno.db, SUYO)).toEqual([])
-    expect(await tablasCon(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])
+    expect(await findTablesWith(entorno.db, SUYO)).toEqual([])
+    expect(await findTablesWith(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])
     expect((await mensajes(guia))[0]).toMatchObject({ telefono: null, estado: 'enviado', proveedor_id: null })
     expect((await ver(enlace)).status).toBe(404)
     const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [

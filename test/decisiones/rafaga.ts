@@ -17,15 +17,15 @@ export interface BurstFields {
 /** Request of the burst: its kind, and the process that gets it. */
 type Acto = { proceso: number } & (
   | {
-      clase: 'correccion' | 'reintento'
+      kind: 'correccion' | 'reintento'
       campos: BurstFields
       /** Sequence that the guide must have, counted from the last one seen; undefined: any. */
       desfase?: number | undefined
     }
-  | { clase: 'lectura'; estado: string; clave?: string | undefined }
-  | { clase: 'lugar' }
-  | { clase: 'devolucion'; razon: string }
-  | { clase: 'destinatario'; respuesta: Record<string, string> }
+  | { kind: 'lectura'; estado: string; clave?: string | undefined }
+  | { kind: 'lugar' }
+  | { kind: 'devolucion'; razon: string }
+  | { kind: 'destinatario'; respuesta: Record<string, string> }
 )
 
 /** Request that was answered. */
@@ -51,7 +51,7 @@ export interface BurstCase {
   destino: Destino
   /** True if its creation confirmed the location. */
   hasPlace: boolean
-  creada: Required<BurstFields>
+  createdFields: Required<BurstFields>
   deliveries: AnsweredRequest[]
   /** Sequences of the guide at which its deadline was moved to the past. */
   deadlines: number[]
@@ -68,7 +68,7 @@ const AHI = { lat: 14.71889, lng: -90.64417 }
 /** Guides in one request of the creation. */
 const POR_LOTE = 100
 /** Guides in the burst at the same time. */
-const A_LA_VEZ = 24
+const CASES_AT_ONCE = 24
 
 interface Opciones {
   entorno: TestEnvironment
@@ -110,29 +110,29 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Creates guides in groups, each group in another process. Half of the guides name no place. */
-  async function crear(cuantas: number, modo: BurstCase['modo'], primera: number): Promise<BurstCase[]> {
-    const lotes = Array.from({ length: Math.ceil(cuantas / POR_LOTE) }, async (_, lote) => {
+  async function crear(guiaCount: number, modo: BurstCase['modo'], primera: number): Promise<BurstCase[]> {
+    const lotes = Array.from({ length: Math.ceil(guiaCount / POR_LOTE) }, async (_, lote) => {
       const desde = lote * POR_LOTE
-      const nuevos = Array.from({ length: Math.min(POR_LOTE, cuantas - desde) }, (_, i) =>
+      const newCases = Array.from({ length: Math.min(POR_LOTE, guiaCount - desde) }, (_, i) =>
         nuevo(primera + desde + i, createRandom(semilla + primera + desde + i)),
       )
-      const guias = nuevos.map(({ hasPlace: conLugar, creada }) =>
-        (conLugar ? buildGuia : buildGuiaWithoutDestino)(creada),
+      const guias = newCases.map(({ hasPlace: conLugar, createdFields }) =>
+        (conLugar ? buildGuia : buildGuiaWithoutDestino)(createdFields),
       )
       const { status, json } = await pedir(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
       if (status !== 200 || !json.ok) throw new Error(`${status} ${JSON.stringify(json).slice(0, 500)}`)
-      return nuevos.map(
-        (caso, i): BurstCase => ({ ...caso, guia: json.resultados[i].guia, modo, deliveries: [], deadlines: [] }),
+      return newCases.map(
+        (newCase, i): BurstCase => ({ ...newCase, guia: json.resultados[i].guia, modo, deliveries: [], deadlines: [] }),
       )
     })
     return (await Promise.all(lotes)).flat()
   }
 
   /** Sends a request, and writes down its answer. */
-  async function hacer(caso: BurstCase, acto: Acto, vista: number): Promise<AnsweredRequest> {
-    const { guia, modo } = caso
+  async function hacer(burstCase: BurstCase, acto: Acto, lastSequence: number): Promise<AnsweredRequest> {
+    const { guia, modo } = burstCase
     const enviar = async () => {
-      switch (acto.clase) {
+      switch (acto.kind) {
         case 'lectura': {
           const { estado, clave } = acto
           const ruta = `/operaciones/v1/guias/${guia}/eventos`
@@ -143,14 +143,14 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
           return enlace ? pedir(acto.proceso, 'POST', enlace, null, acto.respuesta) : { status: 404, json: {} }
         }
         default: {
-          const [metodo, ruta] = METODO_Y_RUTA[acto.clase]
-          const cuerpo = cuerpoDe(acto, vista)
+          const [metodo, ruta] = METODO_Y_RUTA[acto.kind]
+          const cuerpo = cuerpoDe(acto, lastSequence)
           return pedir(acto.proceso, metodo, `/api/v1/guias/${guia}${ruta}`, llaves[modo], cuerpo)
         }
       }
     }
     const { status, json } = await enviar()
-    const hecho: AnsweredRequest = {
+    const answeredRequest: AnsweredRequest = {
       ...acto,
       condicionada: 'desfase' in acto && acto.desfase !== undefined,
       status,
@@ -159,8 +159,8 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
       estado: json.estado ?? '',
       evento: json.id ?? '',
     }
-    caso.deliveries.push(hecho)
-    return hecho
+    burstCase.deliveries.push(answeredRequest)
+    return answeredRequest
   }
 
   /** Returns the path of the recipient's newest link; undefined if its message was dropped, or there is none. */
@@ -176,81 +176,83 @@ export function prepareBurst({ entorno, urls, llaves, semilla }: Opciones) {
   }
 
   /** Moves the deadline of a guide's open decision to the past. */
-  async function vencer(caso: BurstCase) {
+  async function vencer(burstCase: BurstCase) {
     const { rows } = await entorno.db.pool.query<{ secuencia: number }>(
       `update guia set decision_vence = now() - interval '1 second'
        where guia = $1 and decision ->> 'estado' = 'pendiente' and decision_vence > now() returning secuencia`,
-      [caso.guia],
+      [burstCase.guia],
     )
-    caso.deadlines.push(...rows.map(({ secuencia }) => secuencia))
+    burstCase.deadlines.push(...rows.map(({ secuencia }) => secuencia))
   }
 
   /** Fires the rounds of one guide. The requests of a round are under way at the same time. */
-  async function correr(caso: BurstCase, indice: number) {
-    const rondas = planear(caso, indice, createRandom(semilla + indice + 1_000_000))
-    const vista = () => Math.max(1, ...caso.deliveries.map(({ secuencia }) => secuencia))
-    const disparar = (actos: readonly Acto[]) => {
-      const ultima = vista()
-      return Promise.all(actos.map((acto) => hacer(caso, acto, ultima)))
+  async function correr(burstCase: BurstCase, indice: number) {
+    const rounds = planear(burstCase, indice, createRandom(semilla + indice + 1_000_000))
+    const readLastSequence = () => Math.max(1, ...burstCase.deliveries.map(({ secuencia }) => secuencia))
+    const sendRound = (actos: readonly Acto[]) => {
+      const ultima = readLastSequence()
+      return Promise.all(actos.map((acto) => hacer(burstCase, acto, ultima)))
     }
     /** Repeats a request until no race is the reason of its refusal; returns true if it succeeded. */
     const insistir = async (acto: Acto): Promise<boolean> => {
-      const { status, codigo } = await hacer(caso, acto, 0)
+      const { status, codigo } = await hacer(burstCase, acto, 0)
       return codigo === 'carrera_perdida' ? insistir({ ...acto, proceso: 1 - acto.proceso }) : status < 300
     }
-    const leer = (estado: string) => insistir({ clase: 'lectura', estado, proceso: indice % 2 })
-    const leida = (estado: string, cuantas = 1) =>
-      caso.deliveries.filter((hecho) => hecho.clase === 'lectura' && hecho.estado === estado && hecho.status === 201)
-        .length >= cuantas
+    const leer = (estado: string) => insistir({ kind: 'lectura', estado, proceso: indice % 2 })
+    const hasScan = (estado: string, minCount = 1) =>
+      burstCase.deliveries.filter(
+        (answeredRequest) =>
+          answeredRequest.kind === 'lectura' && answeredRequest.estado === estado && answeredRequest.status === 201,
+      ).length >= minCount
     const ubicada = () =>
-      caso.hasPlace || caso.deliveries.some(({ clase, status }) => clase === 'lugar' && status < 300)
-    await disparar(rondas.aceptada)
-    if (!leida('recolectado')) await leer('recolectado')
-    await disparar(rondas.recolectada)
-    if (!ubicada()) await insistir({ clase: 'lugar', proceso: indice % 2 })
+      burstCase.hasPlace || burstCase.deliveries.some(({ kind, status }) => kind === 'lugar' && status < 300)
+    await sendRound(rounds.aceptada)
+    if (!hasScan('recolectado')) await leer('recolectado')
+    await sendRound(rounds.recolectada)
+    if (!ubicada()) await insistir({ kind: 'lugar', proceso: indice % 2 })
     await leer('en_ruta')
-    await disparar(rondas.en_ruta)
-    if (!leida('intento_fallido')) await leer('intento_fallido')
-    if (rondas.timeout === 'antes') await vencer(caso)
-    await Promise.all([disparar(rondas.fallida), rondas.timeout === 'durante' && vencer(caso)])
-    if (caso.destino !== 'todos' || !(await leer('en_ruta'))) return
-    await disparar(rondas.other)
-    if (!leida('intento_fallido', 2)) await leer('intento_fallido')
+    await sendRound(rounds.en_ruta)
+    if (!hasScan('intento_fallido')) await leer('intento_fallido')
+    if (rounds.timeout === 'antes') await vencer(burstCase)
+    await Promise.all([sendRound(rounds.fallida), rounds.timeout === 'durante' && vencer(burstCase)])
+    if (burstCase.destino !== 'todos' || !(await leer('en_ruta'))) return
+    await sendRound(rounds.other)
+    if (!hasScan('intento_fallido', 2)) await leer('intento_fallido')
   }
 
   return {
     create: crear,
     /** Fires the burst at all guides, so many at a time. */
-    async disparar(casos: readonly BurstCase[]) {
+    async sendBurst(casos: readonly BurstCase[]) {
       const cola = [...casos.entries()]
-      const seguir = async () => {
-        for (let uno = cola.shift(); uno; uno = cola.shift()) await correr(uno[1], uno[0])
+      const runQueue = async () => {
+        for (let queued = cola.shift(); queued; queued = cola.shift()) await correr(queued[1], queued[0])
       }
-      await Promise.all(Array.from({ length: A_LA_VEZ }, seguir))
+      await Promise.all(Array.from({ length: CASES_AT_ONCE }, runQueue))
     },
     close: () => Promise.all(procesos.map((proceso) => proceso.close())),
   }
 }
 
-type DeComercio = Exclude<Acto, { clase: 'lectura' | 'destinatario' }>
+type DeComercio = Exclude<Acto, { kind: 'lectura' | 'destinatario' }>
 
 /** Returns the body of a merchant's request about a guide whose last seen sequence is `vista`. */
-function cuerpoDe(acto: DeComercio, vista: number): object {
-  if (acto.clase === 'lugar') return AHI
-  if (acto.clase === 'devolucion') return { razon: acto.razon }
-  return { ...acto.campos, ...(acto.desfase === undefined ? {} : { secuencia: vista + acto.desfase }) }
+function cuerpoDe(acto: DeComercio, lastSequence: number): object {
+  if (acto.kind === 'lugar') return AHI
+  if (acto.kind === 'devolucion') return { razon: acto.razon }
+  return { ...acto.campos, ...(acto.desfase === undefined ? {} : { secuencia: lastSequence + acto.desfase }) }
 }
 
 const telefonoDe = (indice: number, serie: number) => `+5024${1_000_000 + 100 * indice + serie}`
 const direccionDe = (indice: number, serie: number) => `${serie} calle, casa ${indice}`
 
 /** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
-function nuevo(indice: number, azar: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'creada'> {
+function nuevo(indice: number, azar: () => number): Pick<BurstCase, 'destino' | 'hasPlace' | 'createdFields'> {
   const suerte = azar()
   return {
     destino: suerte < 0.6 ? 'todos' : suerte < 0.9 ? 'politica' : 'nadie',
     hasPlace: azar() < 0.5,
-    creada: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
+    createdFields: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
   }
 }
 
@@ -261,38 +263,38 @@ function planear({ destino, hasPlace: conLugar }: BurstCase, indice: number, aza
   const proceso = () => entero(2)
   const campos = (): BurstFields => {
     serie++
-    const cual = azar()
+    const choice = azar()
     return {
-      ...(cual < 0.6 ? { telefono: telefonoDe(indice, serie) } : {}),
-      ...(cual > 0.5 ? { direccion: direccionDe(indice, serie) } : {}),
+      ...(choice < 0.6 ? { telefono: telefonoDe(indice, serie) } : {}),
+      ...(choice > 0.5 ? { direccion: direccionDe(indice, serie) } : {}),
     }
   }
-  const desfase = () => (azar() < 0.4 ? entero(3) : undefined)
-  const corregir = (): Acto => ({ clase: 'correccion', campos: campos(), desfase: desfase(), proceso: proceso() })
+  const drawOffset = () => (azar() < 0.4 ? entero(3) : undefined)
+  const corregir = (): Acto => ({ kind: 'correccion', campos: campos(), desfase: drawOffset(), proceso: proceso() })
   const reintentar = (): Acto => ({
-    clase: 'reintento',
-    desfase: desfase(),
+    kind: 'reintento',
+    desfase: drawOffset(),
     proceso: proceso(),
     campos: azar() < 0.3 ? campos() : {},
   })
-  const devolver = (): Acto => ({ clase: 'devolucion', razon: `Razón ${++serie} de ${indice}`, proceso: proceso() })
-  const leer = (estado: string): Acto => ({ clase: 'lectura', estado, proceso: proceso() })
+  const devolver = (): Acto => ({ kind: 'devolucion', razon: `Razón ${++serie} de ${indice}`, proceso: proceso() })
+  const leer = (estado: string): Acto => ({ kind: 'lectura', estado, proceso: proceso() })
   /** The same scan in both processes, as one report or as two. */
   const leerDosVeces = (estado: string): Acto[] => {
     const clave = azar() < 0.5 ? `${estado}-${++serie}` : undefined
-    return [0, 1].map((proceso) => ({ clase: 'lectura', estado, clave, proceso }))
+    return [0, 1].map((proceso) => ({ kind: 'lectura', estado, clave, proceso }))
   }
-  const contestar = (): Acto => ({
-    clase: 'destinatario',
+  const buildAnswer = (): Acto => ({
+    kind: 'destinatario',
     proceso: proceso(),
     respuesta: [OTHER_DAY_CHOICE, REFUSAL_CHOICE, CON_ROSA][entero(3)]!,
   })
-  const deTodos = destino === 'todos'
+  const decidedByAll = destino === 'todos'
   const quiza = (parte: number, acto: () => Acto) => (azar() < parte ? [acto()] : [])
   const barajar = (actos: Acto[]) =>
     actos
       .map((acto) => [azar(), acto] as const)
-      .sort(([uno], [otro]) => uno - otro)
+      .sort(([firstRank], [otro]) => firstRank - otro)
       .map(([, acto]) => acto)
   const suerte = azar()
   return {
@@ -300,24 +302,25 @@ function planear({ destino, hasPlace: conLugar }: BurstCase, indice: number, aza
       corregir(),
       corregir(),
       ...leerDosVeces('recolectado'),
-      ...(conLugar ? [] : quiza(0.5, () => ({ clase: 'lugar', proceso: proceso() }))),
+      ...(conLugar ? [] : quiza(0.5, () => ({ kind: 'lugar', proceso: proceso() }))),
     ]),
     recolectada: barajar([...quiza(0.7, corregir), ...quiza(0.6, () => leer('en_bodega'))]),
     en_ruta: barajar([
       corregir(),
       ...leerDosVeces('intento_fallido'),
-      ...(deTodos ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
+      ...(decidedByAll ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
     ]),
-    timeout: destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !deTodos ? 'durante' : 'nunca',
+    timeout:
+      destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !decidedByAll ? 'durante' : 'nunca',
     fallida: barajar([
       corregir(),
-      ...(deTodos
+      ...(decidedByAll
         ? [
             reintentar(),
             ...quiza(0.6, reintentar),
             ...quiza(0.5, devolver),
-            ...quiza(0.4, contestar),
-            ...quiza(0.2, contestar),
+            ...quiza(0.4, buildAnswer),
+            ...quiza(0.2, buildAnswer),
             ...quiza(0.3, () => leer('en_bodega')),
             ...quiza(0.1, () => leer('en_ruta')),
           ]

@@ -40,7 +40,7 @@ export const IMAGE_DEFAULTS = (() => {
 
 /** A text of compose with values for the variables that whoever deploys has to give. */
 export function fillVariables(texto: string, valores: Readonly<Record<string, string>>): string {
-  return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_todo, nombre: string, signo: string, defecto: string) => {
+  return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_match, nombre: string, signo: string, defecto: string) => {
     const valor = valores[nombre] ?? defecto
     if (signo === '?' && valor === '') throw new Error(`${nombre} has no value`)
     return valor

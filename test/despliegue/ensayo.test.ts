@@ -9,7 +9,7 @@ describe('no request fails and no webhook is lost', FULL_RUN_ONLY, () => {
     it(titulo, async ({ skip }) => {
       const motivo = await falta?.()
       if (motivo) skip(motivo)
-      const { perdido, duplicado, fallas } = await correr(ci)
+      const { lost: perdido, duplicado, fallas } = await correr(ci)
       expect({ perdido, duplicado, fallas }).toEqual({ perdido: 0, duplicado: 0, fallas: [] })
     })
   }

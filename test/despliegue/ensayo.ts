@@ -4,28 +4,28 @@ import { buildPrevious, findBase } from '../../scripts/anterior/migracion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { migrate } from '../../server/startup/migrations.ts'
 import { esperar } from '../resistencia/arnes.ts'
-import { LENTO, type Scenario } from '../resistencia/escenario.ts'
+import { handleSlowly, type Scenario } from '../resistencia/escenario.ts'
 import { closeLedger, type ScenarioResult } from '../resistencia/libro.ts'
 import { withSteps } from '../resistencia/pasos.ts'
 import { OWN_SERVICES } from './compose.ts'
 import { type Deployment, startDeployment } from './levantar.ts'
-import { HAY_CADDY } from './proxy.ts'
+import { HAS_CADDY } from './proxy.ts'
 import { openPool, requestThroughProxy, startTraffic, type Traffic } from './trafico.ts'
 
 // The rehearsal of what `despliegue/` describes: renewed and upgraded under load, by clients that repeat nothing.
 
-const AQUI = fileURLToPath(ROOT)
+const OWN_FOLDER = fileURLToPath(ROOT)
 const NOMBRES = OWN_SERVICES.map(({ nombre }) => nombre)
 /** How long the load goes on between two steps, in milliseconds. */
 const ENTRE_PASOS = 1_500
 
-async function poner(despliegue: Deployment, carpeta: string): Promise<void> {
-  const [primero, ...otros] = NOMBRES
+async function startAll(despliegue: Deployment, folder: string): Promise<void> {
+  const [firstName, ...otherNames] = NOMBRES
   // The first migrates.
-  await despliegue.start(primero!, carpeta)
-  await Promise.all(otros.map((nombre) => despliegue.start(nombre, carpeta)))
-  await despliegue.poblar(carpeta, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
-  despliegue.receptor.handle = LENTO
+  await despliegue.start(firstName!, folder)
+  await Promise.all(otherNames.map((nombre) => despliegue.start(nombre, folder)))
+  await despliegue.poblar(folder, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
+  despliegue.receptor.handle = handleSlowly
   const pool = openPool(despliegue, 1)
   // Until the proxy has asked everybody how he is.
   const sirve = async () => (await requestThroughProxy(pool, despliegue.llave, '/cuenta')).status === 200
@@ -36,32 +36,32 @@ async function poner(despliegue: Deployment, carpeta: string): Promise<void> {
 /** Closes the books, once every proof has its PDF. */
 async function cerrar(
   despliegue: Deployment,
-  carga: Traffic,
+  traffic: Traffic,
   escenario: string,
   probado: string,
 ): Promise<ScenarioResult> {
   const danado = Date.now()
   await dormir(ENTRE_PASOS)
-  await carga.stop()
-  const sinPdf = async () =>
+  await traffic.stop()
+  const countWithoutPdf = async () =>
     (await despliegue.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
       .rows[0]!.n
-  const listas = await esperar(async () => (await sinPdf()) === 0, 60_000)
+  const listas = await esperar(async () => (await countWithoutPdf()) === 0, 60_000)
   const resultado = await closeLedger(despliegue, {
     escenario,
-    probado: `${probado}, ${carga.bien()} solicitudes`,
-    carga,
+    probado: `${probado}, ${traffic.bien()} solicitudes`,
+    load: traffic,
     danado,
   })
-  if (!listas) resultado.fallas.push(`${await sinPdf()} proofs are without PDF`)
+  if (!listas) resultado.fallas.push(`${await countWithoutPdf()} proofs are without PDF`)
   for (const aviso of despliegue.avisos.keys()) if (aviso.startsWith('start')) resultado.fallas.push(aviso)
-  if (carga.bien() < 100) resultado.fallas.push(`${carga.bien()} good requests: nothing was tried`)
+  if (traffic.bien() < 100) resultado.fallas.push(`${traffic.bien()} good requests: nothing was tried`)
   return resultado
 }
 
-async function renovarTodos(despliegue: Deployment, carpeta: string): Promise<void> {
+async function renewAll(despliegue: Deployment, folder: string): Promise<void> {
   for (const nombre of NOMBRES) {
-    await despliegue.renew(nombre, carpeta)
+    await despliegue.renew(nombre, folder)
     await dormir(ENTRE_PASOS)
   }
 }
@@ -69,11 +69,11 @@ async function renovarTodos(despliegue: Deployment, carpeta: string): Promise<vo
 const relevo: Scenario['correr'] = ({ times: veces }) =>
   withSteps(async (pasos) => {
     const despliegue = await startDeployment(pasos)
-    await poner(despliegue, AQUI)
-    const carga = startTraffic(despliegue)
+    await startAll(despliegue, OWN_FOLDER)
+    const traffic = startTraffic(despliegue)
     await dormir(ENTRE_PASOS)
-    for (let i = 0; i < veces; i++) await renovarTodos(despliegue, AQUI)
-    return cerrar(despliegue, carga, 'relevo de todo, uno tras otro', `${veces * NOMBRES.length} relevos`)
+    for (let i = 0; i < veces; i++) await renewAll(despliegue, OWN_FOLDER)
+    return cerrar(despliegue, traffic, 'relevo de todo, uno tras otro', `${veces * NOMBRES.length} relevos`)
   })
 
 const actualizacion: Scenario['correr'] = () =>
@@ -82,27 +82,27 @@ const actualizacion: Scenario['correr'] = () =>
     if ('missing' in base) throw new Error(base.missing)
     const antes = await buildPrevious(base)
     const despliegue = await startDeployment(pasos)
-    await poner(despliegue, antes)
-    const carga = startTraffic(despliegue)
+    await startAll(despliegue, antes)
+    const traffic = startTraffic(despliegue)
     await dormir(2 * ENTRE_PASOS)
     const aplicadas = await migrate(despliegue.databaseUrl)
     // What runs is of before, and its schema isn't.
     await dormir(2 * ENTRE_PASOS)
-    await renovarTodos(despliegue, AQUI)
+    await renewAll(despliegue, OWN_FOLDER)
     const probado = `${base.tag} → aquí, ${NOMBRES.length} relevos`
-    const resultado = await cerrar(despliegue, carga, 'actualización, uno tras otro', probado)
+    const resultado = await cerrar(despliegue, traffic, 'actualización, uno tras otro', probado)
     const faltan = base.migrations.filter((nombre) => !aplicadas.includes(nombre))
     if (faltan.length > 0) resultado.fallas.push(`${faltan.join(', ')} weren't applied`)
     return resultado
   })
 
-const sinCaddy = async () => (HAY_CADDY ? undefined : 'there is no caddy, and no other proxy would do')
+const explainMissingCaddy = async () => (HAS_CADDY ? undefined : 'there is no caddy, and no other proxy would do')
 
 export const REHEARSAL_SCENARIOS: readonly Scenario[] = [
   {
     clave: 'relevo',
     titulo: 'every process of compose.yaml renewed under load, one after the other',
-    missing: sinCaddy,
+    missing: explainMissingCaddy,
     correr: relevo,
     ci: { times: 1 },
     complete: { times: 3 },
@@ -112,7 +112,7 @@ export const REHEARSAL_SCENARIOS: readonly Scenario[] = [
     titulo: 'from the last release to this commit, under load',
     async missing() {
       const base = await findBase()
-      return 'missing' in base ? base.missing : sinCaddy()
+      return 'missing' in base ? base.missing : explainMissingCaddy()
     },
     correr: actualizacion,
     ci: { times: 1 },

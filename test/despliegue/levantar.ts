@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { openDb } from '../../server/data/db.ts'
 import { CREDENCIALES, createS3Server } from '../archivos/s3.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import type { Testimony } from '../resistencia/libro.ts'
 import type { Paso } from '../resistencia/pasos.ts'
 import { startDurablePostgres } from '../resistencia/postgres.ts'
@@ -27,43 +27,44 @@ export interface Deployment extends Testimony {
   llave: string
   databaseUrl: string
   /** Starts one of compose's services from what is built there, and waits until it is well. */
-  start(nombre: string, carpeta: string): Promise<void>
+  start(nombre: string, folder: string): Promise<void>
   /** What `docker compose up --no-deps --wait` does: ends it as compose does, and starts it from what is built there. */
-  renew(nombre: string, carpeta: string): Promise<void>
+  renew(nombre: string, folder: string): Promise<void>
   /** Makes a merchant, once there are tables, with endpoints at the receiver, by their path and types. */
-  poblar(carpeta: string, rutas: Readonly<Record<string, readonly string[]>>): Promise<void>
+  poblar(folder: string, rutas: Readonly<Record<string, readonly string[]>>): Promise<void>
 }
 
 /** Who stands here for an image, by the beginning of its name. */
 const SUPLENTES = ['guias:', 'caddy:', 'postgres:', 'chrislusf/seaweedfs:']
 
 /** Receivers of webhooks are on this machine: a process registers them, and sends to them, only where no proxy stands before it. */
-const SIN_PROXY = { TRUST_PROXY: '0', WEBHOOKS_LOOPBACK: '1' }
+const WITHOUT_PROXY = { TRUST_PROXY: '0', WEBHOOKS_LOOPBACK: '1' }
 
 const ejecutar = promisify(execFile)
 
 /** `postgres -c a=b -c c=d` */
-const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
+const pickSettings = (command: readonly string[] = []) => command.filter((palabra) => palabra.includes('='))
 
 /** Starts compose's services as processes. One function, because they share addresses, secrets and the places of complaints. */
 export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
   for (const [nombre, { image }] of Object.entries(SERVICIOS))
     if (!SUPLENTES.some((inicio) => image.startsWith(inicio))) throw new Error(`nobody stands for ${nombre} (${image})`)
-  const postgres = await startDurablePostgres(pasos, ajustesDe(SERVICIOS.postgres!.command))
+  const postgres = await startDurablePostgres(pasos, pickSettings(SERVICIOS.postgres!.command))
   const s3 = await createS3Server('guias')
   pasos.push(() => s3.close())
   const receptor = await openScenarioReceiver(pasos)
   const puertos = new Map<string, number>()
-  for (const { nombre } of OWN_SERVICES) puertos.set(nombre, await puertoLibre())
+  for (const { nombre } of OWN_SERVICES) puertos.set(nombre, await findFreePort())
   const direcciones: Record<string, string> = {
-    'postgres:5432': `127.0.0.1:${postgres.puerto}`,
+    'postgres:5432': `127.0.0.1:${postgres.port}`,
     'archivos:8333': new URL(s3.url).host,
-    ...Object.fromEntries([...puertos].map(([nombre, puerto]) => [`${nombre}:3000`, `127.0.0.1:${puerto}`])),
+    ...Object.fromEntries([...puertos].map(([nombre, port]) => [`${nombre}:3000`, `127.0.0.1:${port}`])),
   }
-  const aqui = (texto: string) => texto.replace(/\b[a-z][a-z0-9-]*:\d{4}\b/g, (una) => direcciones[una] ?? una)
+  const toLocal = (texto: string) =>
+    texto.replace(/\b[a-z][a-z0-9-]*:\d{4}\b/g, (hostAndPort) => direcciones[hostAndPort] ?? hostAndPort)
   const valores = {
-    DOMINIO: `localhost:${await puertoLibre()}`,
-    DOMINIO_ARCHIVOS: `localhost:${await puertoLibre()}`,
+    DOMINIO: `localhost:${await findFreePort()}`,
+    DOMINIO_ARCHIVOS: `localhost:${await findFreePort()}`,
     POSTGRES_PASSWORD: postgres.clave,
     MASTER_KEYS: randomBytes(32).toString('base64'),
     S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
@@ -72,9 +73,9 @@ export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
   }
   const quejas: string[] = []
   const avisos = new Map<string, number>()
-  const alQuejarse = (queja: string) => void quejas.push(queja)
+  const onComplaint = (queja: string) => void quejas.push(queja)
   const { DOMINIO, DOMINIO_ARCHIVOS } = valores
-  const autoridad = await startProxy(pasos, aqui, { DOMINIO, DOMINIO_ARCHIVOS }, alQuejarse)
+  const autoridad = await startProxy(pasos, toLocal, { DOMINIO, DOMINIO_ARCHIVOS }, onComplaint)
   const datos = await mkdtemp(join(tmpdir(), 'guias-ensayo-'))
   pasos.push(() => rm(datos, { recursive: true, force: true }))
 
@@ -82,16 +83,18 @@ export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
   const db = openDb(postgres.url, { connections: 3 })
   pasos.push(() => db.close())
   /** Starts what is built there as one of compose's services. */
-  const poner = async (nombre: string, carpeta: string, cambios: Readonly<Record<string, string>>) => {
-    const { command, environment } = OWN_SERVICES.find((uno) => uno.nombre === nombre)!
-    const suyo = Object.entries({ ...IMAGE_DEFAULTS.env, ...environment })
-    const METRICS_PORT = `${await puertoLibre()}`
+  const launch = async (nombre: string, folder: string, cambios: Readonly<Record<string, string>>) => {
+    const { command, environment } = OWN_SERVICES.find((ownService) => ownService.nombre === nombre)!
+    const serviceVariables = Object.entries({ ...IMAGE_DEFAULTS.env, ...environment })
+    const METRICS_PORT = `${await findFreePort()}`
     return launchSupervised(pasos, {
       nombre,
-      folder: carpeta,
+      folder,
       args: (command ?? IMAGE_DEFAULTS.order).slice(1),
       env: {
-        ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(fillVariables(valor, valores))])),
+        ...Object.fromEntries(
+          serviceVariables.map(([variable, valor]) => [variable, toLocal(fillVariables(valor, valores))]),
+        ),
         // Several on one machine.
         HOST: '127.0.0.1',
         METRICS_PORT,
@@ -102,7 +105,7 @@ export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
         ...cambios,
       },
       health: `http://127.0.0.1:${METRICS_PORT}/readyz`,
-      alQuejarse,
+      onComplaint,
       onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   }
@@ -126,25 +129,25 @@ export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
     receptor,
     quejas,
     avisos,
-    async start(nombre, carpeta) {
-      const sinProxy = nombre.startsWith('trabajos') ? SIN_PROXY : {}
-      procesos.set(nombre, await poner(nombre, carpeta, { PORT: `${puertos.get(nombre)}`, ...sinProxy }))
+    async start(nombre, folder) {
+      const proxySettings = nombre.startsWith('trabajos') ? WITHOUT_PROXY : {}
+      procesos.set(nombre, await launch(nombre, folder, { PORT: `${puertos.get(nombre)}`, ...proxySettings }))
     },
-    async renew(nombre, carpeta) {
-      await terminar(procesos.get(nombre)!, nombre, alQuejarse)
-      await despliegue.start(nombre, carpeta)
+    async renew(nombre, folder) {
+      await terminar(procesos.get(nombre)!, nombre, onComplaint)
+      await despliegue.start(nombre, folder)
     },
-    async poblar(carpeta, rutas) {
+    async poblar(folder, rutas) {
       // By the console of that version: the tables are of that version, and the Prisma client of this one needs its own.
       const administrar = async (...args: string[]) =>
-        JSON.parse((await ejecutar(process.execPath, ['scripts/admin.ts', ...args, '--json'], consola(carpeta))).stdout)
+        JSON.parse((await ejecutar(process.execPath, ['scripts/admin.ts', ...args, '--json'], consola(folder))).stdout)
       const ritmos = ['--ritmos', '100000,100000']
       const { comercio } = await administrar('comercios', 'crear', '--nombre', 'Tienda La Ceiba', ...ritmos)
       const { llave } = await administrar('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
       const { rows } = await db.pool.query<{ id: string }>('select id from comercio where comercio = $1', [comercio])
       Object.assign(despliegue, { comercioId: rows[0]!.id, llave })
-      const PORT = `${await puertoLibre()}`
-      const directo = await poner('api-1', carpeta, { PORT, ...SIN_PROXY })
+      const PORT = `${await findFreePort()}`
+      const directo = await launch('api-1', folder, { PORT, ...WITHOUT_PROXY })
       for (const [ruta, tipos] of Object.entries(rutas)) {
         const { status } = await fetch(`http://127.0.0.1:${PORT}/api/v1/webhooks`, {
           method: 'POST',
@@ -153,18 +156,20 @@ export async function startDeployment(pasos: Paso[]): Promise<Deployment> {
         })
         if (status !== 201) throw new Error(`${ruta} wasn't registered: ${status}`)
       }
-      await terminar(directo, 'api-1', alQuejarse)
+      await terminar(directo, 'api-1', onComplaint)
     },
   }
   return despliegue
 }
 
 /** Compose's own patience, after which it kills. */
-async function terminar(proceso: ScenarioProcess, nombre: string, alQuejarse: (queja: string) => void): Promise<void> {
-  const [, segundos] = /^(\d+)s$/.exec(OWN_SERVICES.find((uno) => uno.nombre === nombre)!.stop_grace_period!)!
+async function terminar(proceso: ScenarioProcess, nombre: string, onComplaint: (queja: string) => void): Promise<void> {
+  const [, segundos] = /^(\d+)s$/.exec(
+    OWN_SERVICES.find((ownService) => ownService.nombre === nombre)!.stop_grace_period!,
+  )!
   proceso.matar('SIGTERM')
   const fin = await Promise.race([proceso.fin, dormir(Number(segundos) * 1_000, undefined, { ref: false })])
-  if (fin?.codigo !== 0) alQuejarse(`${nombre}: ${fin ? JSON.stringify(fin) : 'not ended in time'} after SIGTERM`)
+  if (fin?.codigo !== 0) onComplaint(`${nombre}: ${fin ? JSON.stringify(fin) : 'not ended in time'} after SIGTERM`)
   if (fin) return
   proceso.matar('SIGKILL')
   await proceso.fin

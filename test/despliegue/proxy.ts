@@ -10,38 +10,38 @@ import type { Paso } from '../resistencia/pasos.ts'
 import { leerArchivo } from './compose.ts'
 
 /** Whether there is a Caddy to stand before the service. */
-export const HAY_CADDY = spawnSync('caddy', ['version']).error === undefined
+export const HAS_CADDY = spawnSync('caddy', ['version']).error === undefined
 
 /** What differs on one machine, where nothing may be trusted, stored or listened on that isn't ours. */
-const DE_AQUI = (carpeta: string) => `{
+const renderLocalOptions = (folder: string) => `{
 	admin off
 	skip_install_trust
 	auto_https disable_redirects
-	storage file_system ${carpeta}
+	storage file_system ${folder}
 }
 `
 
 /**
  * Caddy as `despliegue/Caddyfile` says, with certificates of its own making.
- * @param aqui where the names of compose's network stand on this machine
+ * @param toLocal where the names of compose's network stand on this machine
  * @returns the path of the authority's certificate
  */
 export async function startProxy(
   pasos: Paso[],
-  aqui: (texto: string) => string,
+  toLocal: (texto: string) => string,
   env: Readonly<Record<string, string>>,
-  alQuejarse: (queja: string) => void,
+  onComplaint: (queja: string) => void,
 ): Promise<string> {
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
-  pasos.push(() => rm(carpeta, { recursive: true, force: true }))
-  const archivo = join(carpeta, 'Caddyfile')
-  await writeFile(archivo, DE_AQUI(carpeta) + aqui(leerArchivo('despliegue/Caddyfile')))
+  const folder = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
+  pasos.push(() => rm(folder, { recursive: true, force: true }))
+  const archivo = join(folder, 'Caddyfile')
+  await writeFile(archivo, renderLocalOptions(folder) + toLocal(leerArchivo('despliegue/Caddyfile')))
   const hijo = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
     env: {
       PATH: process.env.PATH,
-      HOME: carpeta,
-      XDG_CONFIG_HOME: carpeta,
-      XDG_DATA_HOME: carpeta,
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
       ...CLOCK_ENVIRONMENT,
       ...env,
     },
@@ -53,9 +53,9 @@ export async function startProxy(
     await fin
   })
   createInterface(hijo.stderr).on('line', (linea) => {
-    if (linea.includes('"level":"error"')) alQuejarse(`proxy: ${linea.slice(0, 400)}`)
+    if (linea.includes('"level":"error"')) onComplaint(`proxy: ${linea.slice(0, 400)}`)
   })
-  const autoridad = join(carpeta, 'pki/authorities/local/root.crt')
+  const autoridad = join(folder, 'pki/authorities/local/root.crt')
   return hasta(async () => {
     if (hijo.exitCode !== null) throw new Error('caddy ended instead of serving')
     return (await readFile(autoridad).catch(() => undefined)) && autoridad

@@ -11,11 +11,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { probeUrl, type TestProcess, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { DebianPostgres, findMissingTools, readManualCommand, readUnitCommand } from './servidorPropio.ts'
 
 const procesos = useProcesses()
-const dataDir = procesos.carpetaNueva()
+const dataDir = procesos.nextFolder()
 
 /** Rows by which two states of the database are compared. */
 const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from guia
@@ -38,7 +38,7 @@ class Ensayo {
     const servidor = await DebianPostgres.create(join(procesos.base, 'servidor'))
     for (const orden of ['stanza-create', 'check'])
       await servidor.correr(...(readManualCommand(`pgbackrest --stanza=guias ${orden}`) as [string]))
-    const ensayo = new Ensayo(servidor, await puertoLibre())
+    const ensayo = new Ensayo(servidor, await findFreePort())
     await ensayo.arrancar()
     const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
     const { llave } = await ensayo.admin('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
@@ -66,8 +66,8 @@ class Ensayo {
   }
 
   async stop(): Promise<void> {
-    this.#proceso!.aTodos('SIGINT')
-    await this.#proceso!.termina()
+    this.#proceso!.signalAll('SIGINT')
+    await this.#proceso!.waitForEnd()
   }
 
   async admin(...args: string[]) {

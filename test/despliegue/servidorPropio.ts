@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { leerArchivo } from './compose.ts'
 
 const DE_DEBIAN = '/usr/lib/postgresql'
@@ -25,9 +25,9 @@ export function readManualCommand(comienzo: string): string[] {
       /^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm,
     ),
   ]
-  const [orden, ...otras] = ordenes.map(([, texto]) => texto!).filter((texto) => texto.startsWith(comienzo))
-  if (!orden || otras.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)
-  return [...orden.matchAll(/'([^']*)'|(\S+)/g)].map(([todo]) => todo.replaceAll("'", ''))
+  const [command, ...otherCommands] = ordenes.map(([, texto]) => texto!).filter((texto) => texto.startsWith(comienzo))
+  if (!command || otherCommands.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([word]) => word.replaceAll("'", ''))
 }
 
 /** The command that a unit of `despliegue/respaldos/` starts. */
@@ -42,17 +42,17 @@ export const readUnitCommand = (unidad: string, instancia = ''): string[] =>
  * environment, so the files are used as they are.
  */
 export class DebianPostgres {
-  readonly #carpeta: string
+  readonly #folder: string
   readonly #datos: string
   readonly #caller: { uid?: number; gid?: number }
   readonly #env: NodeJS.ProcessEnv
-  readonly #puerto: number
+  readonly #port: number
 
-  private constructor(carpeta: string, puerto: number) {
-    this.#carpeta = carpeta
-    this.#datos = join(carpeta, 'pgdata')
-    this.#puerto = puerto
-    const id = (que: string) => Number(spawnSync('id', [que, 'postgres'], { encoding: 'utf8' }).stdout)
+  private constructor(folder: string, port: number) {
+    this.#folder = folder
+    this.#datos = join(folder, 'pgdata')
+    this.#port = port
+    const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
     // PostgreSQL refuses root.
     this.#caller = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
     const rutas = { REPO1_PATH: 'repositorio', LOG_PATH: 'log', LOCK_PATH: 'cerrojos', SPOOL_PATH: 'cola' }
@@ -62,33 +62,34 @@ export class DebianPostgres {
       TZ: 'UTC',
       PGBACKREST_PG1_PATH: this.#datos,
       ...CLOCK_ENVIRONMENT,
-      PGBACKREST_PG1_PORT: `${puerto}`,
-      PGBACKREST_PG1_SOCKET_PATH: carpeta,
+      PGBACKREST_PG1_PORT: `${port}`,
+      PGBACKREST_PG1_SOCKET_PATH: folder,
       PGBACKREST_PG1_USER: 'postgres',
-      PGBACKREST_CONFIG: join(carpeta, 'pgbackrest.conf'),
-      PGBACKREST_CONFIG_INCLUDE_PATH: join(carpeta, 'conf.d'),
-      ...Object.fromEntries(Object.entries(rutas).map(([de, ruta]) => [`PGBACKREST_${de}`, join(carpeta, ruta)])),
+      PGBACKREST_CONFIG: join(folder, 'pgbackrest.conf'),
+      PGBACKREST_CONFIG_INCLUDE_PATH: join(folder, 'conf.d'),
+      ...Object.fromEntries(Object.entries(rutas).map(([de, ruta]) => [`PGBACKREST_${de}`, join(folder, ruta)])),
     }
-    for (const nueva of ['', 'conf.d', ...Object.values(rutas)]) this.#suya(join(carpeta, nueva), mkdirSync)
-    this.#suya(join(carpeta, 'pgbackrest.conf'), (ruta) =>
+    for (const subfolder of ['', 'conf.d', ...Object.values(rutas)])
+      this.#createOwned(join(folder, subfolder), mkdirSync)
+    this.#createOwned(join(folder, 'pgbackrest.conf'), (ruta) =>
       writeFileSync(ruta, leerArchivo('despliegue/respaldos/pgbackrest.conf')),
     )
     const secretos = leerArchivo('despliegue/respaldos/secretos.ejemplo.conf')
-    this.#suya(join(carpeta, 'conf.d', 'secretos.conf'), (ruta) =>
+    this.#createOwned(join(folder, 'conf.d', 'secretos.conf'), (ruta) =>
       writeFileSync(ruta, secretos.replace(/^repo1-cipher-pass=$/m, '$&una clave larga de prueba')),
     )
   }
 
-  #suya(ruta: string, crear: (ruta: string) => unknown): void {
+  #createOwned(ruta: string, crear: (ruta: string) => unknown): void {
     crear(ruta)
     chmodSync(ruta, 0o755)
     if (this.#caller.uid !== undefined) chownSync(ruta, this.#caller.uid, this.#caller.gid!)
   }
 
-  static async create(carpeta: string): Promise<DebianPostgres> {
-    const servidor = new DebianPostgres(carpeta, await puertoLibre())
-    const datos = servidor.#datos
-    await servidor.correr(
+  static async create(folder: string): Promise<DebianPostgres> {
+    const server = new DebianPostgres(folder, await findFreePort())
+    const datos = server.#datos
+    await server.correr(
       join(DE_DEBIAN, VERSION!, 'bin', 'initdb'),
       '-D',
       datos,
@@ -100,27 +101,27 @@ export class DebianPostgres {
       'UTF8',
     )
     await appendFile(join(datos, 'postgresql.conf'), leerArchivo('despliegue/respaldos/postgresql.conf'))
-    await servidor.arrancar()
-    await servidor.query('create role guias login createrole')
-    await servidor.query('create database guias owner guias')
-    return servidor
+    await server.arrancar()
+    await server.query('create role guias login createrole')
+    await server.query('create database guias owner guias')
+    return server
   }
 
   get url(): string {
-    return `postgres://guias@127.0.0.1:${this.#puerto}/guias`
+    return `postgres://guias@127.0.0.1:${this.#port}/guias`
   }
 
   /** Runs a command as PostgreSQL's user, and returns its output. */
-  async correr(programa: string, ...args: string[]): Promise<string> {
+  async correr(program: string, ...args: string[]): Promise<string> {
     const opciones = { ...this.#caller, env: this.#env, cwd: '/' }
-    return (await promisify(execFile)(programa, args, opciones)).stdout
+    return (await promisify(execFile)(program, args, opciones)).stdout
   }
 
   /** Restores the stopped server to an instant. */
-  async restaurarA(instante: string, ...mas: string[]): Promise<void> {
-    const [programa = '', ...args] = readManualCommand('pgbackrest --stanza=guias --delta --type=time')
-    const suyos = args.map((arg) => arg.replace(/^--target=.*/, `--target=${instante}`))
-    await this.correr(programa, ...mas, ...suyos)
+  async restaurarA(instante: string, ...moreArgs: string[]): Promise<void> {
+    const [program = '', ...args] = readManualCommand('pgbackrest --stanza=guias --delta --type=time')
+    const restoreArgs = args.map((arg) => arg.replace(/^--target=.*/, `--target=${instante}`))
+    await this.correr(program, ...moreArgs, ...restoreArgs)
   }
 
   #pgCtl(...args: string[]) {
@@ -129,9 +130,9 @@ export class DebianPostgres {
 
   /** Starts PostgreSQL, and waits for the end of a recovery. */
   async arrancar(): Promise<void> {
-    const ajustes = `-p ${this.#puerto} -h 127.0.0.1 -k ${this.#carpeta} -c max_connections=120`
-    await this.#pgCtl('start', '-l', join(this.#carpeta, 'postgres.log'), '-o', ajustes)
-    await hasta(async () => (await this.query<{ si: boolean }>('select not pg_is_in_recovery() as si'))[0]!.si)
+    const settings = `-p ${this.#port} -h 127.0.0.1 -k ${this.#folder} -c max_connections=120`
+    await this.#pgCtl('start', '-l', join(this.#folder, 'postgres.log'), '-o', settings)
+    await hasta(async () => (await this.query<{ ready: boolean }>('select not pg_is_in_recovery() as ready'))[0]!.ready)
   }
 
   async apagar(): Promise<void> {
@@ -142,17 +143,17 @@ export class DebianPostgres {
   async perder(): Promise<void> {
     await this.#pgCtl('stop', '-m', 'immediate')
     await rm(this.#datos, { recursive: true })
-    this.#suya(this.#datos, mkdirSync)
+    this.#createOwned(this.#datos, mkdirSync)
     chmodSync(this.#datos, 0o700)
   }
 
   /** Asks as superuser. */
-  async query<Fila extends pg.QueryResultRow>(sql: string, base = 'postgres'): Promise<Fila[]> {
-    const cliente = new pg.Client({ host: '127.0.0.1', port: this.#puerto, user: 'postgres', database: base })
+  async query<Row extends pg.QueryResultRow>(sql: string, base = 'postgres'): Promise<Row[]> {
+    const cliente = new pg.Client({ host: '127.0.0.1', port: this.#port, user: 'postgres', database: base })
     cliente.on('error', () => {}) // the query rejects, too
     await cliente.connect()
     try {
-      return (await cliente.query<Fila>(sql)).rows
+      return (await cliente.query<Row>(sql)).rows
     } finally {
       await cliente.end()
     }
@@ -167,10 +168,10 @@ export class DebianPostgres {
   async archivar(): Promise<void> {
     const [{ wal } = { wal: '' }] = await this.query<{ wal: string }>('select pg_walfile_name(pg_switch_wal()) as wal')
     await hasta(async () => {
-      const [fila] = await this.query<{ ya: boolean }>(
-        `select last_archived_wal >= '${wal}' as ya from pg_stat_archiver`,
+      const [row] = await this.query<{ archived: boolean }>(
+        `select last_archived_wal >= '${wal}' as archived from pg_stat_archiver`,
       )
-      return fila!.ya
+      return row!.archived
     })
   }
 }

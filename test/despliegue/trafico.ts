@@ -43,7 +43,11 @@ export function startTraffic(despliegue: Deployment): Traffic {
   let parando = false
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
-  async function pedir(ruta: string, esperado: number, cuerpo?: Cuerpo): Promise<Record<string, unknown> | undefined> {
+  async function pedir(
+    ruta: string,
+    expectedStatus: number,
+    cuerpo?: Cuerpo,
+  ): Promise<Record<string, unknown> | undefined> {
     await dormir(randomBetween(20, 120))
     let status = 0
     let texto = ''
@@ -53,7 +57,7 @@ export function startTraffic(despliegue: Deployment): Traffic {
       texto = String(error)
     }
     respuestas.set(status, (respuestas.get(status) ?? 0) + 1)
-    if (status !== esperado) {
+    if (status !== expectedStatus) {
       fallas.push(`${cuerpo ? 'POST' : 'GET'} ${ruta}: ${status} ${texto.slice(0, 300)}`)
       return undefined
     }
@@ -63,10 +67,10 @@ export function startTraffic(despliegue: Deployment): Traffic {
 
   async function crear(): Promise<string | undefined> {
     const cuerpo = buildGuia()
-    const creada = await pedir('/guias', 201, cuerpo)
-    if (!creada) return undefined
-    guias.set(cuerpo.external_ref!, String(creada.guia))
-    return String(creada.guia)
+    const createdGuia = await pedir('/guias', 201, cuerpo)
+    if (!createdGuia) return undefined
+    guias.set(cuerpo.external_ref!, String(createdGuia.guia))
+    return String(createdGuia.guia)
   }
   async function crearLote() {
     const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => buildGuia()) })

@@ -5,10 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   buildPath,
   type ConsoleOperacion,
-  comoCurl,
   faultOfLlave,
   headersOf,
   idsIn,
+  toCurl,
 } from '../../server/pages/consola/browser/operacion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { type Comercio, shareEnvironment } from '../entorno.ts'
@@ -53,7 +53,7 @@ describe('what it is made of', () => {
 
   it('says the same to a terminal, without the key', () => {
     const cabeceras = { 'Idempotency-Key': 'a' }
-    const linea = comoCurl(deId('crearGuia'), 'http://x/api/v1/guias', cabeceras, `{"nombre":"L'Étoile"}`)
+    const linea = toCurl(deId('crearGuia'), 'http://x/api/v1/guias', cabeceras, `{"nombre":"L'Étoile"}`)
     expect(linea).toContain(`-H 'Idempotency-Key: a'`)
     expect(linea).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
     expect(linea).toContain('$GUIAS_LLAVE')

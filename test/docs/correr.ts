@@ -6,7 +6,7 @@ import { inject } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 
-interface Corrida {
+interface RunResult {
   /** null: it was still running when it was stopped. */
   codigo: number | null
   output: string
@@ -21,17 +21,17 @@ interface Opciones {
 
 /** Runs a program as a reader would, with everything that it starts; stops all of it in the end. */
 export function runProgram(
-  [programa = '', ...args]: string[],
+  [program = '', ...args]: string[],
   { env = {}, cwd, hasta }: Opciones = {},
-): Promise<Corrida> {
+): Promise<RunResult> {
   return new Promise((resolve, reject) => {
-    const hijo = spawn(programa, args, {
+    const hijo = spawn(program, args, {
       cwd: cwd ?? fileURLToPath(ROOT),
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...CLOCK_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
-    const corrida: Corrida = { codigo: null, output: '', errores: '' }
+    const result: RunResult = { codigo: null, output: '', errores: '' }
     const parar = () => {
       try {
         process.kill(-(hijo.pid ?? 0), 'SIGKILL')
@@ -39,24 +39,24 @@ export function runProgram(
         // Everything in it has ended.
       }
     }
-    const plazo = setTimeout(parar, 120_000)
-    hijo.stdout.on('data', (trozo) => {
-      corrida.output += trozo
-      const lineas = corrida.output.split('\n')
+    const timer = setTimeout(parar, 120_000)
+    hijo.stdout.on('data', (chunk) => {
+      result.output += chunk
+      const lineas = result.output.split('\n')
       if (hasta?.every((linea) => lineas.includes(linea))) parar()
     })
-    hijo.stderr.on('data', (trozo) => {
-      corrida.errores += trozo
+    hijo.stderr.on('data', (chunk) => {
+      result.errores += chunk
     })
     hijo.on('error', reject)
     hijo.on('exit', (codigo) => {
-      corrida.codigo = codigo
+      result.codigo = codigo
       // What it left in the background holds its output open: with lines to wait for, they decide.
       if (!hasta) parar()
     })
     hijo.on('close', () => {
-      clearTimeout(plazo)
-      resolve(corrida)
+      clearTimeout(timer)
+      resolve(result)
     })
   })
 }

@@ -15,13 +15,13 @@ interface Escena {
  * with a confirmed place that nobody has touched. A new operation that needs something else has its line here.
  */
 const GUIAS: Record<string, (entorno: TestEnvironment, comercio: Comercio) => Promise<string>> = {
-  confirmarUbicacion: sinLugar,
-  simularUbicacion: sinLugar,
+  confirmarUbicacion: createWithoutPlace,
+  simularUbicacion: createWithoutPlace,
   reintentarGuia: fallida,
   devolverGuia: fallida,
   simularDecision: fallida,
   async reenviarSolicitud(entorno, comercio) {
-    const guia = await sinLugar(entorno, comercio)
+    const guia = await createWithoutPlace(entorno, comercio)
     await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     return guia
   },
@@ -32,26 +32,26 @@ const GUIAS: Record<string, (entorno: TestEnvironment, comercio: Comercio) => Pr
 
 let telefonos = 0
 /** Of a phone of its own: one phone is asked a few times a day. */
-async function sinLugar(_: TestEnvironment, { api }: Comercio) {
+async function createWithoutPlace(_: TestEnvironment, { api }: Comercio) {
   return (await api.guias.crear(buildGuiaWithoutDestino({ telefono: `+502${50_000_000 + ++telefonos}` }))).guia
 }
 async function intacta(_: TestEnvironment, { api }: Comercio) {
   return (await api.guias.crear(buildGuia())).guia
 }
 
-const haceHoras = (entorno: TestEnvironment, horas: number) =>
+const hoursAgo = (entorno: TestEnvironment, horas: number) =>
   new Date(entorno.clock().getTime() - horas * 3_600_000).toISOString()
 
 /**
  * A merchant of its own with all that the operation's path names, and something to find in every list. `receptor`: where
  * webhooks may go.
- * @param ejemplo the request example that is going to be sent
+ * @param exampleName the request example that is going to be sent
  */
 export async function setUpScene(
   entorno: TestEnvironment,
   receptor: string,
   { id, path: ruta, method: metodo }: { id: string; path: string; method: string },
-  ejemplo = '',
+  exampleName = '',
 ): Promise<Escena> {
   const comercio = await entorno.nuevoComercio()
   const { api } = comercio
@@ -63,14 +63,14 @@ export async function setUpScene(
       vivos.push(['avi_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).aviso])
     }
     if (ruta.includes('{recuperacion}')) {
-      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: haceHoras(entorno, 1) })
+      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: hoursAgo(entorno, 1) })
       vivos.push(['rec_9W2KQ8WZ1MTA', recuperacion])
     }
     vivos.push(['wh_4T8WQ2ZK7NHB', webhook])
   }
   const deVarias = id === 'crearEtiquetas'
   if (deVarias || ruta.includes('{guia}') || metodo === 'get') {
-    const guia = await (GUIAS[`${id}.${ejemplo}`] ?? GUIAS[id] ?? intacta)(entorno, comercio)
+    const guia = await (GUIAS[`${id}.${exampleName}`] ?? GUIAS[id] ?? intacta)(entorno, comercio)
     vivos.push(['7K3M9QX2A1B4', guia], ['2Q9ZT4C7XK0Y', deVarias ? await intacta(entorno, comercio) : guia])
   }
   vivos.push(
@@ -82,6 +82,7 @@ export async function setUpScene(
   )
   return {
     comercio,
-    add: (texto) => vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), conDias(texto, entorno)),
+    add: (texto) =>
+      vivos.reduce((filled, [escrito, vivo]) => filled.replaceAll(escrito, vivo), conDias(texto, entorno)),
   }
 }

@@ -21,9 +21,9 @@ interface Flujo {
 const ACCION = /^[\w./-]+@[0-9a-f]{40}$/
 const IMAGEN = /@sha256:[0-9a-f]{64}$/
 /** Commands that fetch what no lock names. */
-const SIN_CANDADO = /\bnpx\b|\bnpm (?:exec|x|create|init)\b|\bcurl\b|\bwget\b/
+const UNLOCKED_TOOLS = /\bnpx\b|\bnpm (?:exec|x|create|init)\b|\bcurl\b|\bwget\b/
 /** A job that may ask for an identity token does nothing else: no code of the repository or of a dependency runs beside the token. */
-const JUNTO_AL_TOKEN = [
+const ALLOWED_WITH_TOKEN = [
   /^echo "\$SHA256 {2}\S+\.tgz" \| sha256sum --check --strict$/,
   /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance --access public$/,
 ]
@@ -42,16 +42,21 @@ export function findWorkflowFaults(texto: string): string[] {
     faltas.push('the workflow gives permissions to every job')
   for (const [nombre, trabajo] of Object.entries(jobs)) {
     const pasos = trabajo.steps ?? []
-    const imagenes = [trabajo.container, ...Object.values(trabajo.services ?? {})].filter((una) => una !== undefined)
+    const imagenes = [trabajo.container, ...Object.values(trabajo.services ?? {})].filter(
+      (image) => image !== undefined,
+    )
     for (const imagen of imagenes.map(imagenDe))
       if (!IMAGEN.test(imagen)) faltas.push(`${nombre}: image ${imagen} without digest`)
-    for (const uso of [trabajo.uses, ...pasos.map(({ uses }) => uses)].filter((uno) => uno !== undefined))
-      if (!ACCION.test(uso) && !IMAGEN.test(uso)) faltas.push(`${nombre}: action ${uso} without commit`)
+    for (const usedAction of [trabajo.uses, ...pasos.map(({ uses }) => uses)].filter((action) => action !== undefined))
+      if (!ACCION.test(usedAction) && !IMAGEN.test(usedAction))
+        faltas.push(`${nombre}: action ${usedAction} without commit`)
     const ordenes = pasos.flatMap(({ run }) => run?.trim().split('\n') ?? [])
-    for (const orden of ordenes) if (SIN_CANDADO.test(orden)) faltas.push(`${nombre}: unlocked tool in «${orden}»`)
+    for (const command of ordenes)
+      if (UNLOCKED_TOOLS.test(command)) faltas.push(`${nombre}: unlocked tool in «${command}»`)
     if (!puedePedirToken(trabajo.permissions)) continue
-    for (const orden of ordenes)
-      if (!JUNTO_AL_TOKEN.some((una) => una.test(orden))) faltas.push(`${nombre}: «${orden}» beside the token`)
+    for (const command of ordenes)
+      if (!ALLOWED_WITH_TOKEN.some((pattern) => pattern.test(command)))
+        faltas.push(`${nombre}: «${command}» beside the token`)
     for (const { uses = '' } of pasos)
       if (uses && !uses.startsWith('actions/download-artifact@')) faltas.push(`${nombre}: ${uses} beside the token`)
   }

@@ -7,7 +7,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { createDeliveredGuia } from '../archivos/imagenes.ts'
 import { shareEnvironment } from '../entorno.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { useReceivers } from '../webhooks/receptor.ts'
 import { runProgram } from './correr.ts'
 
@@ -45,7 +45,7 @@ describe('prism', FULL_RUN_ONLY, () => {
   afterAll(() => void prism?.kill('SIGKILL'))
 
   it('finds no request of the SDK and no answer of the server that breaks the contract', async () => {
-    const puerto = await puertoLibre()
+    const puerto = await findFreePort()
     const [programa = '', ...args] = node(
       'node_modules/@stoplight/prism-cli/dist/index.js',
       ...['proxy', en('server/generado/contrato/openapi.json'), entorno.url],

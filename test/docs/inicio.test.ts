@@ -12,7 +12,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { shareEnvironment } from '../entorno.ts'
 import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
 const entorno = shareEnvironment()
@@ -74,7 +74,7 @@ function abrirTerminal() {
 async function preparar(url: string, llave: string) {
   mkdirSync(join(carpeta, '.datos'))
   writeFileSync(join(carpeta, '.datos/demo.json'), JSON.stringify({ url, llave }))
-  const puerto = await puertoLibre()
+  const puerto = await findFreePort()
   const poner = (bloque: string) =>
     bloque
       .replaceAll('http://127.0.0.1:3000', url)
@@ -104,7 +104,7 @@ describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
 
   it.each([
     ['a key that is not', async () => [entorno.url, 'guia_test_no'], /no_autenticado|\b401\b|llave/],
-    ['nobody there', async () => [`http://127.0.0.1:${await puertoLibre()}`, 'guia_test_no'], /connect/i],
+    ['nobody there', async () => [`http://127.0.0.1:${await findFreePort()}`, 'guia_test_no'], /connect/i],
   ] as const)('fail loudly, each of them: %s', async (_, donde, porque) => {
     const [url = '', llave = ''] = await donde()
     const { add: poner } = await preparar(url, llave)

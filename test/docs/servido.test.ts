@@ -10,7 +10,7 @@ import type { JsonObject } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { shareEnvironment } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const entorno = shareEnvironment()
 const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
@@ -76,7 +76,7 @@ describe('the mock server of prism', () => {
   afterAll(() => void prism?.kill('SIGKILL'))
 
   it('creates a guide with 201, as the service does', FULL_RUN_ONLY, async () => {
-    const puerto = String(await puertoLibre())
+    const puerto = String(await findFreePort())
     const programa = en('node_modules/@stoplight/prism-cli/dist/index.js')
     prism = spawn(process.execPath, [programa, 'mock', join(carpeta, 'openapi.json'), '--port', puerto])
     let dicho = ''

@@ -60,7 +60,7 @@ describe('an invitation to the courier company', () => {
 
 describe('whoever reads the mail of a member without a second factor', () => {
   const entrar = async (correo: string) => {
-    const { codigo, entrada } = await pedirCodigo(entorno, correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
     return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
 
@@ -78,7 +78,7 @@ describe('whoever reads the mail of a member without a second factor', () => {
       403,
       'segundo_factor_requerido',
     ])
-    const { texto } = await createScriptlessBrowser(entorno, cookie).ir('/cuenta')
+    const { texto } = await createScriptlessBrowser(entorno, cookie).visit('/cuenta')
     expect(texto).toContain('le invite otra vez')
     expect(texto).not.toContain('Usar una app de códigos')
   })

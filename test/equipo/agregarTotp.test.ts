@@ -26,7 +26,7 @@ describe('adding an app', () => {
     const ana = await createTestPersona(entorno, { conApp: false })
     expect(toStatusAndCode(await ana.request('GET', '/operaciones/v1/personas'))).toEqual(FALTA)
     expect((await ana.request('GET', SESION)).cuerpo.falta_segundo_factor).toBe(true)
-    const { app, agregada, cookie } = await addApp(entorno, ana.cookie)
+    const { app, addResponse: agregada, cookie } = await addApp(entorno, ana.cookie)
     expect(app.secreto).toMatch(/^[A-Z2-7]{32}$/)
     expect(agregada.cuerpo).toMatchObject({ obligatorio: true, totp: { usado_en: null }, codigos_de_recuperacion: 0 })
     expect((await requestFromPage(entorno, cookie, ['GET', '/operaciones/v1/personas'])).status).toBe(200)

@@ -21,8 +21,8 @@ export const VIRTUAL_AUTHENTICATOR = {
 export const PASSKEYS_PATH = '/operaciones/v1/sesion/passkeys'
 /** Status and code of the answer to a passkey that is not valid. */
 export const WRONG_PASSKEY = [401, 'passkey_incorrecta']
-const PRESENTE = 0x01
-const VERIFICADA = 0x04
+const USER_PRESENT = 0x01
+const USER_VERIFIED = 0x04
 const CON_CREDENCIAL = 0x40
 
 const sha256 = (datos: string | Uint8Array) => createHash('sha256').update(datos).digest()
@@ -49,12 +49,16 @@ export class Authenticator {
   usuario = ''
   contador = 0
 
-  #datos(dominio: string, { verificada = true, contador = this.contador }: Deviations, mas = Buffer.alloc(0)) {
-    const banderas = PRESENTE | (verificada ? VERIFICADA : 0) | (mas.length > 0 ? CON_CREDENCIAL : 0)
+  #datos(
+    dominio: string,
+    { verificada = true, contador = this.contador }: Deviations,
+    credentialData = Buffer.alloc(0),
+  ) {
+    const banderas = USER_PRESENT | (verificada ? USER_VERIFIED : 0) | (credentialData.length > 0 ? CON_CREDENCIAL : 0)
     const cabeza = Buffer.alloc(5)
     cabeza.writeUInt8(banderas)
     cabeza.writeUInt32BE(contador, 1)
-    return Buffer.concat([sha256(dominio), cabeza, mas])
+    return Buffer.concat([sha256(dominio), cabeza, credentialData])
   }
 
   create(
@@ -122,13 +126,13 @@ export async function prepareRegistration(
 /** Adds a passkey to a person. */
 export async function agregarPasskey(entorno: TestEnvironment, persona: TestPersona) {
   const { autenticador, cookie, cuerpo } = await prepareRegistration(entorno, persona)
-  const agregada = await requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
-  if (agregada.status !== 201) throw new Error(`adding a passkey was answered ${agregada.status}`)
+  const addResponse = await requestFromPage(entorno, cookie, ['POST', PASSKEYS_PATH, cuerpo])
+  if (addResponse.status !== 201) throw new Error(`adding a passkey was answered ${addResponse.status}`)
   // A session whose second factor was missing goes on with another token.
-  const nueva = /guias_sesion=[\w-]+/.exec(toCookieHeader(agregada.cabeceras))?.[0] ?? persona.cookie
+  const newCookie = /guias_sesion=[\w-]+/.exec(toCookieHeader(addResponse.cabeceras))?.[0] ?? persona.cookie
   const pedir = (metodo: string, ruta: string, enviado?: unknown) =>
-    requestFromPage(entorno, nueva, [metodo, ruta, enviado])
-  return { autenticador, passkey: agregada.cuerpo.passkey as string, agregada, cookie: nueva, request: pedir }
+    requestFromPage(entorno, newCookie, [metodo, ruta, enviado])
+  return { autenticador, passkey: addResponse.cuerpo.passkey as string, addResponse, cookie: newCookie, request: pedir }
 }
 
 /** Asks for a challenge in a browser and signs it: the cookie and the body that end it. */

@@ -9,7 +9,7 @@ const RUTA = '/operaciones/v1/sesion'
 it('ends all sessions of a person, who may sign in again', async () => {
   const [ana, otra] = [await createTestPersona(entorno, { conApp: false }), await createTestPersona(entorno)]
   const entrar = async () => {
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     return toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
   }
   const segunda = await entrar()

@@ -60,7 +60,7 @@ describe('the first person', () => {
     expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
     expect(await primera()).toBeUndefined()
     const suya = toCookieHeader(cabeceras).split('; ')[0]!
-    expect((await addApp(entorno, suya)).agregada.status).toBe(201)
+    expect((await addApp(entorno, suya)).addResponse.status).toBe(201)
   })
 })
 

@@ -17,7 +17,7 @@ const MAL = [401, 'segundo_factor_incorrecto']
 
 async function entrarCodigo({ correo }: Pick<TestPersona, 'correo'>, codigo: unknown) {
   const deCorreo = await pedirCodigo(entorno, correo)
-  const { cabeceras } = await signInWithCode(entorno, deCorreo.entrada, deCorreo.codigo)
+  const { cabeceras } = await signInWithCode(entorno, deCorreo.signInCookie, deCorreo.codigo)
   return endSignIn(entorno, toCookieHeader(cabeceras), codigo)
 }
 const quedan = async ({ request: pedir }: TestPersona) =>

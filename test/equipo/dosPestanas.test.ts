@@ -9,7 +9,7 @@ const entorno = useEnvironment()
 describe('two tabs of one browser', () => {
   it('sign in with the later code alone, once, and end no session of the other', async () => {
     const ana = await createComercioPersona(entorno)
-    const { ir, guardadas } = createScriptlessBrowser(entorno)
+    const { visit: ir, guardadas } = createScriptlessBrowser(entorno)
     const pedir = async () => {
       await ir('/entrar', { correo: ana.correo })
       return (await findPendingCorreo(entorno, 'codigo', ana.correo)).codigo as string
@@ -25,7 +25,7 @@ describe('two tabs of one browser', () => {
 
   it('prove presence in one, and go on in both', async () => {
     const ana = await createComercioPersona(entorno)
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     entorno.advance(5 * MINUTE_MS + 1)
     await ir('/cuenta/presencia', { volver: '/cuenta' })
     await ir('/cuenta/presencia', { volver: '/cuenta' })
@@ -37,7 +37,7 @@ describe('two tabs of one browser', () => {
 
   it('that leave at once are both out', async () => {
     const ana = await createTestPersona(entorno)
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const salir = () => ir('/cuenta', { accion: 'salir', cual: '' })
     const salidas = await Promise.all([salir(), salir()])
     expect(salidas.map(({ a }) => a)).toEqual(['/entrar', '/entrar'])

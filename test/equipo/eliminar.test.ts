@@ -10,7 +10,7 @@ describe('an erased person', () => {
   it('leaves its code in the audit record and nothing personal', async () => {
     await createTestPersona(entorno)
     const ana = await createTestPersona(entorno)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     await entorno.operar('POST', '/invitaciones', {
       correo: ana.correo,
       nombre: 'Ana',

@@ -20,7 +20,7 @@ const MAL = [401, 'segundo_factor_incorrecto']
 
 /** Signs in with the code by mail, and returns the cookie of the browser that waits for the second factor. */
 async function aMedias({ correo }: Pick<TestPersona, 'correo'>) {
-  const { codigo, entrada } = await pedirCodigo(entorno, correo)
+  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, correo)
   const visto = await signInWithCode(entorno, entrada, codigo)
   if (visto.status !== 202) throw new Error(`the code by mail was answered ${visto.status}`)
   return { cookie: toCookieHeader(visto.cabeceras).split('; ')[0]!, formas: visto.cuerpo.formas, seen: visto }
@@ -157,7 +157,7 @@ describe('a person of a merchant', () => {
     const { comercio } = await entorno.nuevoComercio()
     const ana = await createTestPersona(entorno, { comercio, alcances: ['despacho'] })
     await agregarPasskey(entorno, ana)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const abierta = await signInWithCode(entorno, entrada, codigo)
     expect([abierta.status, abierta.cuerpo.falta_segundo_factor]).toEqual([201, false])
     const conApp = await createTestPersona(entorno, { comercio, alcances: ['despacho'], conApp: true })

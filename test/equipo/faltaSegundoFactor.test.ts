@@ -15,7 +15,7 @@ it('a session without the second factor adds one, looks at itself and ends, and 
   const ana = await createTestPersona(entorno, { conApp: false })
   const abiertas: string[] = []
   expect(conSesion.length).toBeGreaterThan(70)
-  for (const { id, method: metodo, path: ruta, sinSegundoFactor } of conSesion) {
+  for (const { id, method: metodo, path: ruta, skipsSecondFactor: sinSegundoFactor } of conSesion) {
     if (sinSegundoFactor) {
       abiertas.push(id)
       continue

@@ -51,7 +51,7 @@ describe('a session that nobody uses', () => {
     await expect.poll(() => estado(ana)).toBe(401)
     const otra = await signInFully(entorno, ana)
     expect(otra.status).toBe(201)
-    const abiertas = await createScriptlessBrowser(entorno, toCookieHeader(otra.cabeceras).split('; ')[0]!).ir(
+    const abiertas = await createScriptlessBrowser(entorno, toCookieHeader(otra.cabeceras).split('; ')[0]!).visit(
       '/operaciones/v1/sesiones',
     )
     expect(JSON.parse(abiertas.texto).datos).toHaveLength(1)
@@ -93,13 +93,13 @@ describe('the pages after a session ended unused', () => {
   async function sola() {
     const ana = await deOficina()
     const navegador = createScriptlessBrowser(entorno, ana.cookie)
-    expect((await navegador.ir('/central/guias?estado=en_ruta&limite=25')).status).toBe(200)
+    expect((await navegador.visit('/central/guias?estado=en_ruta&limite=25')).status).toBe(200)
     entorno.advance(31 * MINUTE_MS)
     return { ana, ...navegador }
   }
 
   it('say why, and lead back to the same page after the code and the second factor', async () => {
-    const { ana, ir } = await sola()
+    const { ana, visit: ir } = await sola()
     const pagina = '/central/guias?estado=en_ruta&limite=25'
     await hasta(async () => (await ir(pagina)).status === 303)
     const echada = await ir(pagina)
@@ -119,7 +119,7 @@ describe('the pages after a session ended unused', () => {
   })
 
   it('lead back from a form to the page that had it, and to no other site', async () => {
-    const { ir } = await sola()
+    const { visit: ir } = await sola()
     const desde = (Referer: string) => ir('/cuenta', { accion: 'elegir', cual: 'x' }, { Referer })
     expect((await desde(`${entorno.url}/cuenta/presencia?volver=x`)).destino).toContain(
       'volver=%2Fcuenta%2Fpresencia%3Fvolver%3Dx',
@@ -129,8 +129,8 @@ describe('the pages after a session ended unused', () => {
   })
 
   it('say nothing of it without a session', async () => {
-    const { destino } = await createScriptlessBrowser(entorno).ir('/central')
+    const { destino } = await createScriptlessBrowser(entorno).visit('/central')
     expect(destino).toBe(`${entorno.url}/entrar?volver=%2Fcentral`)
-    expect((await createScriptlessBrowser(entorno).ir(destino!)).texto).not.toContain('pasó un rato')
+    expect((await createScriptlessBrowser(entorno).visit(destino!)).texto).not.toContain('pasó un rato')
   })
 })

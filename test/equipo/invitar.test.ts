@@ -63,7 +63,7 @@ describe('an invitation', () => {
   })
 
   it('gives no scope that the caller lacks', async () => {
-    const llave = await entorno.nuevaLlaveDeOperacion(['administrar'])
+    const llave = await entorno.createOperacionLlave(['administrar'])
     const cuerpo = { correo: createCorreoAddress(), nombre: 'x', alcances: ['administrar', 'caja'] }
     const negada = await entorno.request('POST', '/operaciones/v1/invitaciones', { llave, cuerpo })
     expect([negada.status, negada.cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])

@@ -35,15 +35,15 @@ it('what succeeds on the pages costs no attempt, and each mail with a code costs
   const invitacion = new URL((await findPendingCorreo(entorno, 'invitacion', nadie)).enlace).pathname
   ahora += HORA
   for (const { correo, app } of [tienda, empresa]) {
-    const { ir } = createScriptlessBrowser(entorno)
+    const { visit: ir } = createScriptlessBrowser(entorno)
     await ir('/entrar', { correo })
     const entrada = await ir('/entrar/codigo', { codigo: await codigoDe(correo) })
     if (app) expect(await ir('/entrar/segundo-factor', { codigo: app.codigo() })).toMatchObject({ a: '/cuenta' })
     else expect(entrada).toMatchObject({ status: 303, a: '/cuenta' })
   }
-  const { ir } = createScriptlessBrowser(entorno)
+  const { visit: ir } = createScriptlessBrowser(entorno)
   expect(await ir(invitacion, { codigo: invitada.codigo })).toMatchObject({ status: 303, a: '/cuenta' })
-  expect(await agotar(() => createScriptlessBrowser(entorno).ir('/entrar/codigo', { codigo: 'x' }))).toBe(
+  expect(await agotar(() => createScriptlessBrowser(entorno).visit('/entrar/codigo', { codigo: 'x' }))).toBe(
     POR_MINUTO - 2,
   )
 })
@@ -52,6 +52,6 @@ it('codes of the page of presence are mails, too', async () => {
   ahora += HORA
   const { cookie } = await createComercioPersona(entorno)
   entorno.advance(5 * MINUTE_MS + 1)
-  const { ir } = createScriptlessBrowser(entorno, cookie)
+  const { visit: ir } = createScriptlessBrowser(entorno, cookie)
   expect(await agotar(() => ir('/cuenta/presencia', { volver: '/cuenta' }))).toBe(POR_MINUTO)
 })

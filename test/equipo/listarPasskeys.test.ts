@@ -16,7 +16,7 @@ const { entorno } = usePasskeys()
 describe('a person with a passkey', () => {
   it('adds it, signs in with it, lists it and removes it', async () => {
     const ana = await createTestPersona(entorno)
-    const { autenticador, passkey, agregada } = await agregarPasskey(entorno, ana)
+    const { autenticador, passkey, addResponse: agregada } = await agregarPasskey(entorno, ana)
     expect(agregada.cuerpo).toMatchObject({ dispositivo: 'Otro navegador', sincronizada: false, usado_en: null })
     expect(await findPendingCorreo(entorno, 'passkey', ana.correo)).toMatchObject({ agregada: true })
     const abierta = await signInWithPasskey(entorno, await signChallenge(entorno, autenticador))

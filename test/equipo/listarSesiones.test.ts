@@ -14,7 +14,7 @@ describe('sessions of one person', () => {
     const agente = {
       cabeceras: { 'User-Agent': 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0' },
     }
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const otra = await requestFromPage(entorno, entrada, ['POST', RUTA, { codigo }], agente)
     const lista = await ana.request('GET', operaciones('/sesiones'))
     expect(lista.cuerpo.datos).toMatchObject([

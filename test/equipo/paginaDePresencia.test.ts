@@ -27,7 +27,7 @@ const PAGINA = `/cuenta/presencia?volver=${encodeURIComponent(VOLVER)}`
 
 describe('the page on which a person proves to be there', () => {
   it('sends a code, takes it, and returns to what the person was doing, without a program', async () => {
-    const { ana, ir, guardadas, codigo } = await tarde()
+    const { ana, visit: ir, guardadas, codigo } = await tarde()
     const primera = await ir(PAGINA)
     expect([primera.status, primera.texto]).toEqual([
       200,
@@ -54,7 +54,7 @@ describe('the page on which a person proves to be there', () => {
   it('is offered to whoever removes a passkey late, and the passkey is removed after another click', async () => {
     const ana = await createComercioPersona(entorno)
     await agregarPasskey(entorno, ana)
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const [, passkey = ''] = /name="cual" value="(pas_[^"]+)"/.exec((await ir('/cuenta')).texto) ?? []
     entorno.advance(5 * MINUTE_MS + 1)
     const quitar = { accion: 'quitar', cual: passkey }
@@ -72,9 +72,9 @@ describe('the page on which a person proves to be there', () => {
   })
 
   it('leads to the sign-in without a session, and takes no form of another site', async () => {
-    const { ir, codigo } = await tarde()
-    expect(await createScriptlessBrowser(entorno).ir(PAGINA)).toMatchObject({ status: 303, a: '/entrar' })
-    expect(await createScriptlessBrowser(entorno).ir('/cuenta/presencia', { volver: '' })).toMatchObject({
+    const { visit: ir, codigo } = await tarde()
+    expect(await createScriptlessBrowser(entorno).visit(PAGINA)).toMatchObject({ status: 303, a: '/entrar' })
+    expect(await createScriptlessBrowser(entorno).visit('/cuenta/presencia', { volver: '' })).toMatchObject({
       status: 303,
       a: '/entrar',
     })
@@ -94,10 +94,10 @@ describe('the page on which a person proves to be there', () => {
   it('takes no code that another person asked for', async () => {
     const [ana, bea] = [await tarde(), await tarde()]
     entorno.advance(5 * MINUTE_MS + 1)
-    await bea.ir('/cuenta/presencia', { volver: '/cuenta' })
+    await bea.visit('/cuenta/presencia', { volver: '/cuenta' })
     ana.guardadas.set('guias_entrada', bea.guardadas.get('guias_entrada')!)
-    const { status } = await ana.ir('/cuenta/presencia/codigo', { codigo: await bea.codigo(), volver: '/cuenta' })
-    expect([status, (await ana.ir(PAGINA)).status]).toEqual([401, 200])
+    const { status } = await ana.visit('/cuenta/presencia/codigo', { codigo: await bea.codigo(), volver: '/cuenta' })
+    expect([status, (await ana.visit(PAGINA)).status]).toEqual([401, 200])
   })
 })
 
@@ -112,7 +112,7 @@ const SIN_CORREO = /Mandar el código|Le mandamos|Pedir otro código/
 
 describe('the page on which a person with a second factor proves to be there', () => {
   it('asks for the code of the app at once, and neither sends nor takes a code by mail', async () => {
-    const { ana, ir } = await tardeConApp()
+    const { ana, visit: ir } = await tardeConApp()
     for (const ruta of [PAGINA, PAGINA.replace('presencia', 'presencia/codigo')]) {
       const { status, texto } = await ir(ruta)
       expect([status, texto]).toEqual([200, expect.stringContaining('Escriba las seis cifras de su app de códigos.')])
@@ -121,7 +121,7 @@ describe('the page on which a person with a second factor proves to be there', (
     }
     expect((await ir('/cuenta/presencia', { volver: VOLVER })).destino).toBe(entorno.url + PAGINA)
     expect(await findPendingCorreo(entorno, 'codigo', ana.correo)).toBeUndefined()
-    const { codigo: porCorreo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo: porCorreo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const Cookie = `${ana.cookie}; ${entrada}`
     const mal = await ir('/cuenta/presencia/codigo', { codigo: porCorreo!, volver: VOLVER }, { Cookie })
     expect([mal.status, mal.texto]).toEqual([401, expect.stringContaining('Espere el siguiente de su app')])
@@ -139,18 +139,18 @@ describe('the page on which a person with a second factor proves to be there', (
     const [sola, conCodigos] = [await agregarPasskey(entorno, ana), await agregarPasskey(entorno, bea)]
     const [codigo = ''] = await makeRecoveryCodes(conCodigos)
     entorno.advance(5 * MINUTE_MS + 1)
-    const { texto } = await createScriptlessBrowser(entorno, sola.cookie).ir(PAGINA)
+    const { texto } = await createScriptlessBrowser(entorno, sola.cookie).visit(PAGINA)
     expect(texto).toContain('data-hace="probar"')
     expect(texto).not.toMatch(/name="codigo"/)
     expect(texto).not.toMatch(SIN_CORREO)
-    const { ir } = createScriptlessBrowser(entorno, conCodigos.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, conCodigos.cookie)
     expect((await ir(PAGINA)).texto).toMatch(/Escriba un código de recuperación\..*data-hace="probar"/s)
     expect((await ir('/cuenta/presencia/codigo', { codigo, volver: VOLVER })).destino).toBe(entorno.url + VOLVER)
     expect((await ir(PAGINA)).destino).toBe(entorno.url + VOLVER)
   })
 
   it('refuses a right code after the ten failures of a day', async () => {
-    const { ana, ir } = await tardeConApp()
+    const { ana, visit: ir } = await tardeConApp()
     await entorno.db.pool.query(
       `update segundo_factor set intentos = 10, intentos_desde = $2
        where persona_id = (select id from persona where persona = $1)`,
@@ -161,7 +161,7 @@ describe('the page on which a person with a second factor proves to be there', (
   })
 
   it('is where all late changes of the second factor lead', async () => {
-    const { ir } = await tardeConApp()
+    const { visit: ir } = await tardeConApp()
     for (const accion of ['app', 'confirmar', 'codigos', 'quitarApp']) {
       const { destino } = await ir('/cuenta', { accion, cual: '', codigo: 'x' })
       expect([accion, destino]).toEqual([accion, `${entorno.url}/cuenta/presencia?volver=%2Fcuenta`])
@@ -199,7 +199,7 @@ describe('the path to which the page returns', () => {
   })
 
   it('never leaves the service, by query or by form', async () => {
-    const { ana, ir, codigo } = await tarde()
+    const { ana, visit: ir, codigo } = await tarde()
     for (const ajeno of AJENOS) {
       const vista = await ir(`/cuenta/presencia?volver=${encodeURIComponent(ajeno)}`)
       expect(vista.texto).toContain('name="volver" value="/cuenta"')
@@ -208,7 +208,7 @@ describe('the path to which the page returns', () => {
     const { destino } = await ir('/cuenta/presencia/codigo', { codigo: await codigo(), volver: '//malo.example' })
     expect(destino).toBe(`${entorno.url}/cuenta`)
     for (const ajeno of AJENOS) {
-      const listo = await createScriptlessBrowser(entorno, ana.cookie).ir(
+      const listo = await createScriptlessBrowser(entorno, ana.cookie).visit(
         `/cuenta/presencia?volver=${encodeURIComponent(ajeno)}`,
       )
       expect(listo.destino).toBe(`${entorno.url}/cuenta`)

@@ -11,7 +11,7 @@ const nuevoNavegador = () => createScriptlessBrowser(entorno)
 describe('the pages on which a person signs in', () => {
   it('ask for the address and then for the code, and lead to the account', async () => {
     const { correo, app } = await createTestPersona(entorno)
-    const { ir, guardadas } = nuevoNavegador()
+    const { visit: ir, guardadas } = nuevoNavegador()
     const primera = await ir('/entrar')
     expect([primera.status, primera.texto]).toEqual([200, expect.stringContaining('name="correo"')])
     expect(await ir('/cuenta')).toMatchObject({ status: 303, a: '/entrar' })
@@ -35,7 +35,7 @@ describe('the pages on which a person signs in', () => {
   })
 
   it('say the same for an address of nobody, and what is wrong with one that is none', async () => {
-    const { ir } = nuevoNavegador()
+    const { visit: ir } = nuevoNavegador()
     expect(await ir('/entrar', { correo: createCorreoAddress() })).toMatchObject({ status: 303, a: '/entrar/codigo' })
     const mal = await ir('/entrar', { correo: '"><b>ana' })
     expect([mal.status, mal.texto]).toEqual([422, expect.stringContaining('Escriba una dirección de correo')])
@@ -44,7 +44,7 @@ describe('the pages on which a person signs in', () => {
 
   it('take no form of another site, cannot be framed, and are kept by no cache', async () => {
     const { correo } = await createTestPersona(entorno)
-    const { ir } = nuevoNavegador()
+    const { visit: ir } = nuevoNavegador()
     for (const [ruta, campos] of [
       ['/entrar', { correo }],
       ['/entrar/codigo', { codigo: '000000' }],
@@ -66,7 +66,7 @@ describe('the pages on which a person signs in', () => {
 
 it('the page of the second factor tells what to do after ten failures', async () => {
   const { correo } = await createTestPersona(entorno)
-  const { ir } = nuevoNavegador()
+  const { visit: ir } = nuevoNavegador()
   const fallar = async (veces: number) => {
     await ir('/entrar', { correo })
     await ir('/entrar/codigo', { codigo: (await findPendingCorreo(entorno, 'codigo', correo)).codigo })
@@ -90,7 +90,7 @@ describe('the page of an invitation', () => {
   it('changes nothing when it is opened, however often, and accepts with its button', async () => {
     const { comercio } = await entorno.nuevoComercio()
     const ruta = await invitar(createCorreoAddress(), { comercio, alcances: ['despacho'] })
-    const { ir, guardadas } = nuevoNavegador()
+    const { visit: ir, guardadas } = nuevoNavegador()
     for (let i = 0; i < 3; i++) {
       const { status, texto } = await ir(ruta)
       expect([status, texto]).toEqual([200, expect.stringContaining('Le invitan a Tienda La Ceiba')])
@@ -99,7 +99,7 @@ describe('the page of an invitation', () => {
     expect(guardadas.size).toBe(0)
     expect(await ir(ruta, {})).toMatchObject({ status: 303, a: '/cuenta' })
     expect((await ir('/cuenta')).texto).toContain('Tienda La Ceiba')
-    const otra = await nuevoNavegador().ir(ruta)
+    const otra = await nuevoNavegador().visit(ruta)
     expect([otra.status, otra.texto]).toEqual([410, expect.stringContaining('El enlace ya no vale')])
   })
 })
@@ -107,7 +107,7 @@ describe('the page of an invitation', () => {
 describe('the page of an account', () => {
   it('draws the secret of an app as the QR code of its address, within the page', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
-    const { ir, guardadas } = nuevoNavegador()
+    const { visit: ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     const { texto, cabeceras } = await ir('/cuenta', { accion: 'app', cual: '' })
     expect(cabeceras.get('cache-control')).toBe('no-store')
@@ -123,7 +123,7 @@ describe('the page of an account', () => {
 
   it('of a session without the second factor does nothing but add one, and ends', async () => {
     const ana = await createTestPersona(entorno, { conApp: false })
-    const { ir, guardadas } = nuevoNavegador()
+    const { visit: ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', ana.cookie.split('=')[1]!)
     expect((await ir('/cuenta')).texto).toContain('Falta su segundo factor')
     for (const accion of ['elegir', 'cerrar', 'quitar', 'codigos', 'quitarApp', 'aprobar', 'rechazar', 'retirar']) {
@@ -143,7 +143,7 @@ describe('the page of an account', () => {
     const { comercio } = await entorno.nuevoComercio()
     const ana = await createTestPersona(entorno, { comercio, alcances: ['cobros'] })
     const empresa = await createTestPersona(entorno, { correo: ana.correo, alcances: ['ver'] })
-    const { ir, guardadas } = nuevoNavegador()
+    const { visit: ir, guardadas } = nuevoNavegador()
     guardadas.set('guias_sesion', empresa.cookie.split('=')[1]!)
     const antes = await ir('/cuenta')
     expect(antes.texto).toContain(`name="cual" value="${ana.membresia}"`)

@@ -25,12 +25,12 @@ describe('the scopes of persons in words', () => {
     const invitar = { correo, nombre: 'Ana', comercio, alcances: ['despacho', 'cobros'] }
     await entorno.operar('POST', '/invitaciones', invitar)
     const { enlace } = await findPendingCorreo(entorno, 'invitacion', correo)
-    const invitacion = (await createScriptlessBrowser(entorno).ir(new URL(enlace).pathname)).texto
+    const invitacion = (await createScriptlessBrowser(entorno).visit(new URL(enlace).pathname)).texto
     for (const alcance of ['despacho', 'cobros'] as const) expect(invitacion).toContain(linea(PERMISSIONS[alcance]))
     expect(invitacion).not.toContain(PERMISSIONS.propietario.allows)
     await createTestPersona(entorno, { correo, comercio, alcances: ['lectura'] })
     const ana = await createTestPersona(entorno, { correo, alcances: ['ver', 'administrar'] })
-    const cuenta = (await createScriptlessBrowser(entorno, ana.cookie).ir('/cuenta')).texto
+    const cuenta = (await createScriptlessBrowser(entorno, ana.cookie).visit('/cuenta')).texto
     for (const alcance of ['lectura', 'ver', 'administrar'] as const)
       expect(cuenta).toContain(linea(PERMISSIONS[alcance]))
     expect(cuenta).not.toMatch(/>[^<]*\b(ver, administrar|lectura)\b[^<]*</)

@@ -7,7 +7,7 @@ import { createTestApp, type TestApp } from './totp.ts'
 /** Path of the operations about a session. */
 export const SESION = '/operaciones/v1/sesion'
 
-type Pedido = NonNullable<Parameters<TestEnvironment['request']>[2]>
+type RequestOptions = NonNullable<Parameters<TestEnvironment['request']>[2]>
 
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
@@ -15,7 +15,7 @@ const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 export async function findPendingCorreo(
   { databaseUrl }: Pick<TestEnvironment, 'databaseUrl'>,
   tipo: string,
-  para: string,
+  address: string,
 ) {
   const db = openDb(databaseUrl, { connections: 1 })
   try {
@@ -23,10 +23,10 @@ export async function findPendingCorreo(
       `select id, contenido from correo where tipo = $1 and contenido is not null order by creado_en desc, id desc`,
       [tipo],
     )
-    for (const fila of rows) {
-      const leido = leerCorreo(secretos, fila)
+    for (const row of rows) {
+      const leido = leerCorreo(secretos, row)
       // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
-      if (leido?.para === para) return leido.datos as any
+      if (leido?.para === address) return leido.datos as any
     }
     return undefined
   } finally {
@@ -38,11 +38,11 @@ export async function findPendingCorreo(
 export const toCookieHeader = (cabeceras: Headers) =>
   cabeceras
     .getSetCookie()
-    .map((una) => una.split(';')[0]!)
+    .map((setCookie) => setCookie.split(';')[0]!)
     .join('; ')
 
-let cuantas = 0
-export const createCorreoAddress = () => `persona${++cuantas}.${process.pid}@ejemplo.com`
+let correoCount = 0
+export const createCorreoAddress = () => `persona${++correoCount}.${process.pid}@ejemplo.com`
 
 /** A person who accepted an invitation, with its session. */
 export interface TestPersona {
@@ -56,7 +56,12 @@ export interface TestPersona {
   /** App that gives codes; undefined if the person has none. */
   app: TestApp | undefined
   /** As its pages do. */
-  request(metodo: string, ruta: string, cuerpo?: unknown, opciones?: Pedido): ReturnType<TestEnvironment['request']>
+  request(
+    metodo: string,
+    ruta: string,
+    cuerpo?: unknown,
+    opciones?: RequestOptions,
+  ): ReturnType<TestEnvironment['request']>
 }
 
 /** Calls as the page of a browser with these cookies. */
@@ -64,7 +69,7 @@ export const requestFromPage = (
   entorno: TestEnvironment,
   cookie: string,
   [metodo, ruta, cuerpo]: [string, string, unknown?],
-  opciones: Pedido = {},
+  opciones: RequestOptions = {},
 ) =>
   entorno.request(metodo, ruta, {
     cuerpo,
@@ -73,7 +78,7 @@ export const requestFromPage = (
   })
 
 /** Who a person of a test is. */
-interface Nueva {
+interface NewPersona {
   correo?: string
   nombre?: string
   /** By default all scopes of the courier company. */
@@ -85,7 +90,7 @@ interface Nueva {
 
 export async function createTestPersona(
   entorno: TestEnvironment,
-  { correo = createCorreoAddress(), nombre = 'Ana Pérez', conApp, ...a }: Nueva = {},
+  { correo = createCorreoAddress(), nombre = 'Ana Pérez', conApp, ...a }: NewPersona = {},
 ): Promise<TestPersona> {
   const alcances = a.alcances ?? ['ver', 'operar', 'caja', 'administrar']
   const invitada = await entorno.operar('POST', '/invitaciones', { correo, nombre, ...a, alcances })
@@ -96,12 +101,12 @@ export async function createTestPersona(
   const aceptada = await requestFromPage(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo }])
   if (aceptada.status !== 201) throw new Error(`accepting was answered ${aceptada.status}`)
   const { persona, membresia, sesion } = aceptada.cuerpo
-  const [primera = '', conocido = ''] = toCookieHeader(aceptada.cabeceras).split('; ')
+  const [primera = '', knownCookie = ''] = toCookieHeader(aceptada.cabeceras).split('; ')
   const hecha = (conApp ?? a.comercio === undefined) ? await addApp(entorno, primera) : undefined
   const { app, cookie } = hecha ?? { app: undefined, cookie: primera }
   const pedir: TestPersona['request'] = (metodo, ruta, cuerpo, opciones) =>
     requestFromPage(entorno, cookie, [metodo, ruta, cuerpo], opciones)
-  return { correo, persona, membresia, sesion, cookie, known: conocido, app, request: pedir }
+  return { correo, persona, membresia, sesion, cookie, known: knownCookie, app, request: pedir }
 }
 
 /** A person of a new merchant, without a second factor. */
@@ -116,21 +121,26 @@ export async function requestInvitacionAprobacion(
   correo = createCorreoAddress(),
 ) {
   const cuerpo = { correo, nombre: 'Eva Ruiz', alcances: ['administrar'] }
-  const pedida = await pedir('POST', '/operaciones/v1/invitaciones', cuerpo)
-  if (pedida.status !== 202) throw new Error(`asking for an approval was answered ${pedida.status}`)
-  return { correo, aprobacion: pedida.cuerpo.aprobacion as string, cuerpo: pedida.cuerpo }
+  const aprobacionResponse = await pedir('POST', '/operaciones/v1/invitaciones', cuerpo)
+  if (aprobacionResponse.status !== 202)
+    throw new Error(`asking for an approval was answered ${aprobacionResponse.status}`)
+  return { correo, aprobacion: aprobacionResponse.cuerpo.aprobacion as string, cuerpo: aprobacionResponse.cuerpo }
 }
 
 /** Asks for a code, and returns it with the cookie of the browser that asked. */
 export async function pedirCodigo(entorno: TestEnvironment, correo: string, cookie = '') {
-  const pedido = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/codigo', { correo }])
-  if (pedido.status !== 202) throw new Error(`asking for a code was answered ${pedido.status}`)
+  const codeResponse = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/codigo', { correo }])
+  if (codeResponse.status !== 202) throw new Error(`asking for a code was answered ${codeResponse.status}`)
   const datos = await findPendingCorreo(entorno, 'codigo', correo.toLowerCase())
-  return { codigo: datos?.codigo as string | undefined, entrada: toCookieHeader(pedido.cabeceras) }
+  return { codigo: datos?.codigo as string | undefined, signInCookie: toCookieHeader(codeResponse.cabeceras) }
 }
 
-export const signInWithCode = (entorno: TestEnvironment, entrada: string, codigo: unknown, opciones?: Pedido) =>
-  requestFromPage(entorno, entrada, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
+export const signInWithCode = (
+  entorno: TestEnvironment,
+  signInCookie: string,
+  codigo: unknown,
+  opciones?: RequestOptions,
+) => requestFromPage(entorno, signInCookie, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
 
 /** Invites, and accepts with the token of the mail. Called once at the top of a test file. */
 export function useInvitaciones(entorno: TestEnvironment) {
@@ -139,11 +149,11 @@ export function useInvitaciones(entorno: TestEnvironment) {
   const tokenDe = async (correo: string): Promise<string> =>
     (await findPendingCorreo(entorno, 'invitacion', correo.toLowerCase())).enlace.split('/').at(-1)
   return {
-    aceptar: (token: string, mas: object = {}, cookie = '') =>
+    aceptar: (token: string, moreFields: object = {}, cookie = '') =>
       requestFromPage(entorno, cookie, [
         'POST',
         '/operaciones/v1/sesion/invitacion',
-        { token, codigo: codigos.get(token), ...mas },
+        { token, codigo: codigos.get(token), ...moreFields },
       ]),
     async invitar(cuerpo: object) {
       const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...cuerpo }
@@ -158,20 +168,20 @@ export function useInvitaciones(entorno: TestEnvironment) {
 
 /** Adds an app to the person of a session. Returns it with the session's new cookie. */
 export async function addApp(entorno: TestEnvironment, cookie: string) {
-  const pedido = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
-  if (pedido.status !== 200) throw new Error(`beginning an app was answered ${pedido.status}`)
-  const app = createTestApp(entorno, pedido.cuerpo.secreto)
-  const agregada = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp`, { codigo: app.codigo() }])
-  if (agregada.status !== 201) throw new Error(`adding an app was answered ${agregada.status}`)
-  return { app, agregada, cookie: toCookieHeader(agregada.cabeceras) || cookie }
+  const registration = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+  if (registration.status !== 200) throw new Error(`beginning an app was answered ${registration.status}`)
+  const app = createTestApp(entorno, registration.cuerpo.secreto)
+  const addResponse = await requestFromPage(entorno, cookie, ['POST', `${SESION}/totp`, { codigo: app.codigo() }])
+  if (addResponse.status !== 201) throw new Error(`adding an app was answered ${addResponse.status}`)
+  return { app, addResponse, cookie: toCookieHeader(addResponse.cabeceras) || cookie }
 }
 
 /** Signs in with a code by mail and, if it is asked for, the next code of the app. */
-export async function signInFully(entorno: TestEnvironment, { correo, app }: TestPersona, conocido = '') {
-  const { codigo, entrada } = await pedirCodigo(entorno, correo)
-  const abierta = await signInWithCode(entorno, `${conocido}; ${entrada}`, codigo)
+export async function signInFully(entorno: TestEnvironment, { correo, app }: TestPersona, knownCookie = '') {
+  const { codigo, signInCookie } = await pedirCodigo(entorno, correo)
+  const abierta = await signInWithCode(entorno, `${knownCookie}; ${signInCookie}`, codigo)
   if (abierta.status !== 202) return abierta
-  return endSignIn(entorno, `${conocido}; ${toCookieHeader(abierta.cabeceras)}`, app!.codigo())
+  return endSignIn(entorno, `${knownCookie}; ${toCookieHeader(abierta.cabeceras)}`, app!.codigo())
 }
 
 /** Ends a sign-in with the second factor, in the browser with this cookie. */

@@ -41,7 +41,7 @@ describe('a session that is older than five minutes', () => {
     }
     expect((await ana.request('GET', '/operaciones/v1/personas')).status).toBe(200)
     const deCorreo = await pedirCodigo(entorno, ana.correo)
-    expect((await probar(`${ana.cookie}; ${deCorreo.entrada}`, deCorreo.codigo)).status).toBe(401)
+    expect((await probar(`${ana.cookie}; ${deCorreo.signInCookie}`, deCorreo.codigo)).status).toBe(401)
     const probada = await probar(ana.cookie, ana.app!.codigo())
     expect([probada.status, probada.cuerpo.sesion]).toEqual([200, ana.sesion])
     await hasta(async () => (await invitar(ana)).status === 201)
@@ -53,16 +53,16 @@ describe('a session that is older than five minutes', () => {
     const ajeno = await pedirCodigo(entorno, otra.correo)
     const propio = await pedirCodigo(entorno, ana.correo)
     const usado = await pedirCodigo(entorno, ana.correo)
-    expect((await signInWithCode(entorno, usado.entrada, usado.codigo)).status).toBe(201)
+    expect((await signInWithCode(entorno, usado.signInCookie, usado.codigo)).status).toBe(201)
     for (const [cookie, codigo] of [
-      [`${ana.cookie}; ${ajeno.entrada}`, ajeno.codigo],
+      [`${ana.cookie}; ${ajeno.signInCookie}`, ajeno.codigo],
       [ana.cookie, propio.codigo],
-      [`${ana.cookie}; ${ajeno.entrada}`, propio.codigo],
-      [`${ana.cookie}; ${usado.entrada}`, usado.codigo],
+      [`${ana.cookie}; ${ajeno.signInCookie}`, propio.codigo],
+      [`${ana.cookie}; ${usado.signInCookie}`, usado.codigo],
     ] as const) {
       const { status, cuerpo } = await probar(cookie, codigo)
       expect([status, cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
     }
-    expect((await probar(`${ana.cookie}; ${propio.entrada}`, propio.codigo)).status).toBe(200)
+    expect((await probar(`${ana.cookie}; ${propio.signInCookie}`, propio.codigo)).status).toBe(200)
   })
 })

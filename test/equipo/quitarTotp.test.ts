@@ -32,7 +32,7 @@ describe('the last second factor', () => {
     const ana = await createTestPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
     expect((await ana.request('GET', `${SESION}/segundo-factor`)).cuerpo.obligatorio).toBe(false)
     expect((await ana.request('DELETE', `${SESION}/totp`)).status).toBe(204)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     expect((await signInWithCode(entorno, entrada, codigo)).status).toBe(201)
   })
 })

@@ -42,7 +42,7 @@ describe('an administrator', () => {
     const ana = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
     const { autenticador } = await agregarPasskey(entorno, ana)
     const [recuperacion] = await makeRecoveryCodes(ana)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
     const pedida = await admin.request('DELETE', rutaDe(ana.persona))
     expect([pedida.status, pedida.cuerpo]).toMatchObject([
@@ -124,7 +124,7 @@ it('the erasure of a person takes its second factor', async () => {
   await createTestPersona(entorno)
   const ana = await createTestPersona(entorno)
   await makeRecoveryCodes(ana)
-  const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
   await signInWithCode(entorno, entrada, codigo)
   expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)
   const { rows } = await entorno.db.pool.query(

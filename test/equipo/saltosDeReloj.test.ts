@@ -44,7 +44,7 @@ describe('a code, when the clock is stepped', () => {
   it('stays expired once it was, however far the clock goes back', async () => {
     const ana = await createTestPersona(entorno)
     for (const atras of [HORA, DIA]) {
-      const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+      const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
       saltar(10 * MINUTE_MS + 1)
       expect(toStatusAndCode(await signInWithCode(entorno, entrada, codigo))).toEqual([401, 'codigo_incorrecto'])
       saltar(-atras)
@@ -57,7 +57,7 @@ describe('a code, when the clock is stepped', () => {
     const ana = await createComercioPersona(entorno)
     const cerca = await pedirCodigo(entorno, ana.correo)
     saltar(-30_000)
-    expect((await signInWithCode(entorno, cerca.entrada, cerca.codigo)).status).toBe(201)
+    expect((await signInWithCode(entorno, cerca.signInCookie, cerca.codigo)).status).toBe(201)
     // Five codes are the maximum of an hour. Those of a time to come count for nothing.
     for (let i = 0; i < 4; i++) await pedirCodigo(entorno, ana.correo)
     const lejos = await pedirCodigo(entorno, ana.correo)
@@ -65,7 +65,7 @@ describe('a code, when the clock is stepped', () => {
     saltar(-DIA)
     const otro = await pedirCodigo(entorno, ana.correo)
     expect([lejos.codigo, otro.codigo]).toEqual([expect.any(String), expect.any(String)])
-    expect((await signInWithCode(entorno, otro.entrada, otro.codigo)).status).toBe(201)
+    expect((await signInWithCode(entorno, otro.signInCookie, otro.codigo)).status).toBe(201)
   })
 })
 
@@ -76,7 +76,7 @@ describe('a proof of presence, when the clock is stepped', () => {
     expect(await registrar(ana)).toBe(200)
     saltar(-HORA)
     expect(await registrar(ana)).toBe(403)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const cookie = `${ana.cookie}; ${entrada}`
     const probada = await requestFromPage(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
     expect(probada.status).toBe(200)
@@ -91,7 +91,7 @@ describe('a proof of presence, when the clock is stepped', () => {
 describe('half a sign-in, when the clock is stepped', () => {
   it('stays expired once it was, and is of no use long before it began', async () => {
     const ana = await createTestPersona(entorno)
-    const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
     const aMedias = toCookieHeader((await signInWithCode(entorno, entrada, codigo)).cabeceras)
     const terminar = async () => toStatusAndCode(await endSignIn(entorno, aMedias, ana.app!.codigo()))
     for (const salto of [10 * MINUTE_MS + 1, -HORA]) {

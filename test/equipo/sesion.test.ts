@@ -141,7 +141,7 @@ describe('another process', () => {
 
 it('keeps no token, code or link in the database', async () => {
   const ana = await createTestPersona(entorno)
-  const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
+  const { codigo, signInCookie: entrada } = await pedirCodigo(entorno, ana.correo)
   const { rows } = await entorno.db.pool.query(
     `select (select json_agg(s) from sesion_persona s) s, (select json_agg(c) from codigo_de_entrada c) c,
        (select json_agg(i) from invitacion i) i, (select json_agg(m) from correo m) m, (select json_agg(b) from bitacora b) b`,

@@ -5,7 +5,7 @@ import { toCookieHeader } from './persona.ts'
 export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, cookie = '') {
   const guardadas = new Map<string, string>()
   if (cookie) guardadas.set(...(cookie.split('=') as [string, string]))
-  const ir = async (
+  const visit = async (
     ruta: string,
     campos?: Record<string, string> | [string, string][],
     cabeceras: Record<string, string> = {},
@@ -16,8 +16,8 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
       headers: { ...(galleta && { Cookie: galleta }), ...(campos && { Origin: url }), ...cabeceras },
       ...(campos && { method: 'POST', body: new URLSearchParams(campos) }),
     })
-    for (const una of toCookieHeader(respuesta.headers).split('; ').filter(Boolean)) {
-      const [nombre = '', valor = ''] = una.split('=')
+    for (const pair of toCookieHeader(respuesta.headers).split('; ').filter(Boolean)) {
+      const [nombre = '', valor = ''] = pair.split('=')
       if (valor === '') guardadas.delete(nombre)
       else guardadas.set(nombre, valor)
     }
@@ -32,5 +32,5 @@ export function createScriptlessBrowser({ url }: Pick<TestEnvironment, 'url'>, c
       cabeceras: headers,
     }
   }
-  return { ir, guardadas }
+  return { visit, guardadas }
 }

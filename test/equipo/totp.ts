@@ -29,13 +29,13 @@ export interface TestApp {
 }
 
 export function createTestApp(entorno: Pick<TestEnvironment, 'clock'>, secreto: string): TestApp {
-  let dado = 0
+  let lastStep = 0
   const ahora = () => Math.floor(entorno.clock().getTime() / PASO)
   return {
     secreto,
     codigo() {
-      dado = Math.max(ahora(), dado + 1)
-      return computeStepCode(secreto, dado)
+      lastStep = Math.max(ahora(), lastStep + 1)
+      return computeStepCode(secreto, lastStep)
     },
     de: (pasos) => computeStepCode(secreto, ahora() + pasos),
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import {
-  esFinal,
+  isFinalState,
   nextUbicacionStates,
   reasonsOf,
   requireCancellable,
@@ -101,7 +101,7 @@ describe('the state machine of the contract', () => {
       return visto
     }
     expect([...alcanza('aceptado')].sort()).toEqual([...ESTADOS].sort())
-    for (const estado of ESTADOS) expect([...alcanza(estado)].some(esFinal)).toBe(true)
+    for (const estado of ESTADOS) expect([...alcanza(estado)].some(isFinalState)).toBe(true)
   })
 
   it('lets through exactly its transitions, on any walk', () => {

@@ -37,7 +37,7 @@ describe('POST /api/v1/etiquetas', () => {
     const extrano = await entorno.nuevoComercio()
     const [ajena, cancelada] = [await createGuiaForEtiqueta({}, extrano), await createGuiaForEtiqueta()]
     await etiquetasComercio.api.guias.cancelar(cancelada)
-    const llave = await entorno.nuevaLlave(etiquetasComercio, { modo: 'live' })
+    const llave = await entorno.createLlave(etiquetasComercio, { modo: 'live' })
     const enReal = (await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo.guia
     const error = await catchProblema(
       etiquetasComercio.api.guias.etiquetas([
@@ -80,7 +80,7 @@ describe('POST /api/v1/etiquetas', () => {
   })
 
   it('needs its scope, and one’s own guides', async () => {
-    const sin = await entorno.nuevaLlave(etiquetasComercio, { alcances: ['guias:escribir', 'pruebas_entrega:leer'] })
+    const sin = await entorno.createLlave(etiquetasComercio, { alcances: ['guias:escribir', 'pruebas_entrega:leer'] })
     const negado = await entorno.request('POST', '/api/v1/etiquetas', { llave: sin, cuerpo: { guias: [guia] } })
     expect([negado.status, negado.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
     const extrano = await entorno.nuevoComercio()

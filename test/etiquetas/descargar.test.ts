@@ -7,7 +7,7 @@ import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta, RECOGIDA } from '../fabricas.ts'
 import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import {
   createGuiaForEtiqueta,
   downloadEtiquetas,
@@ -225,7 +225,7 @@ describe('GET /etiquetas/{guias}', () => {
 
   it('has an entity tag that changes with the logo, and stays the same without one', async () => {
     // The label shows the address of the service.
-    const PORT = `${await puertoLibre()}`
+    const PORT = `${await findFreePort()}`
     const etagCon = async (BRAND_LOGO: string) => {
       await entorno.reset({ PORT, BRAND_LOGO })
       const { llave } = etiquetasComercio

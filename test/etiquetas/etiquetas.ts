@@ -14,8 +14,8 @@ export const downloadEtiquetas = async (url: string, init?: RequestInit) => {
 /** An answer of the link without what differs in every answer. */
 export const fetchRefusal = async (url: string) => {
   const { status, pdf } = await downloadEtiquetas(url)
-  const { id_solicitud: _1, ...resto } = JSON.parse(pdf.toString())
-  return { status, ...resto }
+  const { id_solicitud: _1, ...problemFields } = JSON.parse(pdf.toString())
+  return { status, ...problemFields }
 }
 
 export const createGuiaForEtiqueta = async (cambios: Partial<GuiaIndividual> = {}, de = etiquetasComercio) =>

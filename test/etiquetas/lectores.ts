@@ -9,9 +9,9 @@ const PARADA = '2331112'
 
 /** A reader of Code 128 as a scanner does it: start, check character, stop. @throws if any is wrong */
 export function readBarcode(anchos: number[]): string {
-  const todo = anchos.join('')
-  if (!todo.endsWith(PARADA)) throw new Error('no stop pattern')
-  const valores = (todo.slice(0, -7).match(/.{6}/g) ?? []).map((patron) => PATRONES.indexOf(patron))
+  const widthDigits = anchos.join('')
+  if (!widthDigits.endsWith(PARADA)) throw new Error('no stop pattern')
+  const valores = (widthDigits.slice(0, -7).match(/.{6}/g) ?? []).map((pattern) => PATRONES.indexOf(pattern))
   const verificador = valores.pop()
   const [inicio = -1, ...cuerpo] = valores
   const suma = cuerpo.reduce((total, valor, i) => total + valor * (i + 1), inicio)
@@ -35,7 +35,7 @@ const BLOQUES = {
   Q: [[13], [22], [17, 17], [24, 24], [15, 15, 16, 16], [19, 19, 19, 19]],
   H: [[9], [16], [13, 13], [9, 9, 9, 9], [11, 11, 12, 12], [15, 15, 15, 15]],
 } as const
-const MASCARAS = [
+const MASKS = [
   (f: number, c: number) => (f + c) % 2 === 0,
   (f: number) => f % 2 === 0,
   (_: number, c: number) => c % 3 === 0,
@@ -54,7 +54,7 @@ export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
   const nivel = (['M', 'L', 'H', 'Q'] as const)[((en(8, 0) << 1) | en(8, 1)) ^ 0b10]!
   const bloques = BLOQUES[nivel][version - 1]
   if (!bloques) throw new Error(`version ${version}`)
-  const mascara = MASCARAS[((en(8, 2) << 2) | (en(8, 3) << 1) | en(8, 4)) ^ 0b101]!
+  const mask = MASKS[((en(8, 2) << 2) | (en(8, 3) << 1) | en(8, 4)) ^ 0b101]!
   const fijo = (f: number, c: number) =>
     (f < 9 && (c < 9 || c >= n - 8)) ||
     (f >= n - 8 && c < 9) ||
@@ -67,7 +67,7 @@ export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
     if (derecha === 6) derecha--
     for (let i = 0; i < n; i++) {
       const f = sube ? n - 1 - i : i
-      for (const c of [derecha, derecha - 1]) if (!fijo(f, c)) bits.push(en(f, c) ^ (mascara(f, c) ? 1 : 0))
+      for (const c of [derecha, derecha - 1]) if (!fijo(f, c)) bits.push(en(f, c) ^ (mask(f, c) ? 1 : 0))
     }
     sube = !sube
   }
@@ -84,12 +84,12 @@ export function leerQr({ side: n, modules: modulos }: QrMatrix): string {
 
 /** Segments of digits, alphanumerics and bytes, until the terminator. */
 function leerBytes(datos: number[]): string {
-  const bits = datos.map((dato) => dato.toString(2).padStart(8, '0')).join('')
+  const bits = datos.map((codeword) => codeword.toString(2).padStart(8, '0')).join('')
   let en = 0
-  const tomar = (cuantos: number) => {
-    const leidos = bits.slice(en, en + cuantos)
-    en += cuantos
-    return Number.parseInt(leidos || '0', 2)
+  const tomar = (bitCount: number) => {
+    const readBits = bits.slice(en, en + bitCount)
+    en += bitCount
+    return Number.parseInt(readBits || '0', 2)
   }
   const ALFANUMERICO = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
   let texto = ''
@@ -119,7 +119,7 @@ const rectangulos = (contenido: string) =>
 
 /** Bars of a label: the rectangles that are as high as they are. */
 export const findBars = (contenido: string) => rectangulos(contenido).filter(([, , , alto]) => alto === 56)
-export const MODULO = (4 / 203) * 72
+export const MODULE_POINTS = (4 / 203) * 72
 
 /** Widths of a label's bars and spaces, in modules. */
 export function measureWidths(contenido: string): number[] {
@@ -127,8 +127,8 @@ export function measureWidths(contenido: string): number[] {
   const dibujadas = findBars(contenido)
   for (const [i, [x, , ancho]] of dibujadas.entries()) {
     const antes = dibujadas[i - 1]
-    if (antes) anchos.push((x! - antes[0]! - antes[2]!) / MODULO)
-    anchos.push(ancho! / MODULO)
+    if (antes) anchos.push((x! - antes[0]! - antes[2]!) / MODULE_POINTS)
+    anchos.push(ancho! / MODULE_POINTS)
   }
   return anchos
 }
@@ -136,16 +136,16 @@ export const readDrawnWidths = (contenido: string) => measureWidths(contenido).m
 
 /** The modules of a label's QR. Its side in points is known; the rows' height says how many there are. */
 export function readDrawnQr(contenido: string): QrMatrix {
-  const lado = 78
+  const sidePoints = 78
   const abajo = rectangulos(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
-  const modulo = Math.min(...abajo.map(([, , , alto]) => alto!))
-  const n = Math.round(lado / modulo) - 8
-  const tramos = abajo.filter(([, , , alto]) => Math.abs(alto! - modulo) < 0.01)
+  const modulePoints = Math.min(...abajo.map(([, , , alto]) => alto!))
+  const n = Math.round(sidePoints / modulePoints) - 8
+  const tramos = abajo.filter(([, , , alto]) => Math.abs(alto! - modulePoints) < 0.01)
   const [x0, y0] = [Math.min(...tramos.map(([x]) => x!)), Math.min(...tramos.map(([, y]) => y!))]
   const modulos = new Uint8Array(n * n)
   for (const [x, y, ancho] of tramos) {
-    const [columna, fila] = [Math.round((x! - x0) / modulo), Math.round((y! - y0) / modulo)]
-    modulos.fill(1, fila * n + columna, fila * n + columna + Math.round(ancho! / modulo))
+    const [column, row] = [Math.round((x! - x0) / modulePoints), Math.round((y! - y0) / modulePoints)]
+    modulos.fill(1, row * n + column, row * n + column + Math.round(ancho! / modulePoints))
   }
   return { side: n, modules: modulos }
 }

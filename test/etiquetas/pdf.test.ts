@@ -12,7 +12,7 @@ import { FULL_RUN_ONLY } from '../fabricas.ts'
 import { buildLogoSvg, writeLogoFile } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { anyLabel, BRAND_WITHOUT_LOGO, datos, latinText, oddText } from './datos.ts'
-import { findBars, leerQr, MODULO, measureWidths, readBarcode, readDrawnQr } from './lectores.ts'
+import { findBars, leerQr, MODULE_POINTS, measureWidths, readBarcode, readDrawnQr } from './lectores.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
@@ -74,8 +74,8 @@ test('the bars that are drawn read as the code, with their quiet zones on the pa
   const dibujadas = findBars(contenido!)
   expect(readBarcode(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
   for (const ancho of anchos) expect(Math.abs(ancho - Math.round(ancho))).toBeLessThan(0.01)
-  expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULO)
-  expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULO)
+  expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULE_POINTS)
+  expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULE_POINTS)
 })
 
 /** Pieces of a sheet's content that draw one label each, with the label's place and scale. */
@@ -106,7 +106,7 @@ test('four labels on a letter sheet, in the places of its adhesives, and the nex
     expect([x >= izquierda, y >= arriba]).toEqual([true, true])
     expect(x + 283.46 * escala).toBeLessThanOrEqual(izquierda + 3.5 * 72)
     expect(y + 425.2 * escala).toBeLessThanOrEqual(arriba + 5 * 72)
-    expect((MODULO * escala * 600) / 72).toBeCloseTo(10, 2)
+    expect((MODULE_POINTS * escala * 600) / 72).toBeCloseTo(10, 2)
     expect(leerQr(readDrawnQr(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
   }
   for (const dicho of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(texto).toContain(dicho)
@@ -259,7 +259,7 @@ test('the logo stands on each label and in the document once; one that is no wor
     prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90))),
     prepareLogo(writeLogoFile('alto.svg', buildLogoSvg(90, 160))),
   ])
-  const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, negro: logo.negro } })
+  const con = (logo: Logo) => ({ ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } })
   const [uno, diez] = await Promise.all([1, 10].map((n) => renderEtiquetas(con(ancho), Array(n).fill(datos()))))
   expect(leerPdf(uno!).texto).not.toContain(BRAND_WITHOUT_LOGO.nombre)
   expect(uno!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)

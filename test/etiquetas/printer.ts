@@ -14,7 +14,7 @@ const wasm = require.resolve('zxing-wasm/reader/zxing_reader.wasm')
 export async function print(zpl: Buffer, ppp: Resolution): Promise<Buffer[]> {
   const { api } = await renderer.ready
   const pictures = await api.zplToBase64MultipleAsync(zpl.toString('ascii'), 100, 150, DOTS_PER_MM[ppp])
-  return pictures.map((uno) => Buffer.from(uno, 'base64'))
+  return pictures.map((picture) => Buffer.from(picture, 'base64'))
 }
 
 /** Reads the symbols of a printed label as a scanner does, by their formats. */

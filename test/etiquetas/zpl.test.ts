@@ -188,7 +188,7 @@ it('field data decodes to its text', () => {
 
 it('prints the logo in its place, once for each label, and no QR of a text that is too long', async () => {
   const logo: Logo = await prepareLogo(writeLogoFile('ancho.svg', buildLogoSvg(500, 90)))
-  const marca = { ...BRAND_WITHOUT_LOGO, logo: { color: logo, negro: logo.negro } }
+  const marca = { ...BRAND_WITHOUT_LOGO, logo: { color: logo, black: logo.black } }
   const zpl = await renderZpl(marca, [datos(), datos()], 203)
   expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
   expect(textsOf(zpl)).not.toContain(BRAND_WITHOUT_LOGO.nombre)

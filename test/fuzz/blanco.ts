@@ -5,20 +5,23 @@ export interface FuzzTarget {
   /** What mutation puts in. */
   readonly words: readonly string[]
   /** Throws if something doesn't hold that must. */
-  probar(entrada: Buffer): void | Promise<void>
+  probar(input: Buffer): void | Promise<void>
 }
 
 /** Throws unless it holds; says what doesn't. */
-export function requireHolds(cierto: unknown, que: string): asserts cierto {
-  if (!cierto) throw new Error(`doesn't hold: ${que}`)
+export function requireHolds(cierto: unknown, claim: string): asserts cierto {
+  if (!cierto) throw new Error(`doesn't hold: ${claim}`)
 }
 
 /** What a function gives, or the error of its own class that it throws; any other error goes on. */
-export function catchExpected<T, E extends Error>(hacer: () => T, suyo: abstract new (...args: never[]) => E): T | E {
+export function catchExpected<T, E extends Error>(
+  hacer: () => T,
+  expectedError: abstract new (...args: never[]) => E,
+): T | E {
   try {
     return hacer()
   } catch (error) {
-    if (error instanceof suyo) return error
+    if (error instanceof expectedError) return error
     throw error
   }
 }

@@ -5,7 +5,7 @@ interface Rango {
   endOffset: number
   count: number
 }
-interface Perfil {
+interface Profile {
   result: { url: string; functions: { ranges: Rango[] }[] }[]
 }
 
@@ -27,16 +27,16 @@ export class Cobertura {
   }
 
   /** How many characters have run so far, of how many. */
-  get cuanta(): string {
-    const todos = [...this.#seenHeartbeats.values()]
-    const suma = (de: (vistos: Uint8Array) => number) => todos.reduce((cuantos, vistos) => cuantos + de(vistos), 0)
+  get ratio(): string {
+    const allSeen = [...this.#seenHeartbeats.values()]
+    const suma = (de: (vistos: Uint8Array) => number) => allSeen.reduce((total, vistos) => total + de(vistos), 0)
     return `${suma((vistos) => vistos.filter(Boolean).length)}/${suma(({ length }) => length)}`
   }
 
   /** What ran since it was last asked and had never run before: places that {@link record} makes old. */
   nuevo(): Lugar[] {
     const nuevo: Lugar[] = []
-    for (const { url, functions } of this.#request<Perfil>('Profiler.takePreciseCoverage').result) {
+    for (const { url, functions } of this.#request<Profile>('Profiler.takePreciseCoverage').result) {
       if (!this.#de.test(url)) continue
       const corridos = pintar(functions)
       const vistos = this.#seenHeartbeats.get(url) ?? new Uint8Array(corridos.length)
@@ -51,18 +51,18 @@ export class Cobertura {
   }
 
   // An inspector of one's own thread answers before it returns.
-  #request<T = unknown>(metodo: string, parametros: object = {}): T {
+  #request<T = unknown>(metodo: string, parameters: object = {}): T {
     let respuesta: T | undefined
-    this.#sesion.post(metodo, parametros, (error, dada) => {
+    this.#sesion.post(metodo, parameters, (error, result) => {
       if (error) throw error
-      respuesta = dada as T
+      respuesta = result as T
     })
     return respuesta as T
   }
 }
 
 /** Where a script ran. Ranges are told from the outermost to the innermost, and only where their counts differ. */
-function pintar(funciones: Perfil['result'][number]['functions']): Uint8Array {
+function pintar(funciones: Profile['result'][number]['functions']): Uint8Array {
   const corridos = new Uint8Array(Math.max(...funciones.map(({ ranges }) => ranges[0]!.endOffset)))
   for (const { startOffset, endOffset, count } of funciones.flatMap(({ ranges }) => ranges))
     corridos.fill(count > 0 ? 1 : 0, startOffset, endOffset)

@@ -19,10 +19,10 @@ const BLANCOS: Record<string, { de: RegExp; load: () => Promise<{ blanco: FuzzTa
   imagenes: { de: /images\/readImage|exifr/, load: () => import('./blancos/imagenes.ts') },
   csv: { de: /src\/csv/, load: () => import('./blancos/csv.ts') },
 }
-const [cual = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
+const [targetName = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 
 /** One target, in a process of its own. */
-async function uno(nombre: string): Promise<number> {
+async function runTarget(nombre: string): Promise<number> {
   const { de, load: cargar } = BLANCOS[nombre]!
   const cobertura = new Cobertura(de)
   const { blanco } = await cargar()
@@ -34,8 +34,8 @@ async function uno(nombre: string): Promise<number> {
     (n) => Math.floor(siguiente() * n),
     () => performance.now() < fin,
   )
-  const { entradas, corpus, hallazgo } = vuelta
-  console.log(`${nombre}: ${entradas} inputs, ${vuelta.cobertura} of the code, ${corpus} kept (seed ${semilla})`)
+  const { entradas: inputCount, corpus, hallazgo } = vuelta
+  console.log(`${nombre}: ${inputCount} inputs, ${vuelta.cobertura} of the code, ${corpus} kept (seed ${semilla})`)
   if (vuelta.cobertura.startsWith('0/')) {
     console.log('  no code was reached: the pattern of its files names none')
     return 1
@@ -45,7 +45,7 @@ async function uno(nombre: string): Promise<number> {
   return 1
 }
 
-if (cual === 'todos') {
+if (targetName === 'todos') {
   const correr = (nombre: string) =>
     spawnSync(process.execPath, [fileURLToPath(import.meta.url), nombre, segundos, semilla], {
       stdio: 'inherit',
@@ -53,9 +53,9 @@ if (cual === 'todos') {
       timeout: (Number(segundos) + 120) * 1_000,
     })
   process.exitCode = Math.max(...Object.keys(BLANCOS).map((nombre) => correr(nombre).status ?? 1))
-} else if (cual in BLANCOS) {
-  process.exitCode = await uno(cual)
+} else if (targetName in BLANCOS) {
+  process.exitCode = await runTarget(targetName)
 } else {
-  console.error(`There is no target «${cual}»: ${Object.keys(BLANCOS).join(', ')}, or todos.`)
+  console.error(`There is no target «${targetName}»: ${Object.keys(BLANCOS).join(', ')}, or todos.`)
   process.exitCode = 2
 }

@@ -22,38 +22,38 @@ export interface FuzzRun {
 const COLGADO = 20_000
 /** As many inputs are fed at once: to ask for coverage, or to watch the time, costs more than most of them do. */
 const TANDA = 200
-const LLAMAR = new Script('__alimentar()')
+const CALL = new Script('__alimentar()')
 
 /** The first of some inputs that fails; one that keeps the thread for too long fails, too, even within a regular expression. */
 async function probar(
   blanco: FuzzTarget,
-  entradas: readonly Buffer[],
-): Promise<{ cual: number; error: Error } | undefined> {
-  let cual = 0
+  inputs: readonly Buffer[],
+): Promise<{ failedIndex: number; error: Error } | undefined> {
+  let failedIndex = 0
   const alimentar = async () => {
-    for (; cual < entradas.length; cual++) {
-      const hecho = blanco.probar(entradas[cual]!)
+    for (; failedIndex < inputs.length; failedIndex++) {
+      const running = blanco.probar(inputs[failedIndex]!)
       // Without a promise there is no pause, and the time limit holds for all of them.
-      if (hecho) await hecho
+      if (running) await running
     }
   }
   try {
     Object.assign(globalThis, { __alimentar: alimentar })
-    await LLAMAR.runInThisContext({ timeout: COLGADO })
+    await CALL.runInThisContext({ timeout: COLGADO })
     return undefined
   } catch (error) {
-    return { cual, error: error instanceof Error ? error : new Error(String(error)) }
+    return { failedIndex, error: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
 /** Takes away whatever isn't needed for the same kind of failure. */
-async function acortar(blanco: FuzzTarget, entrada: Buffer, error: Error): Promise<Finding> {
-  let corta = { entrada, error }
-  for (let largo = entrada.length >> 1; largo > 0; largo >>= 1) {
+async function acortar(blanco: FuzzTarget, input: Buffer, error: Error): Promise<Finding> {
+  let corta = { entrada: input, error }
+  for (let largo = input.length >> 1; largo > 0; largo >>= 1) {
     for (let i = 0; i + largo <= corta.entrada.length; ) {
-      const sin = Buffer.concat([corta.entrada.subarray(0, i), corta.entrada.subarray(i + largo)])
-      const falla = await probar(blanco, [sin])
-      if (falla?.error.name === error.name) corta = { entrada: sin, error: falla.error }
+      const shortened = Buffer.concat([corta.entrada.subarray(0, i), corta.entrada.subarray(i + largo)])
+      const falla = await probar(blanco, [shortened])
+      if (falla?.error.name === error.name) corta = { entrada: shortened, error: falla.error }
       else i += largo
     }
   }
@@ -61,13 +61,13 @@ async function acortar(blanco: FuzzTarget, entrada: Buffer, error: Error): Promi
 }
 
 /** Those of some inputs that lead where none before them did. */
-async function losQueLlegan(blanco: FuzzTarget, cobertura: Cobertura, entradas: readonly Buffer[]): Promise<Buffer[]> {
+async function filterReaching(blanco: FuzzTarget, cobertura: Cobertura, inputs: readonly Buffer[]): Promise<Buffer[]> {
   const llegan: Buffer[] = []
-  for (const entrada of entradas) {
-    await probar(blanco, [entrada])
-    const suyo = cobertura.nuevo()
-    cobertura.record(suyo)
-    if (suyo.length > 0) llegan.push(entrada)
+  for (const input of inputs) {
+    await probar(blanco, [input])
+    const newPlaces = cobertura.nuevo()
+    cobertura.record(newPlaces)
+    if (newPlaces.length > 0) llegan.push(input)
   }
   return llegan
 }
@@ -80,21 +80,21 @@ export async function runFuzz(
   sigue: () => boolean,
 ): Promise<FuzzRun> {
   const corpus: Buffer[] = blanco.semillas.map((semilla) => Buffer.from(semilla as Uint8Array))
-  let entradas = 0
+  let inputCount = 0
   let tanda: readonly Buffer[] = corpus
   do {
     const falla = await probar(blanco, tanda)
-    entradas += falla ? falla.cual + 1 : tanda.length
+    inputCount += falla ? falla.failedIndex + 1 : tanda.length
     if (falla) {
-      const hallazgo = await acortar(blanco, tanda[falla.cual]!, falla.error)
-      return { entradas, cobertura: cobertura.cuanta, corpus: corpus.length, hallazgo }
+      const hallazgo = await acortar(blanco, tanda[falla.failedIndex]!, falla.error)
+      return { entradas: inputCount, cobertura: cobertura.ratio, corpus: corpus.length, hallazgo }
     }
     const nuevo = cobertura.nuevo()
-    if (nuevo.length > 0) corpus.push(...(await losQueLlegan(blanco, cobertura, tanda)))
+    if (nuevo.length > 0) corpus.push(...(await filterReaching(blanco, cobertura, tanda)))
     // What only ran once, since something is remembered, isn't looked for again.
     cobertura.record(nuevo)
     const tomar = () => corpus[azar(corpus.length)]!
     tanda = Array.from({ length: TANDA }, () => mutateInput(tomar(), azar, tomar(), blanco.words))
   } while (sigue())
-  return { entradas, cobertura: cobertura.cuanta, corpus: corpus.length, hallazgo: undefined }
+  return { entradas: inputCount, cobertura: cobertura.ratio, corpus: corpus.length, hallazgo: undefined }
 }

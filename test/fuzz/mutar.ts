@@ -5,7 +5,7 @@ export type RandomBelow = (n: number) => number
 const LARGO = 4_096
 const NOTABLES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x2b, 0x2c, 0x2d, 0x2e, 0x30, 0x39, 0x5c, 0x7f, 0x80, 0xff]
 
-type Mutacion = (de: Buffer, azar: RandomBelow, otra: Buffer, palabras: readonly string[]) => Buffer
+type Mutacion = (de: Buffer, azar: RandomBelow, otherInput: Buffer, palabras: readonly string[]) => Buffer
 
 const cambiar = (de: Buffer, desde: number, hasta: number, por: Uint8Array) =>
   Buffer.concat([de.subarray(0, desde), por, de.subarray(hasta)])
@@ -19,10 +19,10 @@ function tramo(de: Uint8Array, azar: RandomBelow): [desde: number, hasta: number
 
 const MUTACIONES: readonly Mutacion[] = [
   function bit(de, azar) {
-    const hecho = Buffer.from(de)
+    const mutated = Buffer.from(de)
     const donde = azar(de.length)
-    if (de.length > 0) hecho[donde] = hecho[donde]! ^ (1 << azar(8))
-    return hecho
+    if (de.length > 0) mutated[donde] = mutated[donde]! ^ (1 << azar(8))
+    return mutated
   },
   function byte(de, azar) {
     const donde = azar(de.length + 1)
@@ -44,31 +44,31 @@ const MUTACIONES: readonly Mutacion[] = [
   },
   function mover(de, azar) {
     const [desde, hasta] = tramo(de, azar)
-    const resto = cambiar(de, desde, hasta, Buffer.alloc(0))
-    const donde = azar(resto.length + 1)
-    return cambiar(resto, donde, donde, de.subarray(desde, hasta))
+    const remaining = cambiar(de, desde, hasta, Buffer.alloc(0))
+    const donde = azar(remaining.length + 1)
+    return cambiar(remaining, donde, donde, de.subarray(desde, hasta))
   },
-  function cruzar(de, azar, otra) {
-    const [desde, hasta] = tramo(otra, azar)
-    return cambiar(de, ...tramo(de, azar), otra.subarray(desde, hasta))
+  function cruzar(de, azar, otherInput) {
+    const [desde, hasta] = tramo(otherInput, azar)
+    return cambiar(de, ...tramo(de, azar), otherInput.subarray(desde, hasta))
   },
-  function palabra(de, azar, _otra, palabras) {
+  function palabra(de, azar, _otherInput, palabras) {
     const puesta = Buffer.from(palabras[azar(palabras.length)] ?? '')
     const [desde, hasta] = tramo(de, azar)
     return cambiar(de, desde, azar(2) === 0 ? desde : hasta, puesta)
   },
   function cifra(de, azar) {
     const cifras = [...de.keys()].filter((i) => de[i]! >= 0x30 && de[i]! <= 0x39)
-    const hecho = Buffer.from(de)
-    if (cifras.length > 0) hecho[cifras[azar(cifras.length)]!] = 0x30 + azar(10)
-    return hecho
+    const mutated = Buffer.from(de)
+    if (cifras.length > 0) mutated[cifras[azar(cifras.length)]!] = 0x30 + azar(10)
+    return mutated
   },
 ]
 
 /** An input made of one by a few small changes, some of which take pieces of another one. */
-export function mutateInput(de: Buffer, azar: RandomBelow, otra: Buffer, palabras: readonly string[]): Buffer {
-  let hecho = de
+export function mutateInput(de: Buffer, azar: RandomBelow, otherInput: Buffer, palabras: readonly string[]): Buffer {
+  let mutated = de
   for (let veces = 1 + azar(azar(3) === 0 ? 8 : 3); veces > 0; veces--)
-    hecho = MUTACIONES[azar(MUTACIONES.length)]!(hecho, azar, otra, palabras).subarray(0, LARGO)
-  return hecho
+    mutated = MUTACIONES[azar(MUTACIONES.length)]!(mutated, azar, otherInput, palabras).subarray(0, LARGO)
+  return mutated
 }

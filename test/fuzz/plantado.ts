@@ -4,11 +4,11 @@ import type { FuzzTarget } from './blanco.ts'
 export const blanco: FuzzTarget = {
   semillas: ['....'],
   words: [],
-  probar(entrada) {
-    if (entrada[0] !== 0x67) return
-    if (entrada[1] !== 0x75) return
-    if (entrada[2] !== 0xed) return
-    if (entrada[3] !== 0x61) return
+  probar(input) {
+    if (input[0] !== 0x67) return
+    if (input[1] !== 0x75) return
+    if (input[2] !== 0xed) return
+    if (input[3] !== 0x61) return
     throw new RangeError('planted')
   },
 }

@@ -7,7 +7,7 @@ it('derives every list from the table, also for a field that is added', () => {
   const antes = derive(CAMPOS)
   const notas = {
     tipo: 'text',
-    escribe: 'correccion',
+    source: 'correccion',
     nuevo: true,
     digested: true,
     shown: true,
@@ -24,7 +24,7 @@ it('derives every list from the table, also for a field that is added', () => {
     erasures: `${antes.erasures}, notas = null`,
     correctableColumns: [...antes.correctableColumns, 'notas'],
   })
-  const enFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'foto' } })
+  const enFoto = derive({ ...CAMPOS, turno: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'foto' } })
   expect(enFoto).toEqual({
     ...antes,
     shownColumns: [...antes.shownColumns, 'turno'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CORRECTABLE_COLUMNS, type FilaGuia } from '../../server/domain/guias/campos.ts'
+import { CORRECTABLE_COLUMNS, type GuiaRow } from '../../server/domain/guias/campos.ts'
 import {
   type CorrectionChanges,
   decryptChanges,
@@ -35,7 +35,7 @@ describe('a guide before its corrections', () => {
           leidas.push([secuencia, cifrado.toString('base64')])
           momentos.push({ ...antes, ...(nuevos as Record<string, string>) })
         }
-        const ahora = momentos.at(-1) as unknown as FilaGuia
+        const ahora = momentos.at(-1) as unknown as GuiaRow
         for (const [i, momento] of momentos.entries())
           expect(enJson(valuesBefore(secretos, ahora, GUIA_ID, leidas.slice(i)))).toBe(enJson(momento as object))
       }),

@@ -1,7 +1,7 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VISTA } from '../fabricas.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA, RECOGIDA_VIEW } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = shareEnvironment()
@@ -156,7 +156,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const recogida = { contacto: 'Ana Tzul', telefono: '5555 9876', maps_url: 'https://maps.google.com/?q=14.6,-90.5' }
     const corregida = await api.guias.corregir(guia, { recogida })
     expect(corregida.recogida).toEqual({
-      ...RECOGIDA_VISTA,
+      ...RECOGIDA_VIEW,
       lat: null,
       lng: null,
       maps_url: recogida.maps_url,

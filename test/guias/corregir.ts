@@ -1,5 +1,5 @@
 import type { Db } from '../../server/data/db.ts'
-import type { FilaGuia } from '../../server/domain/guias/campos.ts'
+import type { GuiaRow } from '../../server/domain/guias/campos.ts'
 import {
   type CorrectableColumn,
   type CorrectionChanges,
@@ -15,23 +15,23 @@ import { MASTER_KEY } from '../entorno.ts'
 export async function correctColumns(
   { pool }: Pick<Db, 'pool'>,
   guia: string,
-  nuevos: Partial<Pick<FilaGuia, CorrectableColumn>>,
+  newValues: Partial<Pick<GuiaRow, CorrectableColumn>>,
   maestra = MASTER_KEY,
 ): Promise<void> {
   const secretos = createSecrets([Buffer.from(maestra, 'base64')])
-  const { rows } = await pool.query<FilaGuia>('select * from guia where guia = $1', [guia])
+  const { rows } = await pool.query<GuiaRow>('select * from guia where guia = $1', [guia])
   const antes = rows[0]!
   const secuencia = antes.secuencia + 1
-  const columnas = Object.keys(nuevos) as CorrectableColumn[]
+  const columns = Object.keys(newValues) as CorrectableColumn[]
   const cambios = Object.fromEntries(
-    columnas.map((columna) => [columna, { antes: antes[columna], despues: nuevos[columna] }]),
+    columns.map((column) => [column, { antes: antes[column], despues: newValues[column] }]),
   ) as CorrectionChanges
-  const asignadas = columnas.map((columna, i) => `${columna} = $${i + 5}`).join(', ')
+  const asignadas = columns.map((column, i) => `${column} = $${i + 5}`).join(', ')
   const clave = [antes.comercio_id, antes.modo, antes.id, secuencia]
   await pool.query(
     `update guia set secuencia = $4, ultima_correccion = $4, ${asignadas}
      where comercio_id = $1 and modo = $2 and id = $3`,
-    [...clave, ...columnas.map((columna) => nuevos[columna])],
+    [...clave, ...columns.map((column) => newValues[column])],
   )
   await pool.query(
     `insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, cambios, ocurrido_en,

@@ -2,7 +2,7 @@ import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VISTA } from '../fabricas.ts'
+import { buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, RECOGIDA_VIEW } from '../fabricas.ts'
 import { useGuias } from './mover.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
@@ -30,7 +30,7 @@ describe('POST /api/v1/guias', () => {
       telefono: '+50231481676',
       destinatario: 'María José Ajú',
       lat: 14.71889,
-      recogida: RECOGIDA_VISTA,
+      recogida: RECOGIDA_VIEW,
       ubicacion: { estado: 'confirmada', origen: 'coordenadas', lat: 14.71889, lng: -90.64417 },
       intentos: 0,
       advertencias: [],
@@ -114,7 +114,7 @@ describe('POST /api/v1/guias', () => {
     const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
     const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
     const pedida = buildGuia({ telefono: '7012 3456', pais: 'SV', recogida })
-    const vista = { ...RECOGIDA_VISTA, ...contacto, telefono: '+50255551234' }
+    const vista = { ...RECOGIDA_VIEW, ...contacto, telefono: '+50255551234' }
     const creada = await api.guias.crear(pedida)
     expect(creada).toMatchObject({ telefono: '+50370123456', recogida: vista })
     expect((await api.guias.obtener(creada.guia)).recogida).toEqual(vista)
@@ -289,7 +289,7 @@ describe('external_ref', () => {
     const otro = await entorno.nuevoComercio()
     const cuerpo = buildGuia()
     const enVivo = await entorno.request('POST', '/api/v1/guias', {
-      llave: await entorno.nuevaLlave(comercio, { modo: 'live' }),
+      llave: await entorno.createLlave(comercio, { modo: 'live' }),
       cuerpo,
     })
     const guias = [
@@ -324,7 +324,7 @@ describe('external_ref', () => {
 
   it('answers with the guide of each mode when one reference is repeated in both at once', async () => {
     const comercio = await entorno.nuevoComercio()
-    const live = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const live = await entorno.createLlave(comercio, { modo: 'live' })
     const cuerpo = buildGuia()
     const pedir = (llave: string) => entorno.request('POST', '/api/v1/guias', { llave, cuerpo })
     const llaves = [comercio.llave, live]

@@ -4,7 +4,7 @@ import { useEnvironment } from '../entorno.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = useEnvironment()
-const { nueva, conIntento } = useIntentos(entorno)
+const { createGuia: nueva, conIntento } = useIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
 const RAZON = { razon: 'El cliente ya no lo quiere' }

@@ -209,7 +209,7 @@ describe('filters of the list', () => {
     const dueno = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()
     const { guia } = await dueno.api.guias.crear(una)
-    const llave = await entorno.nuevaLlave(dueno, { modo: 'live' })
+    const llave = await entorno.createLlave(dueno, { modo: 'live' })
     for (const consulta of [
       'telefono=5566+7788',
       'metadatos%5Bcanal%5D=ajeno',

@@ -16,7 +16,7 @@ let lineas: string[] = []
 function abrir(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TestTasks> {
   lineas = []
   const hilos = new ThreadPool<TestTasks>(createLog('warn', { write: (linea) => lineas.push(linea) }), {
-    modulo: new URL('tareas.ts', import.meta.url),
+    moduleUrl: new URL('tareas.ts', import.meta.url),
     count: 1,
     waiting: 10,
     patience: 120_000,
@@ -86,7 +86,7 @@ describe('threads', () => {
   })
 
   it('a module that can’t be loaded fails each task, and hangs none', async () => {
-    const hilos = abrir({ modulo: new URL('no-hay.ts', import.meta.url) })
+    const hilos = abrir({ moduleUrl: new URL('no-hay.ts', import.meta.url) })
     for (const texto of ['una', 'otra']) await expect(hilos.run('a', 'eco', texto)).rejects.toMatchObject(ocupado)
     expect(lineas.join('')).toContain('no-hay.ts')
   })

@@ -18,8 +18,8 @@ const TAREAS = {
   morir: async () => process.exit(7),
   /** Takes all the memory that it gets. */
   hincharse: async () => {
-    const todo: unknown[] = []
-    for (;;) todo.push(Array(100_000).fill(todo.length))
+    const allocations: unknown[] = []
+    for (;;) allocations.push(Array(100_000).fill(allocations.length))
   },
   fallar: async (mensaje: string): Promise<Buffer> => {
     throw new RangeError(mensaje)

@@ -8,7 +8,7 @@ import { whileDatabaseIsClosed } from '../closedDatabase.ts'
 import { type Comercio, useEnvironment } from '../entorno.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { createMobile, type Movil } from '../repartidores/movil.ts'
-import { esDePersona, openPersonas, PERSONA_BODIES } from './personas.ts'
+import { isOfPersona, openPersonas, PERSONA_BODIES } from './personas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 /** A provider that nobody is asked to reach: test keys write to the mailbox. */
@@ -57,9 +57,9 @@ beforeAll(async () => {
   movil = await createMobile(entorno)
   personas = await openPersonas(entorno, conSesion)
   for (const operacion of conSesion)
-    if (!esDePersona(operacion)) sinUsar.set(operacion.id, await createMobile(entorno, movil))
+    if (!isOfPersona(operacion)) sinUsar.set(operacion.id, await createMobile(entorno, movil))
   for (const { id, security: seguridad } of conLlave)
-    if (seguridad!.scheme === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
+    if (seguridad!.scheme === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.createLlave(comercio))
   guia = (await comercio.api.guias.crear(buildGuia())).guia
   guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(buildGuiaWithoutDestino())).guia
   guias.corregirGuiaPorOperador = (await comercio.api.guias.crear(buildGuia())).guia
@@ -141,7 +141,7 @@ const pedirA = (operacion: Operation, { cabeceras = {}, ...opciones }: Pedido = 
     cabeceras: { ...propias(operacion, de), ...cabeceras },
   })
 const propias = (operacion: Operation, { cookie } = movil): Record<string, string> => ({
-  ...(operacion.security?.enCookie ? { Cookie: esDePersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
+  ...(operacion.security?.enCookie ? { Cookie: isOfPersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
   ...(operacion.needsSameOrigin ? { Origin: entorno.url } : {}),
 })
 const tabla = (lista: readonly Operation[]) => lista.map((operacion) => [operacion.id, operacion] as const)
@@ -179,7 +179,7 @@ describe('the machinery answers the same for every operation', () => {
     const { Cookie: _cookie, ...origen } = propias(operacion)
     const presentadas: Record<string, string>[] = [
       {},
-      { Cookie: `${esDePersona(operacion) ? 'guias_sesion' : 'guias_repartidor'}=${'A'.repeat(43)}` },
+      { Cookie: `${isOfPersona(operacion) ? 'guias_sesion' : 'guias_repartidor'}=${'A'.repeat(43)}` },
       { Authorization: `Bearer ${entorno.llaveDeOperacion}` },
       { Authorization: `Bearer ${comercio.llave}` },
     ]
@@ -482,5 +482,5 @@ const cuerpoBueno = async (operacion: Operation): Promise<Pedido> =>
 /** A key of the operation's kind, of those scopes. */
 const llaveCon = ({ security: seguridad }: Operation, sirve: (alcance: string) => boolean) =>
   seguridad!.scheme === 'llaveDeOperacion'
-    ? entorno.nuevaLlaveDeOperacion(ALCANCES_DE_OPERACION.filter(sirve))
-    : entorno.nuevaLlave(comercio, { alcances: ALCANCES.filter(sirve) })
+    ? entorno.createOperacionLlave(ALCANCES_DE_OPERACION.filter(sirve))
+    : entorno.createLlave(comercio, { alcances: ALCANCES.filter(sirve) })

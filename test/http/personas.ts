@@ -4,34 +4,34 @@ import { createTestPersona, requestInvitacionAprobacion, type TestPersona } from
 
 type Id = Operation['id']
 
-export const esDePersona = ({ security: seguridad }: Operation) => seguridad?.scheme === 'sesionDePersona'
+export const isOfPersona = ({ security: seguridad }: Operation) => seguridad?.scheme === 'sesionDePersona'
 
 /**
  * The persons of `maquinaria.test.ts`: one of the courier company with all scopes, one for each operation of sessions,
  * whose session nobody has looked at, and those who are removed.
  */
 export async function openPersonas(entorno: TestEnvironment, conSesion: readonly Operation[]) {
-  const [comun, eliminable, quitable] = [
+  const [sharedPersona, eliminable, quitable] = [
     await createTestPersona(entorno),
     await createTestPersona(entorno),
     await createTestPersona(entorno),
   ]
-  const propias = new Map<Id, TestPersona>()
-  for (const operacion of conSesion.filter(esDePersona)) propias.set(operacion.id, await createTestPersona(entorno))
+  const ownPersonas = new Map<Id, TestPersona>()
+  for (const operacion of conSesion.filter(isOfPersona)) ownPersonas.set(operacion.id, await createTestPersona(entorno))
   const removed: Partial<Record<Id, string>> = {
     eliminarPersona: eliminable.persona,
     cerrarSesionesDePersona: quitable.persona,
     restablecerSegundoFactor: quitable.persona,
   }
-  const { aprobacion } = await requestInvitacionAprobacion(comun)
-  const suya = propias.get('retirarAprobacion')
-  const retirable = suya ? (await requestInvitacionAprobacion(suya)).aprobacion : aprobacion
-  const de = (id: Id) => propias.get(id) ?? comun
+  const { aprobacion } = await requestInvitacionAprobacion(sharedPersona)
+  const ownPersona = ownPersonas.get('retirarAprobacion')
+  const retirable = ownPersona ? (await requestInvitacionAprobacion(ownPersona)).aprobacion : aprobacion
+  const de = (id: Id) => ownPersonas.get(id) ?? sharedPersona
   return {
     cookie: (id: Id) => de(id).cookie,
     rellenar: (ruta: string, id: Id) =>
       ruta
-        .replace('{persona}', removed[id] ?? comun.persona)
+        .replace('{persona}', removed[id] ?? sharedPersona.persona)
         .replace('{membresia}', (id === 'quitarMembresia' ? quitable : de(id)).membresia)
         .replace('{sesion}', de(id).sesion)
         .replace('{passkey}', 'pas_000000000000')

@@ -118,7 +118,7 @@ describe('another merchant’s things', () => {
       expect(desconocida.status).toBe(404)
       expect(await pedir(extrano.llave, suyo)).toEqual(desconocida)
       // The owner's key of the other mode is a stranger too.
-      const deVerdad = await entorno.nuevaLlave(dueno, { modo: 'live' })
+      const deVerdad = await entorno.createLlave(dueno, { modo: 'live' })
       const conOtroModo = await pedir(deVerdad, suyo)
       if (simulada) expect([conOtroModo.status, conOtroModo.rest.codigo]).toEqual([403, 'solo_en_test'])
       expect(conOtroModo).toEqual(simulada ? await pedir(deVerdad, () => '000000000000') : desconocida)

@@ -24,7 +24,7 @@ describe('turns', () => {
   })
 
   it('are shared evenly: an owner with many has one at a time, and all together few', async () => {
-    const turno = createSharedTurns({ perOwner: 1, todos: 2 })
+    const turno = createSharedTurns({ perOwner: 1, overall: 2 })
     const enCurso = new Map<string, number>()
     const visto = { ownItems: 0, todas: 0 }
     const hechas: string[] = []

@@ -128,7 +128,7 @@ describe('a creation with Idempotency-Key', () => {
     const proceso = procesos.iniciar({
       DATABASE_URL: porLaRed.href,
       MASTER_KEYS: MASTER_KEY,
-      DATA_DIR: procesos.carpetaNueva(),
+      DATA_DIR: procesos.nextFolder(),
       MESSAGING: 'buzon',
     })
     const url = await listo(proceso)
@@ -140,7 +140,7 @@ describe('a creation with Idempotency-Key', () => {
     })
     await Promise.all([
       expect(perdida).rejects.toThrow(/hang up|ECONNRESET/),
-      hasta(cuantas).then(() => proceso.aTodos('SIGKILL')),
+      hasta(cuantas).then(() => proceso.signalAll('SIGKILL')),
     ])
     const { status, cuerpo, cabeceras } = await crear(clave)
     for (const una of conexiones) una.destroy()

@@ -50,7 +50,7 @@ describe('an operation that takes Idempotency-Key', () => {
     for (let vez = 0; vez < 2; vez++) {
       const otra = await primera(caso, clave)
       expect([otra.status, repetida(otra.cabeceras)]).toEqual([una.status, 'true'])
-      expect(caso.mismo(otra.cuerpo)).toEqual(caso.mismo(una.cuerpo))
+      expect(caso.commonPart(otra.cuerpo)).toEqual(caso.commonPart(una.cuerpo))
       expect(otra.cabeceras.get('location')).toBe(una.cabeceras.get('location'))
     }
     expect(await caso.efectos()).toBe(antes + 1)
@@ -87,7 +87,7 @@ describe('an operation that takes Idempotency-Key', () => {
     expect(todas.map(({ status }) => status)).toEqual(Array(4).fill(todas[0]!.status))
     expect(todas[0]!.status).toBeLessThan(300)
     expect(todas.filter(({ cabeceras }) => repetida(cabeceras) === 'true')).toHaveLength(3)
-    expect(new Set(todas.map(({ cuerpo }) => JSON.stringify(caso.mismo(cuerpo)))).size).toBe(1)
+    expect(new Set(todas.map(({ cuerpo }) => JSON.stringify(caso.commonPart(cuerpo)))).size).toBe(1)
     expect(await caso.efectos()).toBe(antes + 1)
   })
 
@@ -106,7 +106,7 @@ describe('an operation that takes Idempotency-Key', () => {
       await filas(
         `create function morir() returns trigger language plpgsql security definer as
            $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$;
-         ${disparador(caso.tabla)} for each row execute function morir()`,
+         ${disparador(caso.table)} for each row execute function morir()`,
       )
       try {
         expect((await primera(caso, clave)).status).toBe(503)
@@ -129,7 +129,7 @@ describe('an operation that takes Idempotency-Key', () => {
     try {
       const otra = await primera(caso, clave)
       expect([otra.status, repetida(otra.cabeceras)]).toEqual([una.status, 'true'])
-      expect(caso.mismo(otra.cuerpo)).toEqual(caso.mismo(una.cuerpo))
+      expect(caso.commonPart(otra.cuerpo)).toEqual(caso.commonPart(una.cuerpo))
     } finally {
       await entorno.reset({ MASTER_KEYS: MASTER_KEY })
     }
@@ -187,11 +187,11 @@ describe('a key', () => {
     const enCadaModo = createIdempotencyKey()
     const codigos = []
     for (const modo of ['test', 'live'] as const) {
-      const llave = await entorno.nuevaLlave(comercio, { modo })
+      const llave = await entorno.createLlave(comercio, { modo })
       const una = await primera(publica, enCadaModo, { ...comercio, llave })
       expect([una.status, repetida(una.cabeceras), una.cuerpo.modo]).toEqual([201, null, modo])
       codigos.push(una.cuerpo.webhook)
-      const otraLlave = await entorno.nuevaLlave(comercio, { modo })
+      const otraLlave = await entorno.createLlave(comercio, { modo })
       expect((await primera(publica, enCadaModo, { ...comercio, llave: otraLlave })).cuerpo).toEqual(una.cuerpo)
     }
     expect(new Set(codigos).size).toBe(2)

@@ -12,7 +12,7 @@ export interface IdempotencyCase {
   /** The path and body of another request of the same operation. */
   other: Pick<IdempotencyCase, 'method' | 'path' | 'cuerpo'>
   /** Table into which the operation writes. */
-  tabla: string
+  table: string
   /** Counts what the operation has done. */
   efectos(): Promise<number>
   /** Status of the same request again, without a key; 200 or 201 if absent. */
@@ -20,7 +20,7 @@ export interface IdempotencyCase {
   /** Changes what the first request left, so that the same request without a key would do something again. */
   entretanto?(): Promise<unknown>
   /** The part of the answer that a repetition has in common with the first one. */
-  mismo(cuerpo: Record<string, unknown>): unknown
+  commonPart(cuerpo: Record<string, unknown>): unknown
 }
 
 let serie = 0
@@ -41,50 +41,50 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
       `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
       [webhook],
     )
-  const todo = (cuerpo: Record<string, unknown>) => cuerpo
+  const wholeBody = (cuerpo: Record<string, unknown>) => cuerpo
   /** A guide with the path of its tracking page, because the port is another one after a restart of the service. */
-  const laGuia = ({ url_rastreo, ...cuerpo }: Record<string, unknown>) => ({
+  const toGuiaPart = ({ url_rastreo, ...cuerpo }: Record<string, unknown>) => ({
     ...cuerpo,
     rastreo: new URL(String(url_rastreo)).pathname,
   })
   /** The members of a case that answers with a guide and writes events of it. */
-  const escribeEventosDe = (guia: string) => ({
-    tabla: 'evento',
+  const buildEventoMembers = (guia: string) => ({
+    table: 'evento',
     efectos: () => contar('select count(*) from evento where guia = $1', guia),
-    mismo: laGuia,
+    commonPart: toGuiaPart,
   })
-  const nuevaGuia = async ({ api }: Comercio, datos = buildGuia()) => (await api.guias.crear(datos)).guia
+  const createGuia = async ({ api }: Comercio, datos = buildGuia()) => (await api.guias.crear(datos)).guia
   /** A guide whose recipient is asked at a telephone of its own. */
-  const preguntada = (comercio: Comercio) =>
-    nuevaGuia(
+  const createAskedGuia = (comercio: Comercio) =>
+    createGuia(
       comercio,
       buildGuiaWithoutDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof buildGuia>,
     )
 
-  const { external_ref: _, ...sinReferencia } = buildGuia()
+  const { external_ref: _, ...guiaWithoutReference } = buildGuia()
   return {
     async crearGuia({ id }): Promise<IdempotencyCase> {
       const ruta = '/api/v1/guias'
       return {
         path: ruta,
-        cuerpo: sinReferencia,
-        other: { path: ruta, cuerpo: { ...sinReferencia, contenido: 'Otra cosa' } },
-        tabla: 'guia',
+        cuerpo: guiaWithoutReference,
+        other: { path: ruta, cuerpo: { ...guiaWithoutReference, contenido: 'Otra cosa' } },
+        table: 'guia',
         efectos: () => contar('select count(*) from guia where comercio_id = $1', id),
-        mismo: laGuia,
+        commonPart: toGuiaPart,
       }
     },
     async crearLote({ id }): Promise<IdempotencyCase> {
       const ruta = '/api/v1/guias/bulk'
-      const guias = [sinReferencia, { ...sinReferencia, telefono: '1' }, sinReferencia]
+      const guias = [guiaWithoutReference, { ...guiaWithoutReference, telefono: '1' }, guiaWithoutReference]
       return {
         path: ruta,
         cuerpo: { guias },
         other: { path: ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
-        tabla: 'guia',
+        table: 'guia',
         // Two of the three guides are valid.
         efectos: () => contar('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
-        mismo: ({ resultados }) =>
+        commonPart: ({ resultados }) =>
           (resultados as Record<string, unknown>[]).map(({ guia, ok, error }) => [
             guia,
             ok,
@@ -98,9 +98,9 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         path: ruta,
         cuerpo: { url: url(), tipos: ['guia.*'] },
         other: { path: ruta, cuerpo: { url: url() } },
-        tabla: 'webhook',
+        table: 'webhook',
         efectos: () => contar('select count(*) from webhook where comercio_id = $1', id),
-        mismo: todo,
+        commonPart: wholeBody,
       }
     },
     async rotarSecreto(comercio): Promise<IdempotencyCase> {
@@ -110,9 +110,9 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         path: ruta,
         cuerpo: { solapamiento_horas: 3 },
         other: { path: ruta, cuerpo: { solapamiento_horas: 4 } },
-        tabla: 'webhook_secreto',
+        table: 'webhook_secreto',
         efectos: () => contar('select max(version) from webhook_secreto where webhook = $1', webhook),
-        mismo: todo,
+        commonPart: wholeBody,
       }
     },
     async probarWebhook(comercio): Promise<IdempotencyCase> {
@@ -121,25 +121,25 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         path: `/api/v1/webhooks/${webhook}/probar`,
         cuerpo: {},
         other: { path: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
-        tabla: 'webhook_aviso',
+        table: 'webhook_aviso',
         efectos: () => contar('select count(*) from webhook_aviso where webhook = $1', webhook),
         entretanto: () => entregas(webhook),
-        mismo: ({ aviso }) => aviso,
+        commonPart: ({ aviso }) => aviso,
       }
     },
     async reenviarAvisoDeWebhook(comercio): Promise<IdempotencyCase> {
       const webhook = await crearWebhook(comercio)
-      const [una, otra] = [await nuevaGuia(comercio), await nuevaGuia(comercio)]
+      const [resentGuia, otherGuia] = [await createGuia(comercio), await createGuia(comercio)]
       const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
       await entregas(webhook)
       return {
-        path: rutaDe(una),
+        path: rutaDe(resentGuia),
         cuerpo: {},
-        other: { path: rutaDe(otra), cuerpo: {} },
-        tabla: 'webhook_aviso',
+        other: { path: rutaDe(otherGuia), cuerpo: {} },
+        table: 'webhook_aviso',
         efectos: () =>
           contar(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
-        mismo: ({ aviso }) => aviso,
+        commonPart: ({ aviso }) => aviso,
       }
     },
     async recuperarAvisosDeWebhook(comercio): Promise<IdempotencyCase> {
@@ -151,31 +151,31 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         path: ruta,
         cuerpo: { desde },
         other: { path: ruta, cuerpo: { desde, todas: true } },
-        tabla: 'recuperacion',
+        table: 'recuperacion',
         efectos: () => contar('select count(*) from recuperacion where webhook = $1', webhook),
         entretanto: () => entorno.db.pool.query(terminar, [webhook]),
-        mismo: ({ recuperacion }) => recuperacion,
+        commonPart: ({ recuperacion }) => recuperacion,
       }
     },
     async reenviarSolicitud(comercio): Promise<IdempotencyCase> {
-      const guia = await preguntada(comercio)
+      const guia = await createAskedGuia(comercio)
       return {
         path: `/api/v1/guias/${guia}/reenviar-solicitud`,
         cuerpo: {},
-        other: { path: `/api/v1/guias/${await preguntada(comercio)}/reenviar-solicitud`, cuerpo: {} },
-        tabla: 'mensaje',
+        other: { path: `/api/v1/guias/${await createAskedGuia(comercio)}/reenviar-solicitud`, cuerpo: {} },
+        table: 'mensaje',
         efectos: () => contar('select count(*) from mensaje where guia = $1', guia),
-        mismo: ({ guia, secuencia }) => [guia, secuencia],
+        commonPart: ({ guia, secuencia }) => [guia, secuencia],
       }
     },
     async simularAvance(comercio): Promise<IdempotencyCase> {
-      const guia = await nuevaGuia(comercio)
+      const guia = await createGuia(comercio)
       const ruta = `/api/v1/simulador/guias/${guia}/avanzar`
       return {
         path: ruta,
         cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
         other: { path: ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
-        ...escribeEventosDe(guia),
+        ...buildEventoMembers(guia),
       }
     },
     async simularDecision(comercio): Promise<IdempotencyCase> {
@@ -186,17 +186,17 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: { eleccion: 'otro_dia' },
         returningName: 409,
         other: { path: ruta, cuerpo: { eleccion: 'rechazo' } },
-        ...escribeEventosDe(guia),
+        ...buildEventoMembers(guia),
       }
     },
     async corregirGuia(comercio): Promise<IdempotencyCase> {
-      const guia = await nuevaGuia(comercio)
+      const guia = await createGuia(comercio)
       const peticion = { method: 'PATCH', path: `/api/v1/guias/${guia}` } as const
       return {
         ...peticion,
         cuerpo: { contenido: 'Un libro' },
         other: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
-        ...escribeEventosDe(guia),
+        ...buildEventoMembers(guia),
       }
     },
     async reintentarGuia(comercio): Promise<IdempotencyCase> {
@@ -207,7 +207,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
         returningName: 409,
         other: { path: ruta, cuerpo: {} },
-        ...escribeEventosDe(guia),
+        ...buildEventoMembers(guia),
       }
     },
     async devolverGuia(comercio): Promise<IdempotencyCase> {
@@ -219,7 +219,7 @@ export function createIdempotencyCases(entorno: TestEnvironment) {
         cuerpo: { razon: 'No lo quiere' },
         returningName: 409,
         other: { path: ruta, cuerpo: { razon: 'Se arrepintió' } },
-        ...escribeEventosDe(guia),
+        ...buildEventoMembers(guia),
       }
     },
   } satisfies Record<string, (comercio: Comercio) => Promise<IdempotencyCase>>

@@ -14,13 +14,13 @@ import { startService } from '../../server/startup/service.ts'
 import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { noUsages } from '../llaves/administrar.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { waitForLock } from '../quietud.ts'
 import { createMobile } from '../repartidores/movil.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
 let ms = 0
-const puertoDeMetricas = await puertoLibre()
+const puertoDeMetricas = await findFreePort()
 const entorno = useEnvironment({ limitsClock: () => ms }, () => ({
   METRICS_PORT: `${puertoDeMetricas}`,
   REQUESTS_PER_NETWORK: '5',
@@ -72,17 +72,17 @@ describe('the limits', () => {
 
   it('hold for all keys of a merchant together, of one mode', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 100 })
-    const llaves = await Promise.all([1, 2, 3, 4].map(() => entorno.nuevaLlave(comercio)))
+    const llaves = await Promise.all([1, 2, 3, 4].map(() => entorno.createLlave(comercio)))
     const antes = []
     for (const llave of llaves) antes.push((await agotar(() => cuenta(llave))).antes)
     expect(antes).toEqual([4, 4, 0, 0])
     expect((await cuenta(llaves.at(-1)!)).cuerpo.mensaje).toContain('de su cuenta')
-    expect((await cuenta(await entorno.nuevaLlave(comercio, { modo: 'live' }))).status).toBe(200)
+    expect((await cuenta(await entorno.createLlave(comercio, { modo: 'live' }))).status).toBe(200)
   })
 
   it('take one guide for a batch that is refused for its scope, before it is read', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 100 })
-    const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    const llave = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
     const cuerpo = { guias: Array.from({ length: 15 }, () => buildGuia()) }
     const quedan = []
     for (let i = 0; i < 3; i++) {

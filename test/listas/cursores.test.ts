@@ -27,7 +27,7 @@ describe('cursors', () => {
       const alterado = cursor!.slice(0, i) + (cursor![i] === 'A' ? 'B' : 'A') + cursor!.slice(i + 1)
       expect((await pedir('/api/v1/guias', comercio.llave, alterado)).codigo).toBe('cursor_invalido')
     }
-    const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const enVivo = await entorno.createLlave(comercio, { modo: 'live' })
     for (const [ruta, llave, c] of [
       ['/api/v1/guias', otro.llave, cursor],
       ['/api/v1/guias', enVivo, cursor],

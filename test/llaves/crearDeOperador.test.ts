@@ -40,7 +40,7 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
 
   it('creates no key of scopes that the caller’s key lacks, and names them', async () => {
     const operador = await crearOperador()
-    const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
+    const administra = await entorno.createOperacionLlave(['administrar', 'ver'])
     const crear = async (llave: string, cuerpo: object) =>
       (await entorno.request('POST', `/operaciones/v1/operadores/${operador}/llaves`, { llave, cuerpo })) as {
         status: number

@@ -52,7 +52,7 @@ describe('merchants and keys', () => {
 describe('the life of a key', () => {
   it('ends at its expiry', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(Date.now() + HORA) })
+    const llave = await entorno.createLlave(comercio, { vence_en: new Date(Date.now() + HORA) })
     expect(await listar(llave)).toBe(200)
     entorno.advance(HORA + 1_000)
     try {
@@ -64,7 +64,7 @@ describe('the life of a key', () => {
 
   it('never sees the other mode', async () => {
     const comercio = await entorno.nuevoComercio('test')
-    const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const enVivo = await entorno.createLlave(comercio, { modo: 'live' })
     const { guia } = await comercio.api.guias.crear(buildGuia())
     expect((await entorno.request('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
     expect((await entorno.request('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])

@@ -72,7 +72,7 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
 
   it('rotates no operator’s key of scopes that the caller’s key lacks, and names them', async () => {
     const operador = await crearOperador()
-    const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
+    const administra = await entorno.createOperacionLlave(['administrar', 'ver'])
     const rotar = (id: string, llave = administra) =>
       entorno.request('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, cuerpo: { solapamiento_horas: 0 } })
     const ajena = await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })

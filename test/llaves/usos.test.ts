@@ -75,7 +75,7 @@ describe('when a key was last used', () => {
 
   it('is not of a key that works no more', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(entorno.clock().getTime() - 1) })
+    const llave = await entorno.createLlave(comercio, { vence_en: new Date(entorno.clock().getTime() - 1) })
     const { doneCount: hechas, db } = contando()
     const usos = new LlaveUses(db, log)
     await createAuthenticators({ db, clock: entorno.clock, usages: usos }).llaveDeComercio(llave)
@@ -89,7 +89,7 @@ describe('a key that ends within a week', () => {
     const comercio = await entorno.nuevoComercio()
     const cuenta = async (dias: number) => {
       const vence_en = new Date(entorno.clock().getTime() + dias * DIA)
-      const llave = await entorno.nuevaLlave(comercio, { vence_en })
+      const llave = await entorno.createLlave(comercio, { vence_en })
       const { cuerpo } = await entorno.request('GET', '/api/v1/cuenta', { llave })
       const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(leerLlave(llave)!.id))
       expect(cuerpo.vence_en).toBe(vence_en.toISOString())

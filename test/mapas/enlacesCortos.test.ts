@@ -5,12 +5,12 @@ import {
   buildHtmlPage,
   buildMapsFailure,
   COORDINATES_RESULT,
+  NO_COORDINATES,
   POINT_LINK,
   PUBLIC_ADDRESS,
   par,
   resolvePublicly,
   SHORT_LINK,
-  SIN,
   useMaps,
 } from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
@@ -20,7 +20,7 @@ const {
   connections: conexiones,
   resolver,
   paths: rutas,
-  sinSockets,
+  expectNoSockets: sinSockets,
   visitados,
   seen: vistos,
 } = useMaps()
@@ -100,7 +100,7 @@ describe('follows the way', () => {
   test('a way that ends at a map without a point', async () => {
     cadena(SHORT_LINK, `${G}?q=Casa&ftid=0x1:0x2`)
     rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, buildHtmlPage('<title>Casa</title>'))
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
   test("Apple's short link, and one that ends at a wide view", async () => {
@@ -110,14 +110,14 @@ describe('follows the way', () => {
     const vista = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
     cadena(SHORT_LINK, vista)
     rutas.set(vista, buildHtmlPage('<title>Mixco</title>'))
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
   test('a geo: link', async () => {
     cadena(SHORT_LINK, 'geo:14.6349,-90.5069')
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
     cadena(SHORT_LINK, 'geo:0,0')
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
   })
 
   test('coordinates at once need no network; what is no map link is refused', async () => {

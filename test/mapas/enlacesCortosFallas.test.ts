@@ -9,12 +9,12 @@ import {
   buildHtmlPage,
   buildMapsFailure,
   COORDINATES_RESULT,
+  NO_COORDINATES,
   POINT_LINK,
   PUBLIC_ADDRESS,
   par,
   resolvePublicly,
   SHORT_LINK,
-  SIN,
   useMaps,
 } from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
@@ -26,7 +26,7 @@ const {
   desviar,
   resolver,
   paths: rutas,
-  sinSockets,
+  expectNoSockets: sinSockets,
   seen: vistos,
 } = useMaps()
 
@@ -103,7 +103,7 @@ describe('failures', () => {
       res.on('drain', llenar)
       llenar()
     })
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     await sinSockets()
     // What the buffers of both kernels hold, and no more.
     expect(enviados).toBeLessThan(20_000_000)
@@ -132,7 +132,7 @@ describe('failures', () => {
   test('a target after the first 64 KB is not seen', async () => {
     const cuerpo = `<meta http-equiv="refresh" content="0;url=${POINT_LINK}">`
     rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536) + cuerpo))
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     rutas.set(SHORT_LINK, buildHtmlPage(' '.repeat(65_536 - cuerpo.length) + cuerpo))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })

@@ -12,12 +12,12 @@ import { G } from './tablaDeEnlaces.ts'
 export const SHORT_LINK = 'https://maps.app.goo.gl/abc123'
 export const POINT_LINK = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
 export const COORDINATES_RESULT = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
-export const SIN = { tipo: 'sin_coordenadas' }
+export const NO_COORDINATES = { tipo: 'sin_coordenadas' }
 export const PUBLIC_ADDRESS: Address = { address: '142.250.1.1', family: 4 }
 export const resolvePublicly: HostResolver = async () => [PUBLIC_ADDRESS]
-export const buildMapsFailure = (pasajera: boolean, motivo: RegExp) => ({
+export const buildMapsFailure = (isTransient: boolean, motivo: RegExp) => ({
   tipo: 'falla',
-  transient: pasajera,
+  transient: isTransient,
   motivo: expect.stringMatching(motivo),
 })
 
@@ -42,13 +42,13 @@ export function useMaps() {
   const abiertos = new Set<net.Socket>()
   const rutas = new Map<string, Respuesta>()
   const vistos: http.IncomingMessage[] = []
-  const conexiones: { host: string; port: number; direcciones: Address[] }[] = []
+  const connections: { host: string; port: number; direcciones: Address[] }[] = []
   const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
-  let servidor: https.Server
-  let puerto: number
+  let server: https.Server
+  let serverPort: number
   let resolutor: ShortLinkResolver
 
-  function atender(req: http.IncomingMessage, res: http.ServerResponse) {
+  function handleRequest(req: http.IncomingMessage, res: http.ServerResponse) {
     vistos.push(req)
     const respuesta = rutas.get(enlaceDe(req))
     if (typeof respuesta === 'function') return respuesta(req, res)
@@ -58,12 +58,12 @@ export function useMaps() {
   }
 
   /** Public addresses are all that it may connect to, so the way there is bent here, at the last step, and nothing else. */
-  function desviar(a = puerto) {
+  function desviar(a = serverPort) {
     vi.restoreAllMocks()
     const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
     vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
       opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) =>
-        conexiones.push({
+        connections.push({
           host: opciones.host!,
           port: Number(opciones.port),
           direcciones: direcciones as unknown as Address[],
@@ -74,22 +74,22 @@ export function useMaps() {
   }
 
   beforeAll(async () => {
-    servidor = https.createServer(par, atender).on('tlsClientError', () => {})
-    servidor.on('connection', (socket: net.Socket) => {
+    server = https.createServer(par, handleRequest).on('tlsClientError', () => {})
+    server.on('connection', (socket: net.Socket) => {
       abiertos.add(socket)
       socket.on('error', () => {}).on('close', () => abiertos.delete(socket))
     })
-    await once(servidor.listen(0, '127.0.0.1'), 'listening')
-    puerto = (servidor.address() as net.AddressInfo).port
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    serverPort = (server.address() as net.AddressInfo).port
   })
   afterAll(() => {
     for (const socket of abiertos) socket.destroy()
-    servidor.close()
+    server.close()
   })
   beforeEach(() => {
     rutas.clear()
     vistos.length = 0
-    conexiones.length = 0
+    connections.length = 0
     desviar()
     resolutor = createShortLinkResolver({ resolver: resolvePublicly, ca: par.cert })
   })
@@ -102,16 +102,16 @@ export function useMaps() {
   return {
     paths: rutas,
     seen: vistos,
-    connections: conexiones,
+    connections,
     desviar,
     resolver: (enlace: string) => resolutor.resolver(enlace),
     close: () => resolutor.close(),
     /** `a` leads to `b`, `b` to `c`… */
-    readString(...enlaces: string[]) {
-      for (const [i, enlace] of enlaces.slice(0, -1).entries()) rutas.set(enlace, enlaces[i + 1]!)
+    readString(...links: string[]) {
+      for (const [i, enlace] of links.slice(0, -1).entries()) rutas.set(enlace, links[i + 1]!)
     },
     visitados: () => vistos.map(enlaceDe),
     /** Waits until no connection is open. */
-    sinSockets: () => expect.poll(() => abiertos.size).toBe(0),
+    expectNoSockets: () => expect.poll(() => abiertos.size).toBe(0),
   }
 }

@@ -8,38 +8,38 @@ export function useTiles() {
   const mosaicos = {
     url: '',
     muerto: '',
-    como: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
+    behaviour: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
     color: (_direccion: string) => '#336699',
     requests: [] as string[],
   }
-  const servidor = createServer(async (req, res) => {
+  const server = createServer(async (req, res) => {
     mosaicos.requests.push(req.url!)
-    const { como } = mosaicos
-    if (como === 'nunca') return
-    if (como === 'falta') return res.writeHead(404).end()
-    if (como === 'enorme') return res.end(Buffer.alloc(400_000))
-    if (como === 'texto') return res.end('no hay')
+    const { behaviour } = mosaicos
+    if (behaviour === 'nunca') return
+    if (behaviour === 'falta') return res.writeHead(404).end()
+    if (behaviour === 'enorme') return res.end(Buffer.alloc(400_000))
+    if (behaviour === 'texto') return res.end('no hay')
     const create = { width: 256, height: 256, channels: 3 as const, background: mosaicos.color(req.url!) }
     res.end(await sharp({ create }).png().toBuffer())
   })
-  const escuchar = async (uno: typeof servidor) => {
-    await new Promise<void>((listo) => uno.listen(0, '127.0.0.1', listo))
-    return `http://127.0.0.1:${(uno.address() as AddressInfo).port}/{s}/{z}/{x}/{y}{r}.png`
+  const listen = async (tileServer: typeof server) => {
+    await new Promise<void>((listo) => tileServer.listen(0, '127.0.0.1', listo))
+    return `http://127.0.0.1:${(tileServer.address() as AddressInfo).port}/{s}/{z}/{x}/{y}{r}.png`
   }
   beforeAll(async () => {
-    mosaicos.url = await escuchar(servidor)
-    const ido = createServer()
-    mosaicos.muerto = await escuchar(ido)
-    await new Promise((listo) => ido.close(listo))
+    mosaicos.url = await listen(server)
+    const goneServer = createServer()
+    mosaicos.muerto = await listen(goneServer)
+    await new Promise((listo) => goneServer.close(listo))
   })
   beforeEach(() => {
     mosaicos.requests.length = 0
-    mosaicos.como = 'bien'
+    mosaicos.behaviour = 'bien'
     mosaicos.color = () => '#336699'
   })
   afterAll(() => {
-    servidor.closeAllConnections()
-    servidor.close()
+    server.closeAllConnections()
+    server.close()
   })
   return mosaicos
 }

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { pageTargets } from '../../server/platform/maps/pageTargets.ts'
 import { measureGrowth } from '../costo.ts'
-import { buildHtmlPage, COORDINATES_RESULT, POINT_LINK, SHORT_LINK, SIN, useMaps } from './mapas.ts'
+import { buildHtmlPage, COORDINATES_RESULT, NO_COORDINATES, POINT_LINK, SHORT_LINK, useMaps } from './mapas.ts'
 import { G } from './tablaDeEnlaces.ts'
 
 const { readString: cadena, resolver, paths: rutas, visitados, seen: vistos } = useMaps()
@@ -57,14 +57,14 @@ describe('pages that carry the target', () => {
     ['nothing', '<p>14.6,-90.5</p>'],
   ])('no target: %s', async (_caso, cuerpo) => {
     rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     expect(vistos).toHaveLength(1)
   })
 
   test('two pages that lead to each other', async () => {
     rutas.set(SHORT_LINK, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
     rutas.set(FIN, buildHtmlPage(`<meta http-equiv="refresh" content="0;url=${SHORT_LINK}">`))
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     expect(vistos).toHaveLength(2)
   })
 
@@ -73,9 +73,9 @@ describe('pages that carry the target', () => {
     rutas.set(SHORT_LINK, (_req, res) =>
       res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(cuerpo)),
     )
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     rutas.set(SHORT_LINK, [200, { 'content-type': 'text/plain' }, cuerpo])
-    expect(await resolver(SHORT_LINK)).toEqual(SIN)
+    expect(await resolver(SHORT_LINK)).toEqual(NO_COORDINATES)
     rutas.set(SHORT_LINK, buildHtmlPage(cuerpo))
     expect(await resolver(SHORT_LINK)).toEqual(COORDINATES_RESULT)
   })

@@ -3,7 +3,7 @@ import { MapLinkError } from '../../server/platform/maps/links.ts'
 import { readLinkedPlace } from '../../server/platform/maps/plusCodes.ts'
 
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
-type Caso = [enlace: string, esperado: string | RegExp]
+type LinkCase = [enlace: string, esperado: string | RegExp]
 
 export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
   const leido = readLinkedPlace(enlace, hosts)
@@ -12,12 +12,12 @@ export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
 }
 
 /** A test for each link of the table. */
-export function testLinkTable(titulo: string, casos: Caso[]) {
+export function testLinkTable(titulo: string, casos: LinkCase[]) {
   describe(titulo, () => {
-    it.each(casos)('%s', (enlace, esperado) => {
-      if (typeof esperado === 'string') return expect(leerEnlace(enlace)).toBe(esperado)
+    it.each(casos)('%s', (enlace, expected) => {
+      if (typeof expected === 'string') return expect(leerEnlace(enlace)).toBe(expected)
       expect(() => leerEnlace(enlace)).toThrow(MapLinkError)
-      expect(() => leerEnlace(enlace)).toThrow(esperado)
+      expect(() => leerEnlace(enlace)).toThrow(expected)
     })
   })
 }

@@ -2,11 +2,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const carpeta = mkdtempSync(join(tmpdir(), 'guias-logo-'))
+const folder = mkdtempSync(join(tmpdir(), 'guias-logo-'))
 
 /** A file with those bytes. */
 export function writeLogoFile(nombre: string, contenido: string | Buffer): string {
-  const ruta = join(carpeta, nombre)
+  const ruta = join(folder, nombre)
   writeFileSync(ruta, contenido)
   return ruta
 }

@@ -96,7 +96,7 @@ describe('POST /mcp', () => {
 describe('a key', () => {
   it('offers only the tools of its scopes and its mode', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    const llave = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
     const { client, callUrl: llamar } = await nuevoAsistente(llave, { write: true })
     const nombres = nombresDe((await client.listTools()).tools)
     expect(nombres).toEqual(expect.arrayContaining(['listarGuias', 'obtenerEtiqueta', 'obtenerCuenta']))
@@ -121,7 +121,7 @@ describe('a key', () => {
         i % 2 ? deUno.callUrl('obtenerGuia', { guia: suya.guia }) : deOtro.callUrl('obtenerGuia', { guia: ajena.guia }),
       ),
     )
-    expect(vistas.map(({ datos }) => datos.guia)).toEqual(vistas.map(({ argumentos }) => argumentos.guia))
+    expect(vistas.map(({ datos }) => datos.guia)).toEqual(vistas.map(({ args: argumentos }) => argumentos.guia))
     expect(await deUno.callUrl('obtenerGuia', { guia: ajena.guia })).toMatchObject({
       estado: 404,
       datos: { codigo: 'guia_desconocida' },

@@ -9,7 +9,7 @@ import { afterEach } from 'vitest'
 /** One call of a tool, as a transcript shows it. */
 export interface ToolCall {
   herramienta: string
-  argumentos: Record<string, unknown>
+  args: Record<string, unknown>
   /** Status of the operation; undefined if the tool was refused before it called anything. */
   estado: number | undefined
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
@@ -21,10 +21,10 @@ export interface Assistant {
   client: Client
   /** All calls so far. */
   turns: ToolCall[]
-  callUrl(herramienta: string, argumentos?: Record<string, unknown>): Promise<ToolCall>
+  callUrl(herramienta: string, args?: Record<string, unknown>): Promise<ToolCall>
 }
 
-export const readTexts = ({ content }: CallToolResult) => content.map((uno) => (uno.type === 'text' ? uno.text : ''))
+export const readTexts = ({ content }: CallToolResult) => content.map((item) => (item.type === 'text' ? item.text : ''))
 
 /** Connects a client of the official library, in the era that the server offers or in the one that is named. */
 export async function connectAssistant(transporte: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
@@ -34,10 +34,10 @@ export async function connectAssistant(transporte: Transport, mode: 'auto' | 'le
   return {
     client,
     turns: turnos,
-    async callUrl(herramienta, argumentos = {}) {
-      const [, json = '{}'] = readTexts(await client.callTool({ name: herramienta, arguments: argumentos }))
+    async callUrl(herramienta, args = {}) {
+      const [, json = '{}'] = readTexts(await client.callTool({ name: herramienta, arguments: args }))
       const { estado_http: estado, datos } = JSON.parse(json)
-      const turno = { herramienta, argumentos, estado, datos }
+      const turno = { herramienta, args, estado, datos }
       turnos.push(turno)
       return turno
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { GuiaIndividual } from '@guias/sdk'
 import { afterAll, expect } from 'vitest'
-import type { FilaMensaje } from '../../server/domain/mensajeria/row.ts'
+import type { MensajeRow } from '../../server/domain/mensajeria/row.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
@@ -31,26 +31,26 @@ export interface SentUbicacionRequest {
 }
 
 /** What stands between the service and the provider: nobody listens while it is closed. */
-async function abrirTunel(hacia: string) {
+async function abrirTunel(targetUrl: string) {
   const sockets = new Set<Socket>()
-  const servidor = createServer((entrada) => {
-    const salida = connect(Number(new URL(hacia).port), '127.0.0.1')
-    for (const socket of [entrada, salida]) {
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(new URL(targetUrl).port), '127.0.0.1')
+    for (const socket of [incoming, outgoing]) {
       sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
     }
-    entrada.pipe(salida).pipe(entrada)
+    incoming.pipe(outgoing).pipe(incoming)
   })
-  const abrir = async (puerto: number) => void (await once(servidor.listen(puerto, '127.0.0.1'), 'listening'))
+  const abrir = async (listenPort: number) => void (await once(server.listen(listenPort, '127.0.0.1'), 'listening'))
   await abrir(0)
-  const { port } = servidor.address() as AddressInfo
+  const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
     open: () => abrir(port),
     async close() {
-      const cerrado = once(servidor, 'close')
-      servidor.close()
+      const closed = once(server, 'close')
+      server.close()
       for (const socket of sockets) socket.destroy()
-      await cerrado
+      await closed
     },
   }
 }
@@ -73,7 +73,7 @@ export const buildMensajeDeps = ({ db, clock: reloj }: Pick<TestEnvironment, 'db
 export function useChannel({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
   let proveedor: TestProvider
   let tunel: Awaited<ReturnType<typeof abrirTunel>>
-  const otros: Service[] = []
+  const otherServices: Service[] = []
   const apartadas: string[] = []
   const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
     proveedor = await openProvider()
@@ -85,7 +85,7 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
     }
   })
   afterAll(async () => {
-    await Promise.all(otros.map((otro) => otro.stop()))
+    await Promise.all(otherServices.map((otro) => otro.stop()))
     await tunel.close()
     await proveedor.close()
   })
@@ -106,33 +106,42 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
     quietud: () => entorno.quietud(),
     query: consultar,
     /** A live guide that names no place. */
-    async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<SentUbicacionRequest> {
+    async createUbicacionRequest(
+      comercio: Comercio,
+      cambios: Partial<GuiaIndividual> = {},
+    ): Promise<SentUbicacionRequest> {
       const telefono = cambios.telefono?.replace(/\D/g, '') ?? createTelefono()
       const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino({ ...cambios, telefono: `+${telefono}` }))
       return { guia, telefono }
     },
     /** One whose request the provider took, with the wamid that it gave. */
     async requested(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}) {
-      const pedida = await canal.nueva(comercio, cambios)
-      const { id, proveedor_id } = await canal.esperar(pedida, 'enviado')
-      return { ...pedida, id, wamid: proveedor_id! }
+      const sentRequest = await canal.createUbicacionRequest(comercio, cambios)
+      const { id, proveedor_id } = await canal.esperar(sentRequest, 'enviado')
+      return { ...sentRequest, id, wamid: proveedor_id! }
     },
     mensajes: ({ guia }: { guia: string }) =>
-      consultar<FilaMensaje>('select * from mensaje where guia = $1 order by numero', [guia]),
+      consultar<MensajeRow>('select * from mensaje where guia = $1 order by numero', [guia]),
     /** Waits until a message of the guide is so. */
-    esperar: (pedida: { guia: string }, como: string, numero = 1) =>
+    esperar: (sentRequest: { guia: string }, expectedEstado: string, numero = 1) =>
       hasta(async () =>
-        (await canal.mensajes(pedida)).find((fila) => fila.numero === numero && fila.estado === como),
+        (await canal.mensajes(sentRequest)).find((row) => row.numero === numero && row.estado === expectedEstado),
       ).catch(async (error) => {
-        const hay = (await canal.mensajes(pedida)).map((m) => `${m.numero} ${m.tipo} ${m.estado} ${m.codigo}`)
-        throw new Error(`${pedida.guia}: no message ${numero} ${como}, but ${hay.join(', ')}`, { cause: error })
+        const foundMensajes = (await canal.mensajes(sentRequest)).map(
+          (m) => `${m.numero} ${m.tipo} ${m.estado} ${m.codigo}`,
+        )
+        throw new Error(
+          `${sentRequest.guia}: no message ${numero} ${expectedEstado}, but ${foundMensajes.join(', ')}`,
+          { cause: error },
+        )
       }),
     /** What the provider took for that phone. */
-    aceptados: ({ telefono }: { telefono: string }) => proveedor.aceptados.filter(({ para }) => para === telefono),
+    aceptados: ({ telefono }: { telefono: string }) =>
+      proveedor.aceptados.filter(({ para: recipient }) => recipient === telefono),
     requests: ({ telefono }: { telefono: string }) => proveedor.requests.filter(({ json }) => json.to === telefono),
     leer: (comercio: Comercio, { guia }: { guia: string }) => comercio.api.guias.obtener(guia, { limite: 100 }),
-    async tipos(comercio: Comercio, pedida: { guia: string }) {
-      const { eventos, secuencia } = await canal.leer(comercio, pedida)
+    async tipos(comercio: Comercio, sentRequest: { guia: string }) {
+      const { eventos, secuencia } = await canal.leer(comercio, sentRequest)
       expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(eventos.datos.map((_, i) => i + 1))
       expect(secuencia).toBe(eventos.datos.length)
       return eventos.datos.map(({ tipo }) => tipo as string)
@@ -173,7 +182,7 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
       await canal.procesado()
     },
     estado: (status: string, datos: StatusData) => canal.contar({ statuses: [estado(status, datos)] }),
-    contestar: (
+    reply: (
       tipo: string,
       contenido: unknown,
       { telefono, inReplyTo: enRespuestaA }: { telefono: string; inReplyTo?: string },
@@ -183,11 +192,11 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
       }),
     procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
     /** Takes errors that belong to the test out of the log, where any other fails it. */
-    apartarErrores(patron: RegExp) {
-      const suyas = entorno.log.filter((linea) => linea.includes('"level":50') && patron.test(linea))
-      for (const linea of suyas) entorno.log.splice(entorno.log.indexOf(linea), 1)
-      apartadas.push(...suyas)
-      return suyas
+    apartarErrores(pattern: RegExp) {
+      const matchingLines = entorno.log.filter((linea) => linea.includes('"level":50') && pattern.test(linea))
+      for (const linea of matchingLines) entorno.log.splice(entorno.log.indexOf(linea), 1)
+      apartadas.push(...matchingLines)
+      return matchingLines
     },
     /** One more process over the same database. */
     async otroServicio() {
@@ -197,7 +206,7 @@ export function useChannel({ porTunel = false, variables = async (): Promise<Rec
       )
       const log = createLog('info', { write: (linea) => entorno.log.push(linea) })
       const otro = await startService(config, log, undefined, { clock: canal.clock, farewellMs: 0 })
-      otros.push(otro)
+      otherServices.push(otro)
       return otro
     },
   }

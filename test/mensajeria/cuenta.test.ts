@@ -6,7 +6,17 @@ import { checkLog, createTelefono, DIA, type SentUbicacionRequest, useChannel } 
 import type { RequestOutcome } from './proveedor.ts'
 
 const canal = useChannel({ porTunel: true })
-const { entorno, nueva, esperar, mensajes, aceptados, requests: pedidos, tipos, leer, quietud } = canal
+const {
+  entorno,
+  createUbicacionRequest: nueva,
+  esperar,
+  mensajes,
+  aceptados,
+  requests: pedidos,
+  tipos,
+  leer,
+  quietud,
+} = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
 import { scrapeMetrics } from '../observabilidad/raspar.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import {
   CONFIRMED_EVENTOS,
   checkLog,
@@ -17,12 +17,22 @@ import { aviso, estado, mensaje } from './proveedor.ts'
 let puerto: number
 const canal = useChannel({
   async variables() {
-    puerto = await puertoLibre()
+    puerto = await findFreePort()
     return { METRICS_PORT: `${puerto}` }
   },
 })
-const { entorno, nueva, requested: pedida, esperar, mensajes, aceptados, requests: pedidos, tipos, leer } = canal
-const { quietud, contestar, publicar } = canal
+const {
+  entorno,
+  createUbicacionRequest: nueva,
+  requested: pedida,
+  esperar,
+  mensajes,
+  aceptados,
+  requests: pedidos,
+  tipos,
+  leer,
+} = canal
+const { quietud, reply: contestar, publicar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')

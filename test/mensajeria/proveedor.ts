@@ -86,32 +86,32 @@ const CONFIG = {
 }
 
 export async function openProvider(cambios: Partial<ConfigDeWhatsapp> = {}): Promise<TestProvider> {
-  let conexiones = 0
-  const servidor = createServer((req, res) => {
+  let connectionCount = 0
+  const server = createServer((req, res) => {
     // Who leaves in the middle is the client's own business.
     recibir(proveedor, req, res).catch(() => res.destroy())
   })
-  servidor.on('connection', (socket: Socket) => {
-    conexiones++
+  server.on('connection', (socket: Socket) => {
+    connectionCount++
     socket.on('error', () => {})
     if (proveedor.siguientes[0]?.tipo !== 'cerrar_sin_leer') return
     proveedor.siguientes.shift()
     socket.destroy()
   })
-  await once(servidor.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const config = { ...CONFIG, baseUrl: url, ...cambios }
   const proveedor: TestProvider = {
     url,
     config,
     requests: [],
     aceptados: [],
-    connections: () => conexiones,
+    connections: () => connectionCount,
     siguientes: [],
     siempre: { tipo: 'aceptar' },
     porTelefono: new Map(),
-    notify: (destino, cuerpo, firma) => avisar(config, destino, cuerpo, firma),
-    close: () => cerrar(servidor),
+    notify: (destino, cuerpo, firma) => postWebhook(config, destino, cuerpo, firma),
+    close: () => cerrar(server),
   }
   return proveedor
 }
@@ -129,9 +129,9 @@ export function useProviders() {
   }
 }
 
-function cerrar(servidor: Server): Promise<void> {
-  servidor.closeAllConnections()
-  return new Promise((resolve) => void servidor.close(() => resolve()))
+function cerrar(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((resolve) => void server.close(() => resolve()))
 }
 
 // --- Sends ---
@@ -143,14 +143,14 @@ async function recibir(proveedor: TestProvider, req: IncomingMessage, res: Serve
     req.socket.destroy()
     return
   }
-  const trozos: Buffer[] = []
-  for await (const trozo of req) trozos.push(trozo as Buffer)
-  const cuerpo = Buffer.concat(trozos).toString()
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  const cuerpo = Buffer.concat(chunks).toString()
   const json = JSON.parse(cuerpo)
   proveedor.requests.push({ path: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
   const desenlace = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.siempre
   const objecion = objetar(proveedor.config, req, json)
-  if (objecion) return contestarError(res, objecion)
+  if (objecion) return respondError(res, objecion)
   await cumplir(desenlace, res, () => aceptar(proveedor, json))
 }
 
@@ -163,7 +163,7 @@ async function cumplir(desenlace: RequestOutcome, res: ServerResponse, tomar: ()
       return
     }
     case 'error':
-      return contestarError(res, desenlace)
+      return respondError(res, desenlace)
     case 'respuesta':
       res.writeHead(desenlace.status, desenlace.cabeceras).end(desenlace.cuerpo)
       return
@@ -189,7 +189,7 @@ const JSON_UTF8 = { 'content-type': 'application/json; charset=UTF-8' }
 
 type Fallo = Pick<RequestOutcome & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
 
-function contestarError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
+function respondError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
   const { code, message = `(#${code}) Fallo de prueba`, details: detalles, transitorio } = error
   const cuerpo = {
     error: {
@@ -258,7 +258,12 @@ function aceptar({ aceptados }: TestProvider, json: any): string {
 export const signAsMeta = (crudo: string | Buffer, appSecret: string): string =>
   `sha256=${createHmac('sha256', appSecret).update(crudo).digest('hex')}`
 
-async function avisar(config: ConfigDeWhatsapp, url: string, cuerpo: unknown, firma?: string | null): Promise<number> {
+async function postWebhook(
+  config: ConfigDeWhatsapp,
+  url: string,
+  cuerpo: unknown,
+  firma?: string | null,
+): Promise<number> {
   const crudo = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
   const cabecera = firma === undefined ? signAsMeta(crudo, config.appSecret) : firma
   const respuesta = await fetch(url, {
@@ -303,12 +308,12 @@ export interface StatusData {
 }
 
 /** One of `statuses`. */
-export const estado = (status: string, { wamid, para, ownId: nuestroId, en = new Date(), error }: StatusData) => ({
+export const estado = (status: string, { wamid, para: recipient, ownId, en = new Date(), error }: StatusData) => ({
   id: wamid,
   status,
   timestamp: segundos(en),
-  recipient_id: para,
-  ...(nuestroId && { biz_opaque_callback_data: nuestroId }),
+  recipient_id: recipient,
+  ...(ownId && { biz_opaque_callback_data: ownId }),
   ...(status === 'sent' && {
     conversation: {
       id: 'conv1',

@@ -6,7 +6,7 @@ import { RECIPIENT_POSITION, useChannel, WHATSAPP_PATH } from './canal.ts'
 import { aviso, estado, mensaje, signAsMeta } from './proveedor.ts'
 
 const canal = useChannel()
-const { entorno, requested: pedida, esperar, leer, contestar, query: consultar, publicar } = canal
+const { entorno, requested: pedida, esperar, leer, reply: contestar, query: consultar, publicar } = canal
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')

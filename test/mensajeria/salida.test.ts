@@ -10,7 +10,7 @@ import type { RequestOutcome } from './proveedor.ts'
 const canal = useChannel()
 const {
   entorno,
-  nueva,
+  createUbicacionRequest: nueva,
   requested: pedida,
   esperar,
   mensajes,
@@ -113,7 +113,7 @@ describe('a live guide without coordinates', () => {
     const { guia, telefono } = await nueva(prueba)
     expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
     // The same merchant's live key does.
-    const viva = await entorno.nuevaLlave(prueba, { modo: 'live' })
+    const viva = await entorno.createLlave(prueba, { modo: 'live' })
     const { cuerpo } = await entorno.request('POST', '/api/v1/guias', {
       llave: viva,
       cuerpo: buildGuiaWithoutDestino({ telefono: `+${telefono}` }),

@@ -9,7 +9,7 @@ import { SCENARIOS } from '../resistencia/webhooks.ts'
 import { useReceivers } from '../webhooks/receptor.ts'
 import { ALERT_FAULTS } from './averias.ts'
 import { usePrometheus } from './prometheus.ts'
-import { ALERTAS, HAY_PROMETHEUS } from './prometheusServer.ts'
+import { ALERTAS, HAS_PROMETHEUS } from './prometheusServer.ts'
 
 const reglas = readFileSync(ALERTAS, 'utf8')
 const todas = (patron: RegExp) => [...reglas.matchAll(patron)].map(([, valor]) => valor!)
@@ -39,7 +39,7 @@ describe('the alerts', () => {
     expect(nombradas.filter((una) => !conocidas.includes(una))).toEqual([])
   })
 
-  it.skipIf(!HAY_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {
+  it.skipIf(!HAS_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {
     execFileSync('promtool', ['check', 'rules', ALERTAS])
     const pruebas = 'test/observabilidad/alertas.prueba.yml'
     for (const nombre of nombres) expect(readFileSync(pruebas, 'utf8')).toContain(`alertname: ${nombre}\n`)
@@ -68,7 +68,7 @@ describe('the faults of the fault suites', () => {
   })
 })
 
-describe.skipIf(!HAY_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
+describe.skipIf(!HAS_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
   const { entorno, vigilado } = usePrometheus()
   const nuevoReceptor = useReceivers()
   const procesos = useProcesses()
@@ -84,7 +84,13 @@ describe.skipIf(!HAY_PROMETHEUS)('each alert', FULL_RUN_ONLY, () => {
     const segundosDesde = (inicio: number) => ((performance.now() - inicio) / 1_000).toFixed(1)
     await hasta(async () => !(await suena()))
     const averiado = performance.now()
-    const reparar = await causar({ entorno, suena, puerto: vigilado.puerto, nuevoReceptor, processes: procesos })
+    const reparar = await causar({
+      entorno,
+      suena,
+      metricsPort: vigilado.metricsPort,
+      nuevoReceptor,
+      processes: procesos,
+    })
     let sonando = ''
     try {
       await hasta(suena)

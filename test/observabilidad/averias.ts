@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as ceder } from 'node:timers/promises'
+import { setImmediate as nextLoopTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { leerLlave } from '../../server/domain/llaves/llave.ts'
@@ -11,18 +11,18 @@ import { buildProviderVariables, createTelefono } from '../mensajeria/canal.ts'
 import { aviso, estado, openProvider } from '../mensajeria/proveedor.ts'
 import { admin } from '../postgres.ts'
 import { listo, type useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { answerWith } from '../webhooks/receptor.ts'
 import { type Falla, PROMISE_FAULTS, startTransaction } from './promesas.ts'
 
 /** Fault of an alert. It goes on until `suena` is true, and the returned function repairs it. */
-type Averia = (contexto: Contexto) => Promise<() => Promise<unknown>>
+type Averia = (context: AlertContext) => Promise<() => Promise<unknown>>
 
-interface Contexto {
+interface AlertContext {
   entorno: OwnEnvironment
   /** Reports whether the alert fires. */
   suena: () => Promise<boolean>
-  puerto: number
+  metricsPort: number
   nuevoReceptor: (responder: ReturnType<typeof answerWith>) => Promise<{ url: string }>
   processes: ReturnType<typeof useProcesses>
 }
@@ -33,26 +33,26 @@ const deFalla =
     (PROMISE_FAULTS[gauge] as Falla)(entorno)
 
 /** Repeats a step until the alert fires. */
-async function insistir({ suena }: Contexto, hacer: () => Promise<unknown>): Promise<void> {
+async function insistir({ suena }: AlertContext, hacer: () => Promise<unknown>): Promise<void> {
   await hasta(async () => {
     await hacer()
     return suena()
   })
 }
 
-async function soloLectura({ entorno }: Contexto): Promise<() => Promise<void>> {
+async function makeReadOnly({ entorno }: AlertContext): Promise<() => Promise<void>> {
   const base = new URL(entorno.databaseUrl).pathname.slice(1)
-  const poner = (valor: string) =>
+  const alterDatabase = (valor: string) =>
     admin(async (cliente) => {
       await cliente.query(`alter database ${base} ${valor}`)
       await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
     })
-  await poner('set default_transaction_read_only = on')
-  return () => poner('reset all')
+  await alterDatabase('set default_transaction_read_only = on')
+  return () => alterDatabase('reset all')
 }
 
 /** Endpoint that is sent events at once. */
-async function suscrito({ entorno }: Contexto, url: string) {
+async function suscrito({ entorno }: AlertContext, url: string) {
   const { api } = await entorno.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url })
   await entorno.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
@@ -62,43 +62,45 @@ async function suscrito({ entorno }: Contexto, url: string) {
   return { api, webhook }
 }
 
-const carpetaDe = ({ entorno }: Contexto) => join(entorno.dataDir, 'archivos')
+const findFolder = ({ entorno }: AlertContext) => join(entorno.dataDir, 'archivos')
 
 /** Fault that fires each alert, by the alert's name. */
 export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
-  async GuiasCaida({ entorno, puerto }) {
-    await entorno.reset({ METRICS_PORT: `${await puertoLibre()}` })
-    return () => entorno.reset({ METRICS_PORT: `${puerto}` })
+  async GuiasCaida({ entorno, metricsPort }) {
+    await entorno.reset({ METRICS_PORT: `${await findFreePort()}` })
+    return () => entorno.reset({ METRICS_PORT: `${metricsPort}` })
   },
-  GuiasNoLista: soloLectura,
-  async GuiasErrores(contexto) {
-    const { llave } = await contexto.entorno.nuevoComercio()
-    const reparar = await soloLectura(contexto)
-    await insistir(contexto, () => contexto.entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }))
+  GuiasNoLista: makeReadOnly,
+  async GuiasErrores(context) {
+    const { llave } = await context.entorno.nuevoComercio()
+    const reparar = await makeReadOnly(context)
+    await insistir(context, () => context.entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() }))
     return reparar
   },
-  async GuiasLenta(contexto) {
-    const { entorno } = contexto
+  async GuiasLenta(context) {
+    const { entorno } = context
     const { llave } = await entorno.nuevoComercio()
     const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
       and query_start < now() - interval '1.2 seconds'`
-    await insistir(contexto, async () => {
-      const soltar = await startTransaction(contexto.entorno, 'lock table guia in access exclusive mode')
-      const pedida = entorno.request('GET', '/api/v1/guias', { llave })
+    await insistir(context, async () => {
+      const soltar = await startTransaction(context.entorno, 'lock table guia in access exclusive mode')
+      const pendingRequest = entorno.request('GET', '/api/v1/guias', { llave })
       await hasta(async () => (await entorno.db.pool.query(ESPERA)).rowCount)
       await soltar()
-      await pedida
+      await pendingRequest
     })
     return async () => {}
   },
-  async GuiasConexionesAgotadas(contexto) {
-    const { entorno } = contexto
-    const soltar = await startTransaction(contexto.entorno, 'lock table repartidor in access exclusive mode')
+  async GuiasConexionesAgotadas(context) {
+    const { entorno } = context
+    const soltar = await startTransaction(context.entorno, 'lock table repartidor in access exclusive mode')
     const enCurso = new Set<Promise<unknown>>()
-    await insistir(contexto, async () => {
+    await insistir(context, async () => {
       while (enCurso.size < 30) {
-        const una: Promise<unknown> = entorno.operar('GET', '/repartidores').finally(() => enCurso.delete(una))
-        enCurso.add(una)
+        const runningRequest: Promise<unknown> = entorno
+          .operar('GET', '/repartidores')
+          .finally(() => enCurso.delete(runningRequest))
+        enCurso.add(runningRequest)
       }
     }).catch(async (error) => {
       await soltar()
@@ -109,25 +111,25 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
       await Promise.all(enCurso)
     }
   },
-  async GuiasRedesLimitadas(contexto) {
-    const { entorno } = contexto
+  async GuiasRedesLimitadas(context) {
+    const { entorno } = context
     const { llave } = await entorno.nuevoComercio()
-    await insistir(contexto, async () => {
+    await insistir(context, async () => {
       // A valid key from the same network keeps the network's connections admitted.
       await entorno.request('GET', '/api/v1/cuenta', { llave })
       await Promise.all(Array.from({ length: 20 }, () => fetch(`${entorno.url}/no-existe`).catch(() => {})))
     })
     return async () => {}
   },
-  async GuiasEntradasFallidas(contexto) {
+  async GuiasEntradasFallidas(context) {
     const cuerpo = { codigo: 'AAAA-AAAA-AA' }
-    await insistir(contexto, () => contexto.entorno.request('POST', '/repartidor/v1/sesion', { cuerpo }))
+    await insistir(context, () => context.entorno.request('POST', '/repartidor/v1/sesion', { cuerpo }))
     return async () => {}
   },
-  async GuiasBucleLento(contexto) {
-    await insistir(contexto, async () => {
+  async GuiasBucleLento(context) {
+    await insistir(context, async () => {
       for (const fin = performance.now() + 700; performance.now() < fin; );
-      await ceder()
+      await nextLoopTurn()
     })
     return async () => {}
   },
@@ -140,13 +142,13 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
       return bloques
     }
   },
-  async GuiasRespaldoAtrasado({ entorno, puerto, processes: procesos }) {
-    await entorno.reset({ METRICS_PORT: `${await puertoLibre()}` })
+  async GuiasRespaldoAtrasado({ entorno, metricsPort, processes: procesos }) {
+    await entorno.reset({ METRICS_PORT: `${await findFreePort()}` })
     const [respaldo, clave] = [join(procesos.base, 'respaldo'), join(procesos.base, 'clave.txt')]
     await writeFile(clave, 'una clave larga de prueba')
     const servicio = procesos.iniciar({
-      DATA_DIR: procesos.carpetaNueva(),
-      METRICS_PORT: `${puerto}`,
+      DATA_DIR: procesos.nextFolder(),
+      METRICS_PORT: `${metricsPort}`,
       BACKUP_DIR: respaldo,
       BACKUP_KEY_FILE: clave,
     })
@@ -161,9 +163,9 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
       await rename(`${respaldo}-aparte`, respaldo)
       const desde = Date.now()
       await hasta(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > desde)
-      servicio.aTodos('SIGINT')
-      await servicio.termina()
-      await entorno.reset({ METRICS_PORT: `${puerto}` })
+      servicio.signalAll('SIGINT')
+      await servicio.waitForEnd()
+      await entorno.reset({ METRICS_PORT: `${metricsPort}` })
     }
   },
   GuiasColaAtrasada: deFalla('guias_cola_atraso_segundos'),
@@ -175,22 +177,22 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
   GuiasCorreosAtrasados: deFalla('guias_correos_atraso_segundos'),
   GuiasDecisionesVencidas: deFalla('guias_decisiones_vencidas'),
   GuiasBitacoraSinEslabon: deFalla('guias_bitacora_sin_eslabon'),
-  async GuiasMensajesRechazados(contexto) {
-    const { entorno } = contexto
+  async GuiasMensajesRechazados(context) {
+    const { entorno } = context
     const proveedor = await openProvider()
     await entorno.reset(buildProviderVariables(proveedor))
     const { api } = await entorno.nuevoComercio('live')
     let contados = 0
-    await insistir(contexto, async () => {
-      const nueva = () => api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
-      await Promise.all(Array.from({ length: 5 }, nueva))
-      const nuevos = await hasta(
+    await insistir(context, async () => {
+      const createGuia = () => api.guias.crear(buildGuiaWithoutDestino({ telefono: `+${createTelefono()}` }))
+      await Promise.all(Array.from({ length: 5 }, createGuia))
+      const newMensajes = await hasta(
         async () => proveedor.aceptados.length > contados && proveedor.aceptados.slice(contados),
       )
-      contados += nuevos.length
+      contados += newMensajes.length
       // WhatsApp takes a message first, and tells later that the number does not have WhatsApp.
-      const statuses = nuevos.map((uno) =>
-        estado('failed', { ...uno, error: { code: 131026, title: 'undeliverable' } }),
+      const statuses = newMensajes.map((mensaje) =>
+        estado('failed', { ...mensaje, error: { code: 131026, title: 'undeliverable' } }),
       )
       await proveedor.notify(`${entorno.url}/proveedores/whatsapp`, aviso({ statuses }))
     })
@@ -199,39 +201,36 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
       await proveedor.close()
     }
   },
-  async GuiasWebhooksFallan(contexto) {
-    const suscritos = [
-      await suscrito(contexto, 'http://127.0.0.1:9/a'),
-      await suscrito(contexto, 'http://127.0.0.1:9/b'),
-    ]
+  async GuiasWebhooksFallan(context) {
+    const suscritos = [await suscrito(context, 'http://127.0.0.1:9/a'), await suscrito(context, 'http://127.0.0.1:9/b')]
     return () => Promise.all(suscritos.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
   },
-  async GuiasWebhookDeshabilitado(contexto) {
-    const { url } = await contexto.nuevoReceptor(answerWith(410))
-    await suscrito(contexto, url)
+  async GuiasWebhookDeshabilitado(context) {
+    const { url } = await context.nuevoReceptor(answerWith(410))
+    await suscrito(context, url)
     return async () => {}
   },
-  async GuiasAlmacenFalla(contexto) {
-    const { entorno } = contexto
+  async GuiasAlmacenFalla(context) {
+    const { entorno } = context
     const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(buildGuia())
-    const carpeta = carpetaDe(contexto)
+    const folder = findFolder(context)
     await uploadArchivo(entorno, guia)
-    await rename(carpeta, `${carpeta}-aparte`)
-    await writeFile(carpeta, '')
-    await insistir(contexto, () => uploadArchivo(entorno, guia))
+    await rename(folder, `${folder}-aparte`)
+    await writeFile(folder, '')
+    await insistir(context, () => uploadArchivo(entorno, guia))
     return async () => {
-      await rm(carpeta)
-      await rename(`${carpeta}-aparte`, carpeta)
+      await rm(folder)
+      await rename(`${folder}-aparte`, folder)
     }
   },
-  async GuiasArchivosSinFila(contexto) {
-    const { entorno } = contexto
+  async GuiasArchivosSinFila(context) {
+    const { entorno } = context
     await createDeliveredGuia(entorno, await entorno.nuevoComercio())
-    const [sub] = await readdir(carpetaDe(contexto))
-    const suelto = join(carpetaDe(contexto), sub!, `arch_SUELTO0000${sub}`)
+    const [sub] = await readdir(findFolder(context))
+    const suelto = join(findFolder(context), sub!, `arch_SUELTO0000${sub}`)
     await writeFile(suelto, 'x')
-    const ayer = new Date(Date.now() - 86_400_000)
-    await utimes(suelto, ayer, ayer)
+    const yesterday = new Date(Date.now() - 86_400_000)
+    await utimes(suelto, yesterday, yesterday)
     // The sweep is once a day, and at the start.
     await entorno.reset()
     return async () => {
@@ -239,24 +238,24 @@ export const ALERT_FAULTS: Readonly<Record<string, Averia>> = {
       await entorno.reset()
     }
   },
-  async GuiasFilasSinArchivo(contexto) {
-    const { entorno } = contexto
+  async GuiasFilasSinArchivo(context) {
+    const { entorno } = context
     const { foto } = await createDeliveredGuia(entorno, await entorno.nuevoComercio())
     await entorno.db.pool.query(
       `update archivo_indice set creado_en = creado_en - interval '2 hours' where archivo = $1`,
       [foto],
     )
-    const suyo = join(carpetaDe(contexto), foto.slice(-2), foto)
-    const bytes = await readFile(suyo)
-    await rm(suyo)
+    const fotoPath = join(findFolder(context), foto.slice(-2), foto)
+    const bytes = await readFile(fotoPath)
+    await rm(fotoPath)
     await entorno.reset()
     return async () => {
-      await writeFile(suyo, bytes)
+      await writeFile(fotoPath, bytes)
       await entorno.reset()
     }
   },
   async GuiasLlavesPorVencer({ entorno }) {
-    const llave = await entorno.nuevaLlave(await entorno.nuevoComercio(), {
+    const llave = await entorno.createLlave(await entorno.nuevoComercio(), {
       vence_en: new Date(Date.now() + 6 * 86_400_000),
     })
     await entorno.request('GET', '/api/v1/cuenta', { llave })

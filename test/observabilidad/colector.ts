@@ -14,26 +14,26 @@ export interface ReceivedSpan {
 export async function openCollector() {
   const spans: ReceivedSpan[] = []
   let crudo = ''
-  const servidor = createServer(async (req, res) => {
-    const trozos: Buffer[] = []
-    for await (const trozo of req) trozos.push(trozo as Buffer)
-    const texto = Buffer.concat(trozos).toString()
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const texto = Buffer.concat(chunks).toString()
     crudo += texto
     const { resourceSpans = [] } = JSON.parse(texto) as {
       resourceSpans?: { scopeSpans: { spans: ReceivedSpan[] }[] }[]
     }
-    for (const { scopeSpans } of resourceSpans) for (const uno of scopeSpans) spans.push(...uno.spans)
+    for (const { scopeSpans } of resourceSpans) for (const scopeSpan of scopeSpans) spans.push(...scopeSpan.spans)
     res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}')
   })
-  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
+  await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
   return {
-    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     /** Everything that was received, as text. */
     raw: () => crudo,
     close() {
-      servidor.closeAllConnections()
-      return new Promise((cerrado) => servidor.close(cerrado))
+      server.closeAllConnections()
+      return new Promise((onClosed) => server.close(onClosed))
     },
   }
 }

@@ -5,7 +5,7 @@ import { newLlave } from '../../server/domain/llaves/llave.ts'
 import { uploadArchivo } from '../archivos/imagenes.ts'
 import { useEnvironment } from '../entorno.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { useReceivers } from '../webhooks/receptor.ts'
 import { type Falla, PROMISE_FAULTS } from './promesas.ts'
 import { scrapeMetrics, valorDe } from './raspar.ts'
@@ -13,7 +13,7 @@ import { scrapeMetrics, valorDe } from './raspar.ts'
 const nuevoReceptor = useReceivers()
 let puerto: number
 const entorno = useEnvironment({ limitsClock: () => 0 }, async () => {
-  puerto = await puertoLibre()
+  puerto = await findFreePort()
   return { METRICS_PORT: `${puerto}`, REQUESTS_PER_NETWORK: '20' }
 })
 const leer = async (metrica: string) => valorDe(await scrapeMetrics(puerto), metrica)

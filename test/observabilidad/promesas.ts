@@ -76,13 +76,13 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
       return rows[0]?.pdf
     }
     const pdf = await hasta(leer)
-    const poner = (valores: string, ...datos: string[]) =>
+    const updatePrueba = (valores: string, ...datos: string[]) =>
       entorno.db.pool.query(
         `update prueba_entrega p set ${valores} from guia_indice i where i.id = p.guia_id and i.guia = $1`,
         [guia, ...datos],
       )
-    await poner("pdf = null, proximo_en = '9999-12-31', registrado_en = registrado_en - interval '1 hour'")
-    return () => poner('pdf = $2', pdf)
+    await updatePrueba("pdf = null, proximo_en = '9999-12-31', registrado_en = registrado_en - interval '1 hour'")
+    return () => updatePrueba('pdf = $2', pdf)
   },
 
   async guias_mensajes_atascados(entorno) {
@@ -102,10 +102,10 @@ export const PROMISE_FAULTS: Readonly<Record<string, Falla>> = {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(buildGuia())
     // A deadline without a decision is one that no job can apply.
-    const poner = (en: string) =>
+    const setDeadline = (en: string) =>
       entorno.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
-    await poner("now() - interval '1 hour'")
-    return () => poner('null')
+    await setDeadline("now() - interval '1 hour'")
+    return () => setDeadline('null')
   },
 
   async guias_bitacora_sin_eslabon(entorno) {

@@ -9,8 +9,8 @@ import { setTimeout as esperar } from 'node:timers/promises'
 export const ALERTAS = 'despliegue/observabilidad/alertas.yml'
 
 /** True if Debian's package `prometheus` is installed. */
-export const HAY_PROMETHEUS = ['prometheus', 'promtool'].every(
-  (programa) => spawnSync(programa, ['--version'], { stdio: 'ignore' }).status === 0,
+export const HAS_PROMETHEUS = ['prometheus', 'promtool'].every(
+  (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
 )
 
 /** Shortens every time range in rules or in an expression to a few seconds, so that a test can wait for them. */
@@ -33,10 +33,10 @@ export interface Prometheus {
   close(): Promise<void>
 }
 
-async function escribirConfiguracion(carpeta: string, puertoDeMetricas: number): Promise<string> {
-  const reglas = join(carpeta, 'alertas.yml')
-  const configuracion = join(carpeta, 'prometheus.yml')
-  const objetivo = { targets: [`127.0.0.1:${puertoDeMetricas}`], labels: { instance: 'api-1' } }
+async function escribirConfiguracion(folder: string, metricsPort: number): Promise<string> {
+  const reglas = join(folder, 'alertas.yml')
+  const configuracion = join(folder, 'prometheus.yml')
+  const objetivo = { targets: [`127.0.0.1:${metricsPort}`], labels: { instance: 'api-1' } }
   await writeFile(reglas, acortar(await readFile(ALERTAS, 'utf8')))
   await writeFile(
     configuracion,
@@ -51,34 +51,34 @@ async function escribirConfiguracion(carpeta: string, puertoDeMetricas: number):
 
 /**
  * Starts a Prometheus that scrapes the process on one port, with the repository's rules shortened.
- * @param puerto free port for Prometheus itself
+ * @param port free port for Prometheus itself
  */
-export async function abrirPrometheus(puertoDeMetricas: number, puerto: number): Promise<Prometheus> {
-  const carpeta = await mkdtemp(join(tmpdir(), 'prometheus-'))
+export async function abrirPrometheus(metricsPort: number, port: number): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
   const proceso = spawn(
     'prometheus',
     [
-      `--config.file=${await escribirConfiguracion(carpeta, puertoDeMetricas)}`,
-      `--storage.tsdb.path=${join(carpeta, 'datos')}`,
-      `--web.listen-address=127.0.0.1:${puerto}`,
+      `--config.file=${await escribirConfiguracion(folder, metricsPort)}`,
+      `--storage.tsdb.path=${join(folder, 'datos')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
       '--enable-feature=exemplar-storage',
       '--log.level=error',
     ],
     { stdio: 'ignore' },
   )
-  const terminado = new Promise((resolve) => proceso.once('exit', resolve))
+  const exited = new Promise((resolve) => proceso.once('exit', resolve))
   const preguntar = async <T>(ruta: string, datos: Record<string, string> = {}): Promise<T> => {
-    const respuesta = await fetch(`http://127.0.0.1:${puerto}/api/v1/${ruta}?${new URLSearchParams(datos)}`)
+    const respuesta = await fetch(`http://127.0.0.1:${port}/api/v1/${ruta}?${new URLSearchParams(datos)}`)
     const { status, error, data } = (await respuesta.json()) as Respuesta<T>
     if (status !== 'success') throw new Error(`${datos.query}: ${error}`)
     return data
   }
-  const lista = () =>
-    fetch(`http://127.0.0.1:${puerto}/-/ready`).then(
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/-/ready`).then(
       ({ ok }) => ok,
       () => false,
     )
-  while (proceso.exitCode === null && !(await lista())) await esperar(50)
+  while (proceso.exitCode === null && !(await isReady())) await esperar(50)
   return {
     async firingAlerts() {
       const { alerts } = await preguntar<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts')
@@ -87,8 +87,8 @@ export async function abrirPrometheus(puertoDeMetricas: number, puerto: number):
     series: async (query) => (await preguntar<{ result: unknown[] }>('query', { query })).result.length,
     async close() {
       proceso.kill('SIGTERM')
-      await terminado
-      await rm(carpeta, { recursive: true, force: true })
+      await exited
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -2,8 +2,8 @@
 export type MetricSamples = ReadonlyMap<string, number>
 
 /** Reads `/metrics` of a process. */
-export async function scrapeMetrics(puerto: number): Promise<MetricSamples> {
-  const texto = await (await fetch(`http://127.0.0.1:${puerto}/metrics`)).text()
+export async function scrapeMetrics(port: number): Promise<MetricSamples> {
+  const texto = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const lineas = texto.split('\n').filter((linea) => linea !== '' && !linea.startsWith('#'))
   return new Map(
     lineas.map((linea) => {
@@ -15,6 +15,6 @@ export async function scrapeMetrics(puerto: number): Promise<MetricSamples> {
 
 /** Largest value of the series of a metric; undefined without a series. */
 export function valorDe(muestras: MetricSamples, metrica: string): number | undefined {
-  const suyas = [...muestras].filter(([serie]) => serie === metrica || serie.startsWith(`${metrica}{`))
-  return suyas.length > 0 ? Math.max(...suyas.map(([, valor]) => valor)) : undefined
+  const metricSeries = [...muestras].filter(([serie]) => serie === metrica || serie.startsWith(`${metrica}{`))
+  return metricSeries.length > 0 ? Math.max(...metricSeries.map(([, valor]) => valor)) : undefined
 }

@@ -6,7 +6,7 @@ import { buildGuia, hasta } from '../fabricas.ts'
 import { answerWith, useReceivers } from '../webhooks/receptor.ts'
 import { startTransaction } from './promesas.ts'
 import { usePrometheus } from './prometheus.ts'
-import { acortar, HAY_PROMETHEUS } from './prometheusServer.ts'
+import { acortar, HAS_PROMETHEUS } from './prometheusServer.ts'
 
 const CARPETA = 'despliegue/observabilidad'
 interface Tablero {
@@ -35,7 +35,7 @@ describe('the dashboards', () => {
   })
 })
 
-describe.skipIf(!HAY_PROMETHEUS)('each expression', () => {
+describe.skipIf(!HAS_PROMETHEUS)('each expression', () => {
   const { entorno, vigilado } = usePrometheus()
   const nuevoReceptor = useReceivers()
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { findCanaries } from '../canarios.ts'
 import { useEnvironment } from '../entorno.ts'
 import { buildGuia, buildGuiaWithoutDestino, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { answerWith, type ReceivedWebhook, useReceivers } from '../webhooks/receptor.ts'
 import { openCollector, type ReceivedSpan } from './colector.ts'
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 const entorno = useEnvironment(undefined, async () => {
   colector = await openCollector()
-  puerto = await puertoLibre()
+  puerto = await findFreePort()
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: colector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

@@ -80,7 +80,7 @@ describe('GET /operaciones/v1/guias', () => {
 
   it('merges the modes and states of a merchant, newest first', async () => {
     const comercio = await entorno.nuevoComercio()
-    const llave = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const llave = await entorno.createLlave(comercio, { modo: 'live' })
     const creadas: string[] = []
     for (const de of [comercio.llave, llave, comercio.llave, llave])
       creadas.unshift((await entorno.request('POST', '/api/v1/guias', { llave: de, cuerpo: buildGuia() })).cuerpo.guia)

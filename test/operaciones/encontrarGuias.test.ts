@@ -11,7 +11,7 @@ const entorno = useEnvironment({}, () => ({ WORKERS: '0' }))
 /** Writes the keys of all guides. An event is left for the next run while an older transaction of any database is open. */
 const indexar = () =>
   hasta(async () => {
-    while (await indexGuias({ db: entorno.db.como('guias_trabajos') }));
+    while (await indexGuias({ db: entorno.db.asRole('guias_trabajos') }));
     const { rows } = await entorno.db.pool.query<{ todos: boolean }>(
       `select not exists (select from evento e where secuencia > 0 and not exists (
          select from busqueda_avance a where (e.xid, e.guia_id, e.secuencia) <= (a.xid, a.guia_id, a.secuencia))) as todos`,

@@ -9,7 +9,7 @@ import { useEnvironment } from '../entorno.ts'
 import { buildEstadoReport, buildGuia, hasta } from '../fabricas.ts'
 
 const entorno = useEnvironment()
-const { conIntento, nueva } = useIntentos(entorno)
+const { conIntento, createGuia: nueva } = useIntentos(entorno)
 const RAZON = 'Era otro paquete'
 type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
 

@@ -9,7 +9,7 @@ import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { useOffice } from './oficina.ts'
 
 const entorno = useEnvironment()
-const { conIntento, nueva } = useIntentos(entorno)
+const { conIntento, createGuia: nueva } = useIntentos(entorno)
 let comercio: Comercio
 let ana: TestPersona
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
   ana = await createTestPersona(entorno)
 })
 
-const { navegadorDe, perform: enPagina, hacerTarde } = useOffice(entorno)
+const { createBrowserOf: navegadorDe, perform: enPagina, performLate: hacerTarde } = useOffice(entorno)
 /** Fills the form of an action on a guide's page and sends it. */
 const hacer = (quien: TestPersona, guia: string, accion: string, campos: Record<string, string>) =>
   enPagina(quien, `/central/guias/${guia}`, { accion, ...campos })
@@ -87,7 +87,9 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a guide', (accion,
     expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}/central/guias/${guia}?hecho=${accion}` })
     const hecha = await estadoDe(guia)
     expect(hecha).toMatchObject(despues)
-    expect((await navegadorDe(ana).ir(`/central/guias/${guia}?hecho=${accion}`)).texto).toContain(ACTIONS[accion]!.done)
+    expect((await navegadorDe(ana).visit(`/central/guias/${guia}?hecho=${accion}`)).texto).toContain(
+      ACTIONS[accion]!.done,
+    )
     const notas = async () => (await entorno.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
     const escritas = await notas()
     const { rows } = await entorno.db.pool.query('select distinct autor from evento where guia = $1', [guia])
@@ -104,7 +106,7 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a guide', (accion,
     })
     const guia = await preparar()
     const antes = await estadoDe(guia)
-    expect((await navegadorDe(bea).ir(`/central/guias/${guia}`)).texto).not.toContain(`value="${accion}"`)
+    expect((await navegadorDe(bea).visit(`/central/guias/${guia}`)).texto).not.toContain(`value="${accion}"`)
     const { respuesta } = await hacer(bea, guia, accion, { secuencia: String(antes.secuencia), ...campos })
     expect(respuesta.status).toBe(403)
     expect(await estadoDe(guia)).toEqual(antes)
@@ -119,12 +121,12 @@ describe('the page of a guide', () => {
     })
     const { guia } = await nueva()
     await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor: luisa.repartidor })
-    const antes = (await navegadorDe(ana).ir(`/central/guias/${guia}`)).texto
+    const antes = (await navegadorDe(ana).visit(`/central/guias/${guia}`)).texto
     expect(antes).toMatch(/Asignada a.*Luisa Chub.*5566 7788.*para hoy/s)
     const campos = { paso: 'recolectado', repartidor: luisa.repartidor, descripcion: '' }
     expect((await hacer(ana, guia, 'registrar', campos)).respuesta.status).toBe(303)
     expect((await estadoDe(guia)).repartidor).toMatchObject({ nombre: 'Luisa Chub' })
-    const { texto } = await navegadorDe(ana).ir(`/central/guias/${guia}`)
+    const { texto } = await navegadorDe(ana).visit(`/central/guias/${guia}`)
     expect(texto).toContain('Luisa Chub · registrado por Ana Pérez · asignado por')
     expect(texto).toContain('Lo sigue llevando Luisa Chub')
   })
@@ -143,10 +145,10 @@ describe('the page of a guide', () => {
   it('shows why it waits, its history with what people wrote, and its messages', async () => {
     const guia = await fallida(entorno, comercio)
     await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Trabaja hasta las 14' })
-    const { texto } = await navegadorDe(ana).ir(`/central/guias/${guia}`)
+    const { texto } = await navegadorDe(ana).visit(`/central/guias/${guia}`)
     for (const dicho of ['No había nadie', 'Se espera una decisión hasta el', 'Trabaja hasta las 14', 'Ana Pérez'])
       expect(texto).toContain(dicho)
-    const otra = await navegadorDe(ana).ir(`/central/guias/${await preguntada()}`)
+    const otra = await navegadorDe(ana).visit(`/central/guias/${await preguntada()}`)
     expect(otra.texto).toContain('Díganos dónde entregarlo:')
   })
 
@@ -171,12 +173,12 @@ describe('the page of a guide', () => {
     await hacerTarde(bea)
     const { respuesta } = await hacer(bea, guia, 'deshacer', llamada)
     expect(respuesta.texto).toContain(`cuenta/presencia?volver=%2Fcentral%2Fguias%2F${guia.toLowerCase()}`)
-    expect((await navegadorDe(bea).ir(`/central/guias/${guia.toLowerCase()}`)).status).toBe(200)
+    expect((await navegadorDe(bea).visit(`/central/guias/${guia.toLowerCase()}`)).status).toBe(200)
   })
 
   it('takes no form of another site, and none that is not its own', async () => {
     const { guia } = await comercio.api.guias.crear(buildGuia())
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const ruta = `/central/guias/${guia}`
     const campos = { accion: 'cancelar', ...llamada }
     expect((await ir(ruta, campos, { Origin: 'https://malo.example' })).status).toBe(403)
@@ -186,7 +188,7 @@ describe('the page of a guide', () => {
   })
 
   it.each(['no-es', '7K3M9QX2A1B4', 'x/y'])('says that there is no guide «%s»', async (codigo) => {
-    const { status, texto } = await navegadorDe(ana).ir(`/central/guias/${codigo}`)
+    const { status, texto } = await navegadorDe(ana).visit(`/central/guias/${codigo}`)
     expect([status, texto]).toEqual([404, expect.stringContaining('No encontramos esa guía')])
   })
 })
@@ -194,7 +196,7 @@ describe('the page of a guide', () => {
 describe('the first page', () => {
   it('counts the guides of each state, and shows what waits for a person', async () => {
     const vivo = await entorno.nuevoComercio('live')
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const guia = await fallida(entorno, vivo)
     const sinLugar = await vivo.api.guias.crear(buildGuiaWithoutDestino({ destinatario: 'Zoila Pérez' }))
     await entorno.db.pool.query(`update guia set ubicacion_estado = 'vencida' where guia = $1`, [sinLugar.guia])
@@ -208,7 +210,7 @@ describe('the first page', () => {
 
 describe('the pages of the couriers', () => {
   it('show who there is, and what each carries', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Luis Batz' })).cuerpo
     const lleva = `/central/reparto/${repartidor}`
     const lista = await ir('/central/reparto')
@@ -224,26 +226,26 @@ describe('the pages of the couriers', () => {
 
 describe('the list of guides', () => {
   it('is for people of the office alone', async () => {
-    expect(await createScriptlessBrowser(entorno).ir('/central/guias')).toMatchObject({ status: 303, a: '/entrar' })
+    expect(await createScriptlessBrowser(entorno).visit('/central/guias')).toMatchObject({ status: 303, a: '/entrar' })
     const tienda = await createTestPersona(entorno, { comercio: comercio.comercio, alcances: ['propietario'] })
     const caja = await createTestPersona(entorno, { alcances: ['caja'] })
     for (const otra of [tienda, caja]) {
-      const { status, texto } = await navegadorDe(otra).ir('/central/guias')
+      const { status, texto } = await navegadorDe(otra).visit('/central/guias')
       expect([status, texto]).toEqual([403, expect.stringContaining('Esta página es de la oficina')])
-      expect((await navegadorDe(otra).ir('/cuenta')).texto).not.toContain('Ir a la central')
+      expect((await navegadorDe(otra).visit('/cuenta')).texto).not.toContain('Ir a la central')
     }
-    expect((await navegadorDe(ana).ir('/cuenta')).texto).toMatch(/href="[^"]*central"((?!<\/a>).)*Ir a la central/s)
+    expect((await navegadorDe(ana).visit('/cuenta')).texto).toMatch(/href="[^"]*central"((?!<\/a>).)*Ir a la central/s)
   })
 
   it('leads whoever has not added a second factor to the account, which asks for it', async () => {
     const bea = await createTestPersona(entorno, { conApp: false })
     for (const ruta of ['/central', '/central/guias', '/central/guias/7K3M9QX2A1B4'])
-      expect(await navegadorDe(bea).ir(ruta)).toMatchObject({ status: 303, a: '/cuenta' })
-    expect((await navegadorDe(bea).ir('/cuenta')).texto).toContain('Falta su segundo factor')
+      expect(await navegadorDe(bea).visit(ruta)).toMatchObject({ status: 303, a: '/cuenta' })
+    expect((await navegadorDe(bea).visit('/cuenta')).texto).toContain('Falta su segundo factor')
   })
 
   it('leads to a code, and finds a name as it sounds', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const { guia } = await comercio.api.guias.crear(buildGuia({ destinatario: 'Ximena Barrientos' }))
     const codigo = guia.replace(/(.{4})(?=.)/g, '$1-').toLowerCase()
     expect(await ir(`/central/guias?q=${codigo}`)).toMatchObject({ status: 303, a: `/central/guias/${guia}` })
@@ -253,7 +255,7 @@ describe('the list of guides', () => {
   })
 
   it('filters by merchant and state, page by page', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const otro = await entorno.nuevoComercio()
     const creadas = await Promise.all(Array.from({ length: 26 }, () => otro.api.guias.crear(buildGuia())))
     const codigos = (texto: string) => [...texto.matchAll(/central\/guias\/([0-9A-Z]{12})"/g)].map(([, uno]) => uno)
@@ -270,7 +272,7 @@ describe('the list of guides', () => {
   })
 
   it('names merchants that are older than the hundred of the filter', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const viejo = (await entorno.operar('POST', '/comercios', { nombre: 'Abarrotería Vieja' })).cuerpo.comercio
     const { llave } = (await entorno.operar('POST', `/comercios/${viejo}/llaves`, { modo: 'test' })).cuerpo
     const { guia } = (await entorno.request('POST', '/api/v1/guias', { llave, cuerpo: buildGuia() })).cuerpo
@@ -289,7 +291,7 @@ describe('the list of guides', () => {
 
 describe('a session that asks too often', () => {
   it('is told when to go on', async () => {
-    const { ir } = navegadorDe(await createTestPersona(entorno))
+    const { visit: ir } = navegadorDe(await createTestPersona(entorno))
     const hojas = await Promise.all(Array.from({ length: 150 }, () => ir('/central')))
     const espera = hojas.find(({ status }) => status !== 200)!
     expect([espera.status, espera.texto]).toEqual([429, expect.stringContaining('Espere un momento')])

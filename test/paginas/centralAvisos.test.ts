@@ -13,7 +13,8 @@ beforeAll(async () => {
   ana = await createTestPersona(entorno)
 })
 
-const ver = async (ruta: string, quien = ana) => (await createScriptlessBrowser(entorno, quien.cookie).ir(ruta)).texto
+const ver = async (ruta: string, quien = ana) =>
+  (await createScriptlessBrowser(entorno, quien.cookie).visit(ruta)).texto
 /** A live endpoint that fails since yesterday, with one delivery that waits. */
 async function conFalla(motivo = ''): Promise<string> {
   const webhook = `wh_${Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0')}`
@@ -67,7 +68,7 @@ describe('the page of what could not be told', () => {
       `accion=reenviar&amp;guia=${guia}&amp;volver=avisos`,
     ])
       expect(texto).toContain(dicho)
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const pregunta = await ir(`/central/varias?accion=reenviar&guia=${guia}&volver=avisos`)
     expect(pregunta.texto).toContain('Reenviar a 1 guía')
     const campos = { accion: 'reenviar', idempotencia: 'una', volver: 'avisos', guia }

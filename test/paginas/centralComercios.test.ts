@@ -8,7 +8,7 @@ import { buildAvisoCode, terminada, useWebhooks } from '../webhooks/webhooks.ts'
 import { useOffice } from './oficina.ts'
 
 const { entorno, nuevo } = useWebhooks()
-const { navegadorDe, perform: hacer, hacerTarde } = useOffice(entorno)
+const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(entorno)
 let ana: TestPersona
 beforeAll(async () => {
   ana = await createTestPersona(entorno)
@@ -55,7 +55,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
     const { respuesta } = await hacer(ana, paginaDe(comercio), { accion, ...campos })
     expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${paginaDe(comercio)}?hecho=${accion}` })
     expect(await leer(comercio)).toMatchObject(despues)
-    const { texto } = await navegadorDe(ana).ir(`${paginaDe(comercio)}?hecho=${accion}`)
+    const { texto } = await navegadorDe(ana).visit(`${paginaDe(comercio)}?hecho=${accion}`)
     expect(texto).toContain(MERCHANT_ACTIONS[accion]!.done)
   })
 
@@ -74,7 +74,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
     const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
     const comercio = await crear()
     const antes = await leer(comercio)
-    expect((await navegadorDe(bea).ir(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
+    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain(`value="${accion}"`)
     expect((await hacer(bea, paginaDe(comercio), { accion, ...campos })).respuesta.status).toBe(403)
     expect(await leer(comercio)).toEqual(antes)
   })
@@ -82,7 +82,7 @@ describe.each(Object.entries(AJUSTES))('«%s» on the page of a merchant', (acci
 
 describe('the list of merchants', () => {
   it('finds a merchant by its name, page by page', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const nuevos = []
     for (let i = 0; i < 51; i++) nuevos.push(await crear(`Librería ${i} El Árbol`))
     const codigos = (texto: string) =>
@@ -98,15 +98,15 @@ describe('the list of merchants', () => {
 
   it('offers a new merchant only to whoever may create one', async () => {
     const bea = await createTestPersona(entorno, { alcances: ['ver'] })
-    expect((await navegadorDe(ana).ir('/central/comercios')).texto).toContain('Nuevo comercio')
-    expect((await navegadorDe(bea).ir('/central/comercios')).texto).not.toContain('Nuevo comercio')
-    expect((await navegadorDe(bea).ir('/central/comercios/nuevo')).status).toBe(404)
+    expect((await navegadorDe(ana).visit('/central/comercios')).texto).toContain('Nuevo comercio')
+    expect((await navegadorDe(bea).visit('/central/comercios')).texto).not.toContain('Nuevo comercio')
+    expect((await navegadorDe(bea).visit('/central/comercios/nuevo')).status).toBe(404)
   })
 
   it.each(['com_000000000000', 'x', 'nuevo/x', 'com_000000000000/webhooks'])(
     'says that «%s» is not there',
     async (ruta) => {
-      expect((await navegadorDe(ana).ir(`/central/comercios/${ruta}`)).status).toBe(404)
+      expect((await navegadorDe(ana).visit(`/central/comercios/${ruta}`)).status).toBe(404)
     },
   )
 })
@@ -117,7 +117,7 @@ describe('a new merchant', () => {
     (await entorno.operar('GET', `/comercios?texto=${encodeURIComponent(nombre)}`)).cuerpo.datos
 
   it('is created with the invitation of its first person', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const correo = createCorreoAddress()
     const hecho = await ir(NUEVO, { nombre: 'Zapatería Uno', pais: 'SV', correo, persona: 'Eva Ruiz' })
     const [{ comercio, pais }] = await llamados('Zapatería Uno')
@@ -127,13 +127,13 @@ describe('a new merchant', () => {
   })
 
   it('is created without a person', async () => {
-    const { a } = await navegadorDe(ana).ir(NUEVO, { nombre: 'Zapatería Dos', pais: '', correo: '', persona: '' })
+    const { a } = await navegadorDe(ana).visit(NUEVO, { nombre: 'Zapatería Dos', pais: '', correo: '', persona: '' })
     const [{ comercio, pais }] = await llamados('Zapatería Dos')
     expect([a, pais]).toEqual([paginaDe(comercio), null])
   })
 
   it('is created, and its page says that the invitation was refused and lets it be sent again', async () => {
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const { status, texto } = await ir(NUEVO, { nombre: 'Zapatería Tres', pais: 'GT', correo: 'eva', persona: 'Eva' })
     const [{ comercio }] = await llamados('Zapatería Tres')
     expect(status).toBe(422)
@@ -149,7 +149,7 @@ describe('a new merchant', () => {
   it('is not created when its person could not be invited without a proof of presence', async () => {
     const bea = await createTestPersona(entorno)
     await hacerTarde(bea)
-    const { ir } = navegadorDe(bea)
+    const { visit: ir } = navegadorDe(bea)
     expect((await ir(NUEVO)).texto).toContain('cuenta/presencia?volver=%2Fcentral%2Fcomercios%2Fnuevo%3Fconfirmado%3D1')
     const { status, texto } = await ir(NUEVO, {
       nombre: 'Zapatería Cuatro',
@@ -185,7 +185,7 @@ describe('the keys of a merchant', () => {
       vence_en: '2126-12-01T05:59:59.000Z',
       redes: ['203.0.113.0/24', '2001:db8::/48'],
     })
-    const { texto } = await navegadorDe(ana).ir(paginaDe(comercio))
+    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
     expect([texto.includes(creada.id), texto.includes(llave)]).toEqual([true, false])
     const sinPermisos = await hacer(ana, paginaDe(comercio), { ...nueva, leerGuias: '', vence_en: 'ayer' })
     expect(sinPermisos.respuesta.status).toBe(422)
@@ -203,7 +203,7 @@ describe('the keys of a merchant', () => {
     const { respuesta } = await hacer(ana, paginaDe(comercio), { accion: 'revocar', cual })
     expect(respuesta.a).toBe(paginaDe(comercio))
     expect((await llavesDe(comercio)).find(({ id }: { id: string }) => id === cual).revocado_en).not.toBeNull()
-    expect((await navegadorDe(ana).ir(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
+    expect((await navegadorDe(ana).visit(paginaDe(comercio))).texto).toContain('Las que ya no valen (1)')
   })
 
   it.each(Object.keys(KEY_ACTIONS))('take no «%s» for the key of another merchant', async (accion) => {
@@ -226,7 +226,7 @@ describe('the keys of a merchant', () => {
     expect(
       (await hacer(bea, paginaDe(comercio), { accion: 'revocar', cual: 'llave_000000000000' })).respuesta.status,
     ).toBe(403)
-    expect((await navegadorDe(bea).ir(paginaDe(comercio))).texto).not.toContain('Llaves')
+    expect((await navegadorDe(bea).visit(paginaDe(comercio))).texto).not.toContain('Llaves')
     expect(await llavesDe(comercio)).toEqual([])
   })
 })
@@ -239,7 +239,7 @@ describe('the persons of a merchant', () => {
     expect(invitada.respuesta.a).toBe(paginaDe(comercio))
     expect((await findPendingCorreo(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
     const eva = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
-    const { texto } = await navegadorDe(ana).ir(paginaDe(comercio))
+    const { texto } = await navegadorDe(ana).visit(paginaDe(comercio))
     for (const dicho of [eva.correo, 'Puede lectura', 'entró el']) expect(texto).toContain(dicho)
     const cual = eva.membresia
     const de = async () => (await entorno.operar('GET', `/personas?ambito=${comercio}`)).cuerpo.datos
@@ -263,7 +263,7 @@ describe('the webhooks of a merchant', () => {
     const { guia } = await api.guias.crear(buildGuia())
     const aviso = buildAvisoCode(webhook, guia)
     await terminada(api, webhook, aviso)
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     expect((await ir(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
     const envios = enviosDe(comercio, webhook)
     expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
@@ -286,11 +286,11 @@ describe('the webhooks of a merchant', () => {
     await terminada(api, webhook, aviso)
     const bea = await createTestPersona(entorno, { alcances: ['ver'] })
     const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
-    expect((await navegadorDe(bea).ir(ruta)).texto).not.toContain('value="reenviar"')
+    expect((await navegadorDe(bea).visit(ruta)).texto).not.toContain('value="reenviar"')
     expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
     expect((await hacer(ana, ruta, { accion: 'borrar' })).respuesta.status).toBe(400)
     const otro = await crear()
-    expect((await navegadorDe(ana).ir(`${paginaDe(otro)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    expect((await navegadorDe(ana).visit(`${paginaDe(otro)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
     expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
   })
 })
@@ -299,7 +299,7 @@ describe('the audit record of a merchant', () => {
   it('names who did what, and is found by what was done', async () => {
     const comercio = await crear()
     await hacer(ana, paginaDe(comercio), { accion: 'ritmos', solicitudes: '7', guias: '7' })
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const ruta = `${paginaDe(comercio)}/bitacora`
     const { texto } = await ir(ruta)
     for (const dicho of ['cambiarComercio', 'crearComercio', 'Ana Pérez', ana.persona]) expect(texto).toContain(dicho)
@@ -307,7 +307,7 @@ describe('the audit record of a merchant', () => {
     expect(filtrada.texto).not.toContain('cambiarComercio')
     expect((await ir(`${ruta}?accion=nada`)).texto).toContain('No hay nada')
     const bea = await createTestPersona(entorno, { alcances: ['ver', 'operar'] })
-    expect((await navegadorDe(bea).ir(ruta)).status).toBe(404)
+    expect((await navegadorDe(bea).visit(ruta)).status).toBe(404)
   })
 })
 

@@ -11,7 +11,7 @@ import {
 import { useOffice } from './oficina.ts'
 
 const entorno = useEnvironment()
-const { navegadorDe, perform: hacer, hacerTarde } = useOffice(entorno)
+const { createBrowserOf: navegadorDe, perform: hacer, performLate: hacerTarde } = useOffice(entorno)
 const EQUIPO = '/central/equipo'
 let ana: TestPersona
 /** Another person who administers, so that some requests need an approval. */
@@ -41,7 +41,7 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion
     const vuelve = ['quitar', 'eliminar'].includes(accion) ? EQUIPO : paginaDe(eva)
     expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${vuelve}?hecho=${accion}` })
     expect(await leer(eva)).toMatchObject(despues!)
-    expect((await navegadorDe(ana).ir(respuesta.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
+    expect((await navegadorDe(ana).visit(respuesta.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
   })
 })
 
@@ -50,7 +50,7 @@ describe('«restablecer» on the page of a person', () => {
     const [eva, rosa] = [await createTestPersona(entorno, { nombre: 'Eva Ruiz' }), await createTestPersona(entorno)]
     const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'restablecer' })
     expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=restablecer`)
-    const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
+    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
     expect(await leer(eva)).toMatchObject({ segundo_factor: true })
     const { datos } = (await entorno.operar('GET', '/aprobaciones?limite=1')).cuerpo
@@ -66,7 +66,7 @@ describe('the persons of the courier company', () => {
     const { comercio } = await entorno.nuevoComercio()
     const tienda = await createTestPersona(entorno, { comercio, alcances: ['lectura'] })
     const rosa = await createTestPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const { texto } = await ir(EQUIPO)
     expect(texto).toMatch(new RegExp(`${rosa.persona}".*?Puede ver y caja · sin segundo factor · entró el`, 's'))
     expect(texto).not.toContain(tienda.persona)
@@ -94,7 +94,7 @@ describe('the persons of the courier company', () => {
     const { respuesta } = await hacer(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
     expect(secretoDe(respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await leer(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
-    expect((await navegadorDe(ana).ir(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
+    expect((await navegadorDe(ana).visit(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
   })
 
   it('who administer are invited and changed only with an approval, and the page names who decides', async () => {
@@ -102,20 +102,20 @@ describe('the persons of the courier company', () => {
     const alcances = { ver: 'si', administrar: 'si' }
     const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'permisos', ...alcances })
     expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=permisos`)
-    const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
+    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida .*Ana Pérez/)
     expect((await leer(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
     const correo = createCorreoAddress()
     const invitada = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
     expect(invitada.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
     expect(secretoDe(invitada.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
-    expect((await navegadorDe(luz).ir(EQUIPO)).texto).toContain('Hay 2 cosas por aprobar')
-    expect((await navegadorDe(luz).ir('/cuenta')).texto).toContain('Por aprobar')
+    expect((await navegadorDe(luz).visit(EQUIPO)).texto).toContain('Hay 2 cosas por aprobar')
+    expect((await navegadorDe(luz).visit('/cuenta')).texto).toContain('Por aprobar')
   })
 
   it('are for whoever administers alone', async () => {
     const eva = await nueva()
-    const { ir } = navegadorDe(eva)
+    const { visit: ir } = navegadorDe(eva)
     expect((await ir('/central')).texto).not.toContain('central/equipo')
     for (const ruta of [EQUIPO, paginaDe(luz), `${EQUIPO}/sistemas`, `${EQUIPO}/repartidores`]) {
       expect((await ir(ruta)).status).toBe(404)
@@ -140,7 +140,7 @@ describe('the persons of the courier company', () => {
   it('show how many sessions are open', async () => {
     const eva = await nueva()
     await signInFully(entorno, eva)
-    expect((await navegadorDe(ana).ir(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
+    expect((await navegadorDe(ana).visit(paginaDe(eva))).texto).toContain('2 abiertas; la última vez entró el')
   })
 })
 
@@ -157,7 +157,7 @@ describe('the systems', () => {
 
   it('are added with a key that is shown once, rotated and revoked', async () => {
     const sistema = await agregar('Bodega')
-    expect((await navegadorDe(ana).ir(SISTEMAS)).texto).toContain('Bodega')
+    expect((await navegadorDe(ana).visit(SISTEMAS)).texto).toContain('Bodega')
     const creada = await hacer(ana, sistema, { accion: 'llave', ver: 'si', redes: '', vence_en: '' })
     const llave = secretoDe(creada.respuesta.texto)
     expect([creada.respuesta.status, await estadoCon(llave)]).toEqual([200, 200])
@@ -165,9 +165,9 @@ describe('the systems', () => {
     const rotada = await hacer(ana, sistema, { accion: 'rotar', cual, solapamiento_horas: '1' })
     expect(await estadoCon(secretoDe(rotada.respuesta.texto))).toBe(200)
     expect((await hacer(ana, sistema, { accion: 'revocar', cual })).respuesta.destino).toContain('?hecho=revocar')
-    expect((await navegadorDe(ana).ir(sistema)).texto).toContain('Las que ya no valen (1)')
+    expect((await navegadorDe(ana).visit(sistema)).texto).toContain('Las que ya no valen (1)')
     const { respuesta } = await hacer(ana, sistema, { accion: 'revocarSistema' })
-    const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
+    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect([texto.includes(SYSTEM_ACTIONS.revocarSistema!.done), texto.includes('value="llave"')]).toEqual([
       true,
       false,
@@ -198,7 +198,7 @@ describe('the couriers', () => {
     const otro = secretoDe((await hacer(ana, REPARTIDORES, { accion: 'codigo', cual })).respuesta.texto)
     expect([await entra(codigo), await entra(otro)]).toEqual([401, 201])
     const { respuesta } = await hacer(ana, REPARTIDORES, { accion: 'desactivar', cual })
-    const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
+    const { texto } = await navegadorDe(ana).visit(respuesta.destino!)
     expect(texto).toContain(COURIER_ACTIONS.desactivar!.done)
     expect(await entra(otro)).toBe(401)
     expect((await hacer(ana, REPARTIDORES, { accion: 'codigo', cual: 'rep_000000000000' })).respuesta.status).toBe(400)

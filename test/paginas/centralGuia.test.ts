@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 const ver = async (guia: string, quien = ana) =>
-  (await createScriptlessBrowser(entorno, quien.cookie).ir(`/central/guias/${guia}`)).texto
+  (await createScriptlessBrowser(entorno, quien.cookie).visit(`/central/guias/${guia}`)).texto
 const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
 let telefonos = 0
 async function preguntada(): Promise<string> {
@@ -31,7 +31,7 @@ async function preguntada(): Promise<string> {
 }
 /** Sends the form beside the messages, as a browser does. */
 async function reenviar(guia: string, quien = ana) {
-  const { ir } = createScriptlessBrowser(entorno, quien.cookie)
+  const { visit: ir } = createScriptlessBrowser(entorno, quien.cookie)
   const ruta = `/central/guias/${guia}`
   const { texto } = await ir(ruta)
   const clave = /value="reenviar".*?name="idempotencia" value="([^"]+)"/.exec(texto)?.[1] ?? ''

@@ -41,7 +41,7 @@ describe('the page on which guides are assigned', () => {
       await nueva('Mixco', otro),
     ]
     await asignar([asignada], carlos)
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const de = `estado=aceptado&comercio=${otro.comercio}`
     const todas = await ir(`/central/reparto/asignar?${de}`)
     expect([todas.status, codigos(todas.texto).toSorted()]).toEqual([200, [mixco, chinautla].toSorted()])
@@ -68,7 +68,7 @@ describe('the page on which guides are assigned', () => {
       await nueva('Mixco', otro),
       await nueva('Mixco', otro),
     ]
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const lugar = `/central/reparto/asignar?estado=aceptado&comercio=${otro.comercio}`
     const abierta = await ir(lugar)
     expect(ofrecidas(abierta.texto).every(([, marcada]) => !marcada)).toBe(true)
@@ -98,7 +98,7 @@ describe('the page on which guides are assigned', () => {
 
   it('keeps what was ticked when the service refuses it, and says what is wrong', async () => {
     const guia = await nueva()
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     const lugar = `/central/reparto/asignar?estado=aceptado&comercio=${comercio.comercio}`
     const mal = await ir(
       lugar,
@@ -117,7 +117,7 @@ describe('the page on which guides are assigned', () => {
 
   it('offers no form without its scope, and does nothing', async () => {
     const guia = await nueva()
-    const { ir } = navegadorDe(bea)
+    const { visit: ir } = navegadorDe(bea)
     const lugar = `/central/reparto/asignar?estado=aceptado&comercio=${comercio.comercio}`
     const { status, texto } = await ir(lugar)
     expect([status, codigos(texto)]).toEqual([200, []])
@@ -137,7 +137,7 @@ describe('the page of a courier', () => {
     const [una, segunda, tercera] = [await nueva(), await nueva(), await nueva()]
     await asignar([una, segunda], luis)
     await asignar([tercera], luis, addDays(hoy(), 5))
-    const { ir } = navegadorDe(ana)
+    const { visit: ir } = navegadorDe(ana)
     expect((await ir('/central/reparto')).texto).toMatch(/Luis Batz<small>le faltan 2 asignados/)
     const lugar = `/central/reparto/${luis.repartidor}`
     const abierta = await ir(lugar)

@@ -9,7 +9,7 @@ let ana: TestPersona
 beforeAll(async () => {
   ana = await createTestPersona(entorno)
 })
-const ver = (quien = ana) => createScriptlessBrowser(entorno, quien.cookie).ir('/central/equipo/servicio')
+const ver = (quien = ana) => createScriptlessBrowser(entorno, quien.cookie).visit('/central/equipo/servicio')
 
 describe('the page of the service', () => {
   it('says that all is well at rest, and stands below the team', async () => {
@@ -17,7 +17,7 @@ describe('the page of the service', () => {
     const { texto } = await ver()
     for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
       expect(texto).toContain(dicho)
-    expect((await createScriptlessBrowser(entorno, ana.cookie).ir('/central/equipo')).texto).toContain(
+    expect((await createScriptlessBrowser(entorno, ana.cookie).visit('/central/equipo')).texto).toContain(
       '/central/equipo/servicio"',
     )
   })

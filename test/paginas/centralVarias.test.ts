@@ -8,7 +8,7 @@ import { buildGuia, buildGuiaWithoutDestino, hasta } from '../fabricas.ts'
 import { hasBrowser, openContext } from '../navegador.ts'
 
 const entorno = useEnvironment()
-const { conIntento, nueva } = useIntentos(entorno)
+const { conIntento, createGuia: nueva } = useIntentos(entorno)
 let comercio: Comercio
 let ana: TestPersona
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function preguntada(): Promise<string> {
 
 /** Opens the page for these guides, and sends its form as a browser without a program does. */
 async function hacer(accion: string, guias: readonly string[], campos: Record<string, string>, quien = ana) {
-  const ver = await createScriptlessBrowser(entorno, quien.cookie).ir(
+  const ver = await createScriptlessBrowser(entorno, quien.cookie).visit(
     `/central/varias?${consulta([['accion', accion], ...elegidas(guias)])}`,
   )
   const clave = /name="idempotencia" value="([^"]+)"/.exec(ver.texto)?.[1] ?? ''
@@ -102,7 +102,7 @@ describe('several guides at once, without a program', () => {
     const guias = await Promise.all(
       Array.from({ length: 3 }, async () => (await otro.api.guias.crear(buildGuia())).guia),
     )
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const lista = await ir(`/central/guias?comercio=${otro.comercio}&cuantas=100`)
     const pagina = /name="pagina" value="([^"]+)"/.exec(lista.texto)![1]!
     expect(pagina.split(' ').sort()).toEqual(guias.toSorted())
@@ -131,7 +131,7 @@ describe('several guides at once, without a program', () => {
       'Son 101',
     ],
   ])('says what is wrong with %s', async (_que, ruta, esperado, dicho) => {
-    const { status, texto } = await createScriptlessBrowser(entorno, ana.cookie).ir(`/central/varias${ruta}`)
+    const { status, texto } = await createScriptlessBrowser(entorno, ana.cookie).visit(`/central/varias${ruta}`)
     expect([status, texto]).toEqual([esperado, expect.stringContaining(dicho)])
   })
 
@@ -140,8 +140,10 @@ describe('several guides at once, without a program', () => {
     const { guia } = await nueva()
     const { ver, send: enviar } = await hacer('cancelar', [guia], razon, bea)
     expect([ver.status, (await enviar()).status]).toEqual([403, 403])
-    expect((await createScriptlessBrowser(entorno, bea.cookie).ir('/central/guias')).texto).not.toContain('name="guia"')
-    const { ir } = createScriptlessBrowser(entorno, ana.cookie)
+    expect((await createScriptlessBrowser(entorno, bea.cookie).visit('/central/guias')).texto).not.toContain(
+      'name="guia"',
+    )
+    const { visit: ir } = createScriptlessBrowser(entorno, ana.cookie)
     const ajena = await ir('/central/varias', { accion: 'cancelar', guia }, { Origin: 'https://malo.example' })
     expect(ajena.status).toBe(403)
     expect((await ir('/central/varias', { accion: 'cancelar', otra: 'x' })).status).toBe(400)

@@ -9,7 +9,7 @@ import { checkLargeText, checkPage } from './revisar.ts'
 const EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"/>'
 
 const entorno = useEnvironment()
-const { tienda, preguntada, send: enviar, ver } = useQuestions(entorno)
+const { tienda, createAskedGuia: preguntada, send: enviar, ver } = useQuestions(entorno)
 
 describe('the page of a decision', () => {
   it('is private, loads only the map, and says nothing in its preview', async () => {

@@ -30,7 +30,7 @@ import { PHONE_POSITION } from './ubicacion/telefono.ts'
 
 usePhone()
 useUbicacionService()
-const { preguntada } = useQuestions(phoneEnvironment)
+const { createAskedGuia: preguntada } = useQuestions(phoneEnvironment)
 
 const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 /** The table of the pages without a mouse and without seeing them, as the documentation has it. */
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
 
   it('the page that asks for the second factor', FULL_RUN_ONLY, async () => {
     const { correo } = await createTestPersona(phoneEnvironment)
-    const { codigo, entrada } = await pedirCodigo(phoneEnvironment, correo)
+    const { codigo, signInCookie: entrada } = await pedirCodigo(phoneEnvironment, correo)
     const [name = '', value = ''] = toCookieHeader(
       (await signInWithCode(phoneEnvironment, entrada, codigo)).cabeceras,
     ).split(/[=;]/)
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('with the keyboard alone, and as a screen reader ha
   })
 
   it('the recipient’s page', FULL_RUN_ONLY, async () => {
-    const pagina = await abrirAqui(`${deUbicacion}/u/${fakePages.nueva()}`, {
+    const pagina = await abrirAqui(`${deUbicacion}/u/${fakePages.createRequest()}`, {
       permissions: ['geolocation'],
       geolocation: { ...PHONE_POSITION, accuracy: 8 },
     })

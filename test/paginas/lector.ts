@@ -23,23 +23,23 @@ const CONTROLES = new Set(
 )
 const REGIONES = 'banner main navigation search region form complementary contentinfo'.split(' ')
 
-interface NodoDelArbol {
+interface TreeNode {
   ignored: boolean
   role?: { value: string }
   name?: { value: string }
   properties?: { name: string; value: { value?: unknown } }[]
 }
-const leerNodo = ({ role, name, properties = [] }: NodoDelArbol): Nodo => ({
+const leerNodo = ({ role, name, properties = [] }: TreeNode): Nodo => ({
   role: role?.value ?? '',
   nombre: name?.value ?? '',
-  nivel: Number(properties.find((una) => una.name === 'level')?.value.value ?? 0),
+  nivel: Number(properties.find((axProperty) => axProperty.name === 'level')?.value.value ?? 0),
 })
 
 /** The tree that screen readers read, without what is hidden from them. */
 async function arbolDe(sesion: CDPSession): Promise<Nodo[]> {
   await sesion.send('Accessibility.enable')
   const { nodes } = await sesion.send('Accessibility.getFullAXTree')
-  return (nodes as NodoDelArbol[]).filter(({ ignored }) => !ignored).map(leerNodo)
+  return (nodes as TreeNode[]).filter(({ ignored }) => !ignored).map(leerNodo)
 }
 
 /** Whether one sees where the focus is: an outline, on the element or on what stands for it, in the window and uncovered. */
@@ -73,14 +73,14 @@ async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
     await pagina.keyboard.press('Tab')
     const foco = await evaluateIn<{ id: number; missing: string } | null>(pagina, FOCO)
     // A field of a date has a stop for each of its parts, which the browser outlines itself.
-    const esParte = foco !== null && paradas.at(-1)?.id === foco.id
-    if (!foco || (!esParte && paradas.some(({ id }) => id === foco.id))) return paradas
+    const isPartOfLast = foco !== null && paradas.at(-1)?.id === foco.id
+    if (!foco || (!isPartOfLast && paradas.some(({ id }) => id === foco.id))) return paradas
     const { result } = await sesion.send('Runtime.evaluate', { expression: 'document.activeElement' })
     const { nodes } = await sesion.send('Accessibility.getPartialAXTree', {
       objectId: result.objectId!,
       fetchRelatives: false,
     })
-    paradas.push({ ...leerNodo(nodes[0] as NodoDelArbol), ...foco, ...(esParte && { missing: '' }) })
+    paradas.push({ ...leerNodo(nodes[0] as TreeNode), ...foco, ...(isPartOfLast && { missing: '' }) })
   }
   throw new Error('the Tab key never comes round')
 }
@@ -101,12 +101,12 @@ export interface ReaderWalk {
 export async function checkWithoutSight(pagina: Page, accion: string): Promise<ReaderWalk> {
   const sesion = await pagina.context().newCDPSession(pagina)
   const arbol = await arbolDe(sesion)
-  const sinNombre = arbol.filter(({ role: rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
-  expect(sinNombre.map(({ role: rol }) => rol).join('; '), 'without a name').toBe('')
+  const unnamedNodes = arbol.filter(({ role: rol, nombre }) => CONTROLES.has(rol) && !nombre.trim())
+  expect(unnamedNodes.map(({ role: rol }) => rol).join('; '), 'without a name').toBe('')
   const niveles = arbol.filter(({ role: rol }) => rol === 'heading').map(({ nivel }) => nivel)
   expect(niveles.filter((nivel) => nivel === 1)).toHaveLength(1)
   for (const [i, nivel] of niveles.entries()) expect(nivel).toBeLessThanOrEqual((niveles[i - 1] ?? 0) + 1)
-  const regiones = REGIONES.map((una) => [una, arbol.filter(({ role: rol }) => rol === una).length] as const)
+  const regiones = REGIONES.map((region) => [region, arbol.filter(({ role: rol }) => rol === region).length] as const)
   expect(Object.fromEntries(regiones).main).toBe(1)
   const paradas = await recorrer(pagina, sesion)
   const malas = paradas.filter(({ missing: falta, nombre }) => falta || !nombre.trim())
@@ -118,7 +118,9 @@ export async function checkWithoutSight(pagina: Page, accion: string): Promise<R
     hasta,
     paradas: paradas.length,
     encabezados: niveles.join(' '),
-    regiones: regiones.flatMap(([una, cuantas]) => (cuantas > 1 ? `${cuantas} ${una}` : cuantas ? una : [])).join(', '),
+    regiones: regiones
+      .flatMap(([region, count]) => (count > 1 ? `${count} ${region}` : count ? region : []))
+      .join(', '),
   }
 }
 

@@ -320,12 +320,15 @@ describe('the page of a guide', () => {
     const corregir = 'Corregir la dirección o el teléfono'
     const fallido = { estado: 'intento_fallido', intentos: 1 } as const
     expect(await puede({ estado: 'en_bodega' })).toEqual([corregir])
-    expect(await puede({ estado: 'en_bodega', lugarSuyo: true })).toEqual(['Corregir el lugar que nos dio', corregir])
+    expect(await puede({ estado: 'en_bodega', isRecipientPlace: true })).toEqual([
+      'Corregir el lugar que nos dio',
+      corregir,
+    ])
     expect(await puede({ ...fallido, decision: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
     // After an attempt, the link of that message changes no place.
     for (const estado of ['intento_fallido', 'en_bodega'] as const)
-      expect(await puede({ estado, intentos: 1, lugarSuyo: true })).toEqual([corregir])
-    const preguntado = { ...fallido, decision: PENDIENTE, preguntado: true }
+      expect(await puede({ estado, intentos: 1, isRecipientPlace: true })).toEqual([corregir])
+    const preguntado = { ...fallido, decision: PENDIENTE, wasAsked: true }
     expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
     expect(texto(await dePagina(preguntado))).toContain(
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',

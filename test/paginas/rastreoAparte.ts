@@ -12,16 +12,16 @@ export async function serveDetachedRastreo(leer: (codigo: string) => Promise<Sho
   const app = express()
   app.set('trust proxy', 1)
   serveRastreo(app, { front: DEFAULT_FRONT, leer, clock: () => ahora })
-  const servidor = createServer(app)
-  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     advance: (ms: number) => {
       ahora += ms
     },
     close: () => {
-      servidor.closeAllConnections()
-      servidor.close()
+      server.closeAllConnections()
+      server.close()
     },
   }
 }
@@ -32,13 +32,13 @@ export const SHOWN_SHIPMENT: ShownShipment = {
   comercio: 'Zapatería El Paso',
   municipio: 'Mixco',
   zona: 'America/Guatemala',
-  inicial: 'M',
+  initial: 'M',
   ubicacion: 'confirmada',
-  lugarSuyo: false,
+  isRecipientPlace: false,
   intentos: 0,
   decision: null,
-  preguntado: false,
+  wasAsked: false,
   ahora: new Date('2026-11-21T16:42:00Z'),
   eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],
-  hayMas: false,
+  hasMore: false,
 }

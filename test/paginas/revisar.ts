@@ -38,7 +38,7 @@ export async function checkWithAxe(pagina: Page, nombre: string): Promise<void> 
   }
 }
 
-interface QueSeRevisa {
+interface PageCheck {
   pagina: Page
   /** Of the pictures, with `CAPTURAS`. */
   nombre: string
@@ -49,7 +49,7 @@ interface QueSeRevisa {
 }
 
 /** In light and dark: no fault that axe can find, no small target, nothing wider than the window; and its picture. */
-export async function checkPage({ pagina, nombre, ancho = 360, blancos }: QueSeRevisa): Promise<void> {
+export async function checkPage({ pagina, nombre, ancho = 360, blancos }: PageCheck): Promise<void> {
   await checkWithAxe(pagina, nombre)
   const medidas = await evaluateIn<{ ancho: number; chicos: string[] }>(
     pagina,

@@ -13,7 +13,7 @@ import { hasBrowser, openContext } from '../navegador.ts'
 import { checkWithAxe, evaluateIn } from './revisar.ts'
 
 const entorno = useEnvironment({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))
-const { preguntada, send: enviar } = useQuestions(entorno)
+const { createAskedGuia: preguntada, send: enviar } = useQuestions(entorno)
 
 /** Pages by the folder of `server/pages/` that makes them: a name, and the address below the service. */
 const PAGINAS: Record<string, Record<string, () => string | Promise<string>>> = {

@@ -10,7 +10,7 @@ import { useEnvironment } from '../entorno.ts'
 import { buildGuia, hasta } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import { answerWith, useReceivers } from '../webhooks/receptor.ts'
-import { tablasCon } from './tablas.ts'
+import { findTablesWith } from './tablas.ts'
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()
@@ -125,7 +125,7 @@ describe('a person whose telephone was corrected', () => {
     expect(guardada.periodos[0].tablas.archivo).toHaveLength(1)
     expect(await readdir(carpeta)).toEqual([anterior])
     await persona('olvidar', '+50255556666', '--si')
-    expect(await tablasCon(entorno.db, new RegExp(anterior))).toEqual([])
+    expect(await findTablesWith(entorno.db, new RegExp(anterior))).toEqual([])
     expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([suya])
   })
 
@@ -168,10 +168,10 @@ describe('a person whose telephone was corrected', () => {
       '3333',
       '3333',
     ])
-    expect(await tablasCon(entorno.db, SUYO.luis)).not.toEqual([])
+    expect(await findTablesWith(entorno.db, SUYO.luis)).not.toEqual([])
     const olvidada = await persona('olvidar', DE_LUIS.telefono, '--si')
     expect([olvidada.guias, olvidada.anteriores > 0]).toEqual([0, true])
-    expect(await tablasCon(entorno.db, SUYO.luis)).toEqual([])
+    expect(await findTablesWith(entorno.db, SUYO.luis)).toEqual([])
     const correcciones = await correccionesDe(guia)
     expect(correcciones).not.toMatch(SUYO.luis)
     expect(correcciones).toMatch(SUYO.ana)
@@ -208,7 +208,7 @@ describe('a person whose telephone was corrected', () => {
     const deLuis = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
     expect(deLuis).not.toMatch(SUYO.ana)
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await tablasCon(entorno.db, SUYO.ana)).toEqual([])
+    expect(await findTablesWith(entorno.db, SUYO.ana)).toEqual([])
     const correcciones = await correccionesDe(guia)
     expect(correcciones).not.toMatch(SUYO.ana)
     expect(correcciones).toMatch(/Ludovico Dos/)
@@ -221,7 +221,7 @@ describe('a person whose telephone was corrected', () => {
     await api.guias.confirmarUbicacion(guia, { lat: 14.72222, lng: -90.62222, referencia: 'Casa de Anacleta' })
     await api.guias.corregir(guia, { ...DE_LUIS, lat: 14.73333, lng: -90.63333 })
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await tablasCon(entorno.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
+    expect(await findTablesWith(entorno.db, /14\.71111|14\.72222|Casa de Anacleta/)).toEqual([])
     const { ubicacion, lat } = await api.guias.obtener(guia)
     expect([ubicacion.lat, lat]).toEqual([14.73333, 14.73333])
     const { guia: misma } = await api.guias.crear(buildGuia({ ...DE_ANA, lat: 14.74444, lng: -90.64444 }))
@@ -244,7 +244,7 @@ describe('a person whose telephone was corrected', () => {
       [guia, maps_url],
     )
     await persona('olvidar', DE_ANA.telefono, '--si')
-    expect(await tablasCon(entorno.db, /deAnacleta/)).toEqual([])
+    expect(await findTablesWith(entorno.db, /deAnacleta/)).toEqual([])
   })
 
   it('is erased as the guide’s own recipient if the telephone came back', async () => {

@@ -7,7 +7,7 @@ const TEN_YEARS = 3_650 * 86_400_000
 
 /** Dependencies of the jobs that erase data after its retention, with a clock that is beyond every retention. */
 export const erasingDeps = (entorno: TestEnvironment) => ({
-  db: entorno.db.como('guias_trabajos'),
+  db: entorno.db.asRole('guias_trabajos'),
   clock: () => new Date(entorno.clock().getTime() + TEN_YEARS),
   log: createLog('silent'),
   settings: readTestSettings(),

@@ -7,20 +7,20 @@ export type ErasureMeans = 'destinatario' | 'anterior' | 'recogida' | 'guia'
 const ERASURE_MEANS: readonly ErasureMeans[] = ['destinatario', 'anterior', 'recogida', 'guia']
 
 interface Lugar {
-  tabla: string
+  table: string
   columns: readonly string[]
   /** Who stands there. */
   quien: string
   borra: readonly ErasureMeans[]
 }
 
-const TODOS_MENOS_RECOGIDA: readonly ErasureMeans[] = ['destinatario', 'anterior', 'guia']
-const LOS_PRESENTES: readonly ErasureMeans[] = ['destinatario', 'guia']
+const ALL_BUT_RECOGIDA: readonly ErasureMeans[] = ['destinatario', 'anterior', 'guia']
+const CURRENT_MEANS: readonly ErasureMeans[] = ['destinatario', 'guia']
 
 /** Columns that hold a person of a guide. */
 export const PERSONA_COLUMNS: readonly Lugar[] = [
   {
-    tabla: 'guia',
+    table: 'guia',
     columns: [
       'telefono',
       'destinatario',
@@ -34,81 +34,81 @@ export const PERSONA_COLUMNS: readonly Lugar[] = [
       'ubicacion_extra',
     ],
     quien: 'recipient',
-    borra: LOS_PRESENTES,
+    borra: CURRENT_MEANS,
   },
   {
-    tabla: 'guia',
+    table: 'guia',
     columns: ['indicaciones'],
     quien: 'recipient; neighbour that the recipient named',
-    borra: LOS_PRESENTES,
+    borra: CURRENT_MEANS,
   },
-  { tabla: 'guia', columns: ['metadatos'], quien: 'recipient at the creation', borra: TODOS_MENOS_RECOGIDA },
+  { table: 'guia', columns: ['metadatos'], quien: 'recipient at the creation', borra: ALL_BUT_RECOGIDA },
   {
-    tabla: 'guia',
+    table: 'guia',
     columns: ['recogida'],
     quien: 'contact of the pickup',
     borra: ['destinatario', 'recogida', 'guia'],
   },
   {
-    tabla: 'evento',
+    table: 'evento',
     columns: ['cambios'],
     quien: 'recipients, neighbours and contacts, present and former',
     borra: ERASURE_MEANS,
   },
   {
-    tabla: 'evento',
+    table: 'evento',
     columns: ['descripcion', 'datos'],
     quien: 'whom a courier, an operator or the merchant named',
-    borra: TODOS_MENOS_RECOGIDA,
+    borra: ALL_BUT_RECOGIDA,
   },
-  { tabla: 'evento', columns: ['lat', 'lng', 'foto'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'evento', columns: ['idempotencia'], quien: 'whom the key of a request named', borra: LOS_PRESENTES },
+  { table: 'evento', columns: ['lat', 'lng', 'foto'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
+  { table: 'evento', columns: ['idempotencia'], quien: 'whom the key of a request named', borra: CURRENT_MEANS },
   {
-    tabla: 'clave_idempotencia',
+    table: 'clave_idempotencia',
     columns: ['idempotencia'],
     quien: 'whom the key of a request named',
-    borra: LOS_PRESENTES,
+    borra: CURRENT_MEANS,
   },
-  { tabla: 'nota', columns: ['texto'], quien: 'whom an operator named', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'busqueda', columns: ['claves'], quien: 'recipient', borra: LOS_PRESENTES },
+  { table: 'nota', columns: ['texto'], quien: 'whom an operator named', borra: ALL_BUT_RECOGIDA },
+  { table: 'busqueda', columns: ['claves'], quien: 'recipient', borra: CURRENT_MEANS },
   {
-    tabla: 'mensaje',
+    table: 'mensaje',
     columns: ['telefono', 'proveedor_id', 'motivo'],
     quien: 'recipient',
-    borra: TODOS_MENOS_RECOGIDA,
+    borra: ALL_BUT_RECOGIDA,
   },
-  { tabla: 'entrante', columns: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
-  { tabla: 'enlace_corto', columns: ['maps_url'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
-  { tabla: 'telefono_anterior', columns: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
+  { table: 'entrante', columns: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
+  { table: 'enlace_corto', columns: ['maps_url'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
+  { table: 'telefono_anterior', columns: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
   {
-    tabla: 'webhook_aviso',
+    table: 'webhook_aviso',
     columns: ['exito'],
     quien: 'whom an answer of a merchant’s server repeated',
     borra: ERASURE_MEANS,
   },
   {
-    tabla: 'webhook_intento',
+    table: 'webhook_intento',
     columns: ['cabeceras', 'cuerpo', 'detalle'],
     quien: 'whom an answer of a merchant’s server repeated',
     borra: ERASURE_MEANS,
   },
-  { tabla: 'archivo', columns: ['lat', 'lng'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { table: 'archivo', columns: ['lat', 'lng'], quien: 'recipient', borra: ALL_BUT_RECOGIDA },
   {
-    tabla: 'prueba_entrega',
+    table: 'prueba_entrega',
     columns: ['recibido_por'],
     quien: 'who received at the door',
-    borra: TODOS_MENOS_RECOGIDA,
+    borra: ALL_BUT_RECOGIDA,
   },
   {
-    tabla: 'prueba_entrega',
+    table: 'prueba_entrega',
     columns: ['lat', 'lng', 'manifiesto'],
     quien: 'recipient',
-    borra: TODOS_MENOS_RECOGIDA,
+    borra: ALL_BUT_RECOGIDA,
   },
 ]
 
 /** Columns that hold no person of a guide, by the reason. */
-const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const WITHOUT_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   /** Codes, words of a vocabulary, numbers, and names of files. */
   codigos: {
     comercio: ['comercio', 'pais', 'evidencia_firma', 'evidencia_documento', 'politica_de_intentos_al_vencer'],
@@ -168,8 +168,8 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   /** The record of who did what. It names no person of a guide (openapi/DECISIONES.md). */
   bitacora: Object.fromEntries(
-    ['bitacora', 'bitacora_de_parte'].map((tabla) => [
-      tabla,
+    ['bitacora', 'bitacora_de_parte'].map((table) => [
+      table,
       [
         'linea',
         'modo',
@@ -212,28 +212,28 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
 /** Names of the columns that {@link PERSONA_COLUMNS} lists for a means. */
 export const listErasedColumns = (medio: ErasureMeans): string[] =>
   PERSONA_COLUMNS.filter(({ borra }) => borra.includes(medio))
-    .flatMap(({ tabla, columns: columnas }) => columnas.map((columna) => `${tabla}.${columna}`))
+    .flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`))
     .sort()
 
 /** All classified columns. A column stands here once. */
 export const listClassifiedColumns = (): string[] =>
   [
-    ...PERSONA_COLUMNS.flatMap(({ tabla, columns: columnas }) => columnas.map((columna) => `${tabla}.${columna}`)),
-    ...Object.values(SIN_PERSONA).flatMap((tablas) =>
-      Object.entries(tablas).flatMap(([tabla, columnas]) => columnas.map((columna) => `${tabla}.${columna}`)),
+    ...PERSONA_COLUMNS.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`)),
+    ...Object.values(WITHOUT_PERSONA).flatMap((tables) =>
+      Object.entries(tables).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)),
     ),
   ].sort()
 
 const MODELO = /^model (\w+) \{\n(.*?)^\}/gms
-const COLUMNA = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector"\))(?:\[\])?\??(?= |$)(.*)$/gm
+const COLUMN_LINE = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector"\))(?:\[\])?\??(?= |$)(.*)$/gm
 
 /** Columns of prisma/schema.prisma that can hold a text, a place or bytes. */
 export function readSchemaColumns(): string[] {
   const esquema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
   return [...esquema.matchAll(MODELO)]
-    .flatMap(([, tabla, cuerpo = '']) =>
-      [...cuerpo.matchAll(COLUMNA)].flatMap(([, columna, mas = '']) =>
-        mas.split('//')[0]!.includes('@db.Uuid') ? [] : [`${tabla}.${columna}`],
+    .flatMap(([, table, cuerpo = '']) =>
+      [...cuerpo.matchAll(COLUMN_LINE)].flatMap(([, column, attributes = '']) =>
+        attributes.split('//')[0]!.includes('@db.Uuid') ? [] : [`${table}.${column}`],
       ),
     )
     .sort()

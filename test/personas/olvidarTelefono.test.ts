@@ -16,7 +16,7 @@ import { consoleEnvironment, runInProcess } from '../consola.ts'
 import { type Comercio, MASTER_KEY, useEnvironment } from '../entorno.ts'
 import { buildGuia, buildGuiaWithoutDestino, hasta, readTestSettings } from '../fabricas.ts'
 import { answerWith, useReceivers } from '../webhooks/receptor.ts'
-import { tablasCon as buscarEnTablas } from './tablas.ts'
+import { findTablesWith as buscarEnTablas } from './tablas.ts'
 
 const entorno = useEnvironment()
 const nuevoReceptor = useReceivers()

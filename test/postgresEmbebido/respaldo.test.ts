@@ -8,7 +8,7 @@ import { buildGuia, FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { listo, type TestProcess, useProcesses } from '../procesos.ts'
 
 const procesos = useProcesses()
-const dataDir = procesos.carpetaNueva()
+const dataDir = procesos.nextFolder()
 const clave = join(procesos.base, 'clave.txt')
 let servicio: TestProcess
 let api: Guias
@@ -55,9 +55,9 @@ describe('a backup of a service that writes meanwhile', () => {
     expect(creadas.length).toBeGreaterThan(0)
 
     const llave = llaveEn(dataDir)
-    servicio.aTodos('SIGKILL')
-    await servicio.termina()
-    const nueva = procesos.carpetaNueva()
+    servicio.signalAll('SIGKILL')
+    await servicio.waitForEnd()
+    const nueva = procesos.nextFolder()
     expect(await admin('restaurar', '--archivo', archivo, '--clave', clave, '--carpeta', nueva)).toMatchObject({
       codigo: 0,
     })
@@ -73,8 +73,8 @@ describe('a backup of a service that writes meanwhile', () => {
     await hasta(async () =>
       (await restaurada.eventos.listar({ cursor: cursor! })).datos.some((uno) => uno.guia === guia),
     )
-    servicio.aTodos('SIGINT')
-    await servicio.termina()
+    servicio.signalAll('SIGINT')
+    await servicio.waitForEnd()
   })
 
   it('is proved by the drill, which sees a file that is missing', FULL_RUN_ONLY, async () => {

@@ -15,7 +15,7 @@ const clave = join(procesos.base, 'clave.txt')
 const RESPALDO = { BACKUP_DIR: respaldo, BACKUP_KEY_FILE: clave }
 const TELEFONO = '+50255550901'
 
-let dataDir = procesos.carpetaNueva()
+let dataDir = procesos.nextFolder()
 let servicio: TestProcess
 let api: Guias
 let llave = ''
@@ -46,9 +46,9 @@ async function arrancar(carpeta: string): Promise<void> {
 
 async function destruir(): Promise<void> {
   const postgres = postmasterDe(dataDir)
-  servicio.aTodos('SIGKILL')
+  servicio.signalAll('SIGKILL')
   process.kill(postgres, 'SIGKILL')
-  await servicio.termina()
+  await servicio.waitForEnd()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })
 }
 
@@ -86,7 +86,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     await alDia()
     await destruir()
 
-    const otra = procesos.carpetaNueva()
+    const otra = procesos.nextFolder()
     expect(await restaurar(otra, '--hasta', instante)).toMatchObject({ codigo: 0, errores: '' })
     await arrancar(otra)
     expect(await api.guias.obtener(antes)).toMatchObject({ estado: 'aceptado' })
@@ -105,7 +105,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
     const ultima = await crear()
     await dormir(3_000) // the log is written once a second
     await destruir()
-    const otra = procesos.carpetaNueva()
+    const otra = procesos.nextFolder()
     expect(await restaurar(otra)).toMatchObject({ codigo: 0, errores: '' })
     await arrancar(otra)
     for (const guia of [primera, ultima, antes]) expect(await api.guias.obtener(guia)).toMatchObject({ guia })
@@ -113,7 +113,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
   })
 
   it('refuses an instant that it does not have, and one without a zone', async () => {
-    const nueva = procesos.carpetaNueva()
+    const nueva = procesos.nextFolder()
     expect(await restaurar(nueva, '--hasta', '2020-01-01T00:00:00Z')).toMatchObject({
       codigo: 1,
       errores: expect.stringContaining('no llega tan atrás: empieza el 2'),
@@ -139,7 +139,7 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
       (_, cifra: string) => `${(Number.parseInt(cifra, 16) + 2).toString(16).toUpperCase()}.0`,
     )
     writeFileSync(join(log, tercero), readFileSync(join(log, segundo)))
-    expect(await restaurar(procesos.carpetaNueva())).toMatchObject({
+    expect(await restaurar(procesos.nextFolder())).toMatchObject({
       codigo: 1,
       errores: expect.stringMatching(/Al respaldo le falta una parte después de 0{7}1/),
     })
@@ -156,19 +156,19 @@ describe('a continuous backup', FULL_RUN_ONLY, () => {
   })
 
   it('stops a start with another passphrase or another database, and says the remedy', async () => {
-    servicio.aTodos('SIGINT')
-    await servicio.termina()
+    servicio.signalAll('SIGINT')
+    await servicio.waitForEnd()
     const otraClave = join(procesos.base, 'otra.txt')
     writeFileSync(otraClave, 'otra clave igual de larga')
     for (const [env, texto] of [
       [{ BACKUP_KEY_FILE: otraClave }, 'no es la clave del respaldo'],
-      [{ DATA_DIR: procesos.carpetaNueva() }, 'tiene el respaldo de otra base'],
+      [{ DATA_DIR: procesos.nextFolder() }, 'tiene el respaldo de otra base'],
       [{ BACKUP_KEY_FILE: '/nada' }, '20 caracteres o más'],
       [{ BACKUP_DIR: join(dataDir, 'respaldo') }, 'está dentro de DATA_DIR'],
       [{ BACKUP_KEY_FILE: '' }, 'BACKUP_KEY_FILE: hace falta con BACKUP_DIR'],
     ] as const) {
       const proceso = procesos.iniciar({ ...RESPALDO, DATA_DIR: dataDir, ...env })
-      expect(await proceso.termina()).toMatchObject({ codigo: 1 })
+      expect(await proceso.waitForEnd()).toMatchObject({ codigo: 1 })
       expect(proceso.errores).toContain(texto)
     }
   })

@@ -11,7 +11,7 @@ type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal:
 export function useDocuments() {
   const entorno = useEnvironment({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
   /** Where nobody makes documents but the test. */
-  const sinNadie = useEnvironment({}, () => ({ WORKERS: '0' }))
+  const withoutWorkers = useEnvironment({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {
     documentsComercio = await entorno.nuevoComercio()
   })
@@ -22,5 +22,5 @@ export function useDocuments() {
     })
   const jwks = async () => (await entorno.request('GET', '/.well-known/jwks.json')).cuerpo
 
-  return { entorno, sinNadie, conPdf, jwks }
+  return { entorno, withoutWorkers, conPdf, jwks }
 }

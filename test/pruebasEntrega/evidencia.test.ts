@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDeliveredGuia, createFoto, createGuiaOnRoute, unaFirma, uploadArchivo } from '../archivos/imagenes.ts'
+import { createDeliveredGuia, createFirma, createFoto, createGuiaOnRoute, uploadArchivo } from '../archivos/imagenes.ts'
 import { type Comercio, useEnvironment } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { createMobile, type Movil } from '../repartidores/movil.ts'
@@ -40,7 +40,7 @@ const VIAS = {
   repartidor: {
     enRuta: (comercio: Comercio) => createGuiaOnRoute(entorno, comercio, movil.repartidor),
     foto: async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string,
-    firma: async (guia: string) => (await movil.upload(guia, 'firma', await unaFirma())).cuerpo.archivo as string,
+    firma: async (guia: string) => (await movil.upload(guia, 'firma', await createFirma())).cuerpo.archivo as string,
     deliver: (guia: string, evidencia: Politica, cuerpo: object) =>
       movil.deliver(guia, { ...cuerpo, evidencia, idempotencia: `evidencia-${++claves}` }),
   },

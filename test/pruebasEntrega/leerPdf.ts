@@ -39,36 +39,36 @@ export function leerPdf(pdf: Buffer): ParsedPdf {
     const largo = Number(/\/Length (\d+)/.exec(diccionario)?.[1] ?? 0)
     const bytes = corte < 0 ? Buffer.alloc(0) : pdf.subarray(inicio + corte + 8, inicio + corte + 8 + largo)
     if (diccionario.includes('/DCTDecode')) {
-      const medida = (cual: string) => Number(new RegExp(`/${cual} (\\d+)`).exec(diccionario)![1])
-      jpegs.push({ bytes, ancho: medida('Width'), alto: medida('Height') })
+      const readNumber = (key: string) => Number(new RegExp(`/${key} (\\d+)`).exec(diccionario)![1])
+      jpegs.push({ bytes, ancho: readNumber('Width'), alto: readNumber('Height') })
     }
     const flujo = diccionario.includes('/FlateDecode') ? inflateSync(bytes) : bytes
     objetos.set(Number(hallado[1]), { diccionario, flujo: flujo.toString('latin1') })
   }
   const diccionarios = [...objetos.values()].map(({ diccionario }) => diccionario).join('\n')
-  const fuentes = new Map<string, Map<number, string>>()
+  const fonts = new Map<string, Map<number, string>>()
   for (const [, nombre, id] of diccionarios.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
     const mapa = /\/ToUnicode (\d+) 0 R/.exec(objetos.get(Number(id))?.diccionario ?? '')?.[1]
-    if (mapa) fuentes.set(nombre!, leerMapa(objetos.get(Number(mapa))!.flujo))
+    if (mapa) fonts.set(nombre!, leerMapa(objetos.get(Number(mapa))!.flujo))
   }
   const paginas = [...objetos.values()].filter(({ diccionario }) => /\/Type \/Page\n/.test(diccionario))
   const contenidos = paginas.map(
     ({ diccionario }) => objetos.get(Number(/\/Contents (\d+)/.exec(diccionario)![1]))!.flujo,
   )
   const caja = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(diccionarios)!
-  const medida: [number, number] = [Number(caja[1]), Number(caja[2])]
-  const trozos = contenidos.flatMap((contenido, pagina) => leerTrozos(contenido, fuentes, pagina))
+  const pageSize: [number, number] = [Number(caja[1]), Number(caja[2])]
+  const textRuns = contenidos.flatMap((contenido, pagina) => readTextRuns(contenido, fonts, pagina))
   return {
     paginas: paginas.length,
-    measurement: medida,
-    chunks: trozos,
-    texto: trozos.map(({ texto }) => texto).join(' '),
+    measurement: pageSize,
+    chunks: textRuns,
+    texto: textRuns.map(({ texto }) => texto).join(' '),
     diccionarios,
     contenidos,
     jpegs,
     images: contenidos.flatMap((contenido, pagina) =>
       [...contenido.matchAll(/^[\d.]+ 0 0 -([\d.]+) [\d.]+ ([\d.]+) cm\n\/I\d+ Do$/gm)].map(([, alto, y]) => {
-        const abajo = medida[1] - Number(y)
+        const abajo = pageSize[1] - Number(y)
         return { pagina, bottom: abajo, top: abajo + Number(alto) }
       }),
     ),
@@ -80,25 +80,25 @@ const utf16 = (hex: string): string =>
 
 function leerMapa(cmap: string): Map<number, string> {
   const mapa = new Map<number, string>()
-  for (const [, desde, lista] of cmap.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/g)) {
+  for (const [, desde, hexList] of cmap.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/g)) {
     let indice = Number.parseInt(desde!, 16)
-    for (const [, hex] of lista!.matchAll(/<([0-9a-f ]*)>/g)) mapa.set(indice++, utf16(hex!.replaceAll(' ', '')))
+    for (const [, hex] of hexList!.matchAll(/<([0-9a-f ]*)>/g)) mapa.set(indice++, utf16(hex!.replaceAll(' ', '')))
   }
   return mapa
 }
 
-function leerTrozos(contenido: string, fuentes: Map<string, Map<number, string>>, pagina: number): TextRun[] {
-  const trozos: TextRun[] = []
+function readTextRuns(contenido: string, fonts: Map<string, Map<number, string>>, pagina: number): TextRun[] {
+  const textRuns: TextRun[] = []
   let fuente = new Map<number, string>()
   let [x, y] = [0, 0]
   for (const linea of contenido.split('\n')) {
     const lugar = /^1 0 0 1 ([-\d.]+) ([-\d.]+) Tm$/.exec(linea)
     if (lugar) [x, y] = [Number(lugar[1]), Number(lugar[2])]
     const elegida = /^\/(F\d+) [\d.]+ Tf$/.exec(linea)
-    if (elegida) fuente = fuentes.get(elegida[1]!) ?? fuente
+    if (elegida) fuente = fonts.get(elegida[1]!) ?? fuente
     if (!linea.endsWith(' TJ')) continue
     const glifos = [...linea.matchAll(/<([0-9a-f]*)>/g)].flatMap(([, hex]) => hex!.match(/.{4}/g) ?? [])
-    trozos.push({ texto: glifos.map((glifo) => fuente.get(Number.parseInt(glifo, 16)) ?? '').join(''), x, y, pagina })
+    textRuns.push({ texto: glifos.map((glifo) => fuente.get(Number.parseInt(glifo, 16)) ?? '').join(''), x, y, pagina })
   }
-  return trozos
+  return textRuns
 }

@@ -212,8 +212,8 @@ describe('a failed attempt with photos', () => {
     const leer = async (llave: string) =>
       (await entorno.request('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
     expect(await leer((await entorno.nuevoComercio()).llave)).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+    expect(await leer(await entorno.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await leer(await entorno.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
+    expect(await leer(await entorno.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
   })
 })

@@ -21,7 +21,7 @@ import { useTiles } from '../mapas/mosaicos.ts'
 import { documentsComercio, useDocuments } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
 
-const { entorno, sinNadie, conPdf, jwks } = useDocuments()
+const { entorno, withoutWorkers: sinNadie, conPdf, jwks } = useDocuments()
 const mosaicos = useTiles()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
@@ -259,7 +259,7 @@ describe('the job', () => {
       ['fails', () => mosaicos.url, 'falta'],
       ['is gone', () => mosaicos.muerto, 'bien'],
     ] as const)('goes without a map where their server %s', async (_, url, como) => {
-      mosaicos.como = como
+      mosaicos.behaviour = como
       const pdf = await pdfCon(url())
       expect(pdf.texto).not.toContain('Mapa:')
       expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(2)

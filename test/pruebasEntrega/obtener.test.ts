@@ -38,9 +38,9 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
       (await entorno.request('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
     expect(await leer(extrano.llave)).toBe('guia_desconocida')
     expect(await leer(extrano.llave, '000000000000')).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+    expect(await leer(await entorno.createLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await leer(await entorno.createLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
+    expect(await leer(await entorno.createLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
     // A merchant uploads nothing.
     const { status } = await entorno.request('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
       llave: comercio.llave,

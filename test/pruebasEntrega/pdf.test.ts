@@ -171,7 +171,7 @@ const CUADRADO = {
   ancho: 90,
   alto: 90,
 }
-const LOGO = { color: CUADRADO, negro: CUADRADO }
+const LOGO = { color: CUADRADO, black: CUADRADO }
 const cualquiera = (texto: Textos): fc.Arbitrary<PruebaData> =>
   fc.record({
     brand: fc.record({ nombre: texto(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),

@@ -3,7 +3,7 @@ import { createDeliveredGuia } from '../archivos/imagenes.ts'
 import { buildGuia, hasta } from '../fabricas.ts'
 import { documentsComercio, useDocuments } from './documentos.ts'
 
-const { entorno, sinNadie, conPdf } = useDocuments()
+const { entorno, withoutWorkers: sinNadie, conPdf } = useDocuments()
 
 describe('POST /verificar/{guia}/comprobar', () => {
   const comprobar = (guia: string, huella: string, ip = '198.51.100.1') =>

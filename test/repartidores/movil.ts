@@ -1,6 +1,6 @@
 import type { TestEnvironment } from '../entorno.ts'
 
-type Pedido = NonNullable<Parameters<TestEnvironment['request']>[2]>
+type RequestOptions = NonNullable<Parameters<TestEnvironment['request']>[2]>
 
 /** A courier's phone: it is signed in, and its page calls from the service's own address. */
 export interface Movil {
@@ -8,14 +8,19 @@ export interface Movil {
   repartidor: string
   codigo: string
   cookie: string
-  request(metodo: string, ruta: string, cuerpo?: unknown, opciones?: Pedido): ReturnType<TestEnvironment['request']>
+  request(
+    metodo: string,
+    ruta: string,
+    cuerpo?: unknown,
+    opciones?: RequestOptions,
+  ): ReturnType<TestEnvironment['request']>
   registrar(guia: string, cuerpo: object): ReturnType<TestEnvironment['request']>
   deliver(guia: string, cuerpo: object): ReturnType<TestEnvironment['request']>
   upload(guia: string, tipo: 'foto' | 'firma', bytes: Uint8Array): ReturnType<TestEnvironment['request']>
 }
 
 /** What its page sends to sign in. */
-export const signInByMobile = (entorno: TestEnvironment, codigo: string, opciones: Pedido = {}) =>
+export const signInByMobile = (entorno: TestEnvironment, codigo: string, opciones: RequestOptions = {}) =>
   entorno.request('POST', '/repartidor/v1/sesion', {
     cuerpo: { codigo },
     ...opciones,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { createGuiaOnRoute } from '../archivos/imagenes.ts'
-import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VISTA } from '../fabricas.ts'
+import { buildGuia, buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../fabricas.ts'
 import { clave, comercio, movil, useDispatch } from './reparto.ts'
 
 const { entorno, ver } = useDispatch()
@@ -27,7 +27,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       modo: 'test',
       custodia: 'propia',
       nombre_comercio: expect.any(String),
-      recogida: RECOGIDA_VISTA,
+      recogida: RECOGIDA_VIEW,
       destinatario: 'María',
       telefono: '+50231481676',
       departamento: 'Guatemala',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFoto, createGuiaOnRoute, unaFirma } from '../archivos/imagenes.ts'
+import { createFirma, createFoto, createGuiaOnRoute } from '../archivos/imagenes.ts'
 import { MINUTE_MS } from '../duraciones.ts'
 import { buildGuia, hasta } from '../fabricas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
@@ -15,7 +15,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const subida = await movil.upload(guia, 'foto', await createFoto())
     expect([subida.status, subida.cuerpo.tipo]).toEqual([201, 'foto'])
-    const firma = await movil.upload(guia, 'firma', await unaFirma())
+    const firma = await movil.upload(guia, 'firma', await createFirma())
     const entrega = {
       recibido_por,
       fotos: [subida.cuerpo.archivo],
@@ -82,7 +82,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     const otro = await createMobile(entorno)
     const guia = await createGuiaOnRoute(entorno, comercio, movil.repartidor)
     const ajena = await foto(guia)
-    const firma = (await movil.upload(guia, 'firma', await unaFirma())).cuerpo.archivo
+    const firma = (await movil.upload(guia, 'firma', await createFirma())).cuerpo.archivo
     // Handed over on the way, with what the first courier had photographed.
     await movil.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
     await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })

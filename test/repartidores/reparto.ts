@@ -18,11 +18,11 @@ export function useDispatch() {
     comercio = await entorno.nuevoComercio()
   })
   /** When it happens, for what is told later. */
-  const hace = (minutos: number) => new Date(entorno.clock().getTime() - minutos * MINUTE_MS).toISOString()
+  const minutesAgo = (minutes: number) => new Date(entorno.clock().getTime() - minutes * MINUTE_MS).toISOString()
   const ver = async (guia: string) => (await movil.request('GET', `/guias/${guia}`)).cuerpo
   const eventos = async (guia: string) =>
     (await entorno.db.pool.query('select * from evento where guia = $1 order by secuencia', [guia])).rows
   const foto = async (guia: string) => (await movil.upload(guia, 'foto', await createFoto())).cuerpo.archivo as string
 
-  return { entorno, ago: hace, ver, eventos, foto }
+  return { entorno, ago: minutesAgo, ver, eventos, foto }
 }

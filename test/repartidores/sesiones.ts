@@ -3,7 +3,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, type ServiceOverrides, startService } from '../../server/startup/service.ts'
 import { MASTER_KEY, useEnvironment } from '../entorno.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { createWitness } from '../testigo.ts'
 import type { Movil } from './movil.ts'
 
@@ -20,19 +20,19 @@ export const fetchSesion = (movil: Movil) => movil.request('GET', '/sesion')
 
 export function useSesiones() {
   const entorno = useEnvironment()
-  const otros: Service[] = []
+  const otherServices: Service[] = []
   const quejas: Error[] = []
   const testigo = createWitness(inject('carpeta'), (error) => quejas.push(error))
   afterAll(async () => {
-    await Promise.all(otros.map((otro) => otro.stop()))
+    await Promise.all(otherServices.map((otro) => otro.stop()))
     expect(quejas).toEqual([])
   })
   /** Another process over the same database, with other settings. */
   async function otroServicio(env: Record<string, string> = {}, sustitutos: ServiceOverrides = {}) {
     const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
-    const PORT = `${await puertoLibre()}`
+    const PORT = `${await findFreePort()}`
     const config = readConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
-    otros.push(
+    otherServices.push(
       await startService(config, createLog('silent'), undefined, {
         clock: entorno.clock,
         witness: testigo,

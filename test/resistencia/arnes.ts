@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer as crearServidorTcp, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
@@ -18,11 +18,11 @@ import { openScenarioReceiver, type ScenarioReceiver } from './receptor.ts'
 // A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their
 // own that can be killed, and a receiver that keeps a ledger of what it got.
 
-const RAIZ = join(import.meta.dirname, '..', '..')
+const ROOT_FOLDER = join(import.meta.dirname, '..', '..')
 /** As `npm start` and `npm run worker` run them. */
 const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
-  const { scripts } = JSON.parse(readFileSync(join(RAIZ, 'package.json'), 'utf8'))
-  const argsDe = (orden: string) => orden.split(' ').slice(1)
+  const { scripts } = JSON.parse(readFileSync(join(ROOT_FOLDER, 'package.json'), 'utf8'))
+  const argsDe = (command: string) => command.split(' ').slice(1)
   return { main: argsDe(scripts.start), worker: argsDe(scripts.worker) }
 })()
 
@@ -43,7 +43,7 @@ export interface Arnes {
   /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
   llenarDisco(): () => void
   /** Ends every session of the database but the one that does it. */
-  cortarConexiones(): Promise<number>
+  cutConnections(): Promise<number>
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
   intermediario(): Promise<DatabaseProxy>
   /** Registers an endpoint of the receiver's. */
@@ -53,8 +53,8 @@ export interface Arnes {
 export interface DatabaseProxy {
   databaseUrl: string
   /** How many of the next commits happen without their client hearing of it. */
-  perder(cuantas: number): void
-  perdidas(): number
+  perder(commitCount: number): void
+  lostCount(): number
 }
 
 export interface HarnessOptions {
@@ -67,8 +67,8 @@ export interface HarnessOptions {
 export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: HarnessOptions = {}): Promise<T> =>
   withSteps(async (pasos) => hacer(await abrir(pasos, opciones)))
 
-async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions): Promise<Arnes> {
-  const postgres = await startDurablePostgres(pasos, propios, disco)
+async function abrir(pasos: Paso[], { postgres: ownSettings, disco }: HarnessOptions): Promise<Arnes> {
+  const postgres = await startDurablePostgres(pasos, ownSettings, disco)
   await migrate(postgres.url)
   const db = openDb(postgres.url, { connections: 3 })
   pasos.push(() => db.close())
@@ -79,11 +79,11 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions
   const { id: comercioId, llave } = await insertarComercio(db)
   let serie = 0
 
-  const levantar = (programa: 'main' | 'worker', mas: Record<string, string>) =>
+  const levantar = (program: 'main' | 'worker', moreVariables: Record<string, string>) =>
     launchSupervised(pasos, {
-      nombre: `${programa}#${++serie}`,
-      folder: RAIZ,
-      args: ORDENES[programa],
+      nombre: `${program}#${++serie}`,
+      folder: ROOT_FOLDER,
+      args: ORDENES[program],
       env: {
         DATABASE_URL: postgres.url,
         MASTER_KEYS: masterKeys,
@@ -91,9 +91,9 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions
         WEBHOOKS_LOOPBACK: '1',
         LOG_LEVEL: 'warn',
         CONNECTIONS_PER_NETWORK: '10000',
-        ...mas,
+        ...moreVariables,
       },
-      alQuejarse: (queja) => quejas.push(queja),
+      onComplaint: (queja) => quejas.push(queja),
       onNotice: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   const conCliente: Arnes['conCliente'] = async (hacer) => {
@@ -114,7 +114,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions
     llave,
     quejas,
     avisos,
-    api: (mas) => levantar('main', { PORT: '0', WORKERS: '0', ...mas }),
+    api: (moreVariables) => levantar('main', { PORT: '0', WORKERS: '0', ...moreVariables }),
     worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     conCliente,
     reiniciarPostgres: postgres.reset,
@@ -123,7 +123,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions
       fillDisk(lastre)
       return () => rmSync(lastre)
     },
-    cortarConexiones: () =>
+    cutConnections: () =>
       conCliente(async (cliente) => {
         const { rowCount } = await cliente.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
@@ -147,15 +147,19 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: HarnessOptions
 
 async function insertarComercio(db: Db) {
   const nuevoId = createIdGenerator(() => new Date())
-  const fila = await db.prisma.comercio.create({
+  const comercioRow = await db.prisma.comercio.create({
     data: {
       ...nuevoId(),
       comercio: newComercioCode(),
       ...columnsOf({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
     },
   })
-  const { llave } = await saveLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'test' })
-  return { id: fila.id, llave }
+  const { llave } = await saveLlave(db, new Date(), {
+    comercioId: comercioRow.id,
+    comercio: comercioRow.comercio,
+    modo: 'test',
+  })
+  return { id: comercioRow.id, llave }
 }
 
 // --- Between a worker and the database ---
@@ -170,8 +174,8 @@ async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<D
   const destino = Number(url.port)
   const sockets = new Set<Socket>()
   let porPerder = 0
-  let perdidas = 0
-  const servidor = crearServidorTcp((cliente) => {
+  let lostCount = 0
+  const server = createTcpServer((cliente) => {
     const base = connect(destino, '127.0.0.1')
     let tragar = false
     const cerrar = () => {
@@ -183,35 +187,35 @@ async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<D
       sockets.add(socket)
       socket.setNoDelay(true).on('error', cerrar).on('close', cerrar)
     }
-    cliente.on('data', (trozo) => {
-      if (porPerder > 0 && (trozo.includes(COMMIT) || trozo.includes(ASENTAR))) {
+    cliente.on('data', (chunk) => {
+      if (porPerder > 0 && (chunk.includes(COMMIT) || chunk.includes(ASENTAR))) {
         porPerder--
-        perdidas++
+        lostCount++
         tragar = true
       }
-      base.write(trozo)
+      base.write(chunk)
     })
     // It was answered, so it was committed.
-    base.on('data', (trozo) => void (tragar ? cerrar() : cliente.write(trozo)))
+    base.on('data', (chunk) => void (tragar ? cerrar() : cliente.write(chunk)))
   }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => servidor.once('listening', resolve))
+  await new Promise((resolve) => server.once('listening', resolve))
   pasos.push(async () => {
     for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => servidor.close(resolve))
+    await new Promise((resolve) => server.close(resolve))
   })
-  url.port = String((servidor.address() as AddressInfo).port)
+  url.port = String((server.address() as AddressInfo).port)
   return {
     databaseUrl: url.href,
-    perder: (cuantas) => {
-      porPerder += cuantas
+    perder: (commitCount) => {
+      porPerder += commitCount
     },
-    perdidas: () => perdidas,
+    lostCount: () => lostCount,
   }
 }
 
 /** Until it says something; undefined when the time is over. */
-export async function esperar<T>(leer: () => Promise<T | undefined | false>, plazo: number, cada = 50) {
-  for (const limite = Date.now() + plazo; ; await dormir(cada)) {
+export async function esperar<T>(leer: () => Promise<T | undefined | false>, timeoutMs: number, intervalMs = 50) {
+  for (const limite = Date.now() + timeoutMs; ; await dormir(intervalMs)) {
     // The database may just be away.
     const valor = await leer().catch(() => undefined)
     if (valor) return valor

@@ -39,7 +39,7 @@ export function startLoads(
   { apis, rate: ritmo = 40, threads: hilos = 6, simple = false }: Opciones,
 ): MerchantLoad {
   let parando = false
-  const carga: MerchantLoad = {
+  const load: MerchantLoad = {
     guias: new Map(),
     canceladas: new Set(),
     respuestas: new Map(),
@@ -55,8 +55,8 @@ export function startLoads(
   /** The same request, to any of the APIs, until one takes it. */
   const insistir = async (ruta: string, cuerpo: unknown, ok: (status: number, texto: string) => boolean) => {
     for (const limite = Date.now() + PACIENCIA; Date.now() < limite; await dormir(100)) {
-      const vivas = apis()
-      const api = vivas[Math.floor(Math.random() * vivas.length)]
+      const liveApis = apis()
+      const api = liveApis[Math.floor(Math.random() * liveApis.length)]
       if (!api) continue
       let status = 0
       try {
@@ -69,29 +69,29 @@ export function startLoads(
         status = respuesta.status
         const texto = await respuesta.text()
         if (ok(status, texto)) {
-          carga.ultima = Date.now()
+          load.ultima = Date.now()
           return
         }
-        if (status !== 503 && status !== 200) carga.fallas.push(`POST ${ruta}: ${status} ${texto.slice(0, 300)}`)
+        if (status !== 503 && status !== 200) load.fallas.push(`POST ${ruta}: ${status} ${texto.slice(0, 300)}`)
       } catch {
         status = 0 // killed or cut off
       } finally {
-        carga.respuestas.set(status, (carga.respuestas.get(status) ?? 0) + 1)
+        load.respuestas.set(status, (load.respuestas.get(status) ?? 0) + 1)
       }
     }
-    carga.fallas.push(`POST ${ruta}: not taken in ${PACIENCIA / 1000} s`)
+    load.fallas.push(`POST ${ruta}: not taken in ${PACIENCIA / 1000} s`)
   }
 
   const anotar = (ref: string, guia: string) => {
-    const previa = carga.guias.get(ref)
-    if (previa && previa !== guia) carga.fallas.push(`${ref} is ${previa} and ${guia}`)
-    carga.guias.set(ref, guia)
+    const previa = load.guias.get(ref)
+    if (previa && previa !== guia) load.fallas.push(`${ref} is ${previa} and ${guia}`)
+    load.guias.set(ref, guia)
   }
   const crear = async () => {
     const cuerpo = buildGuia()
     await insistir('/guias', cuerpo, (status, texto) => {
       if (status !== 200 && status !== 201) return false
-      if (status === 200) carga.repetidas++
+      if (status === 200) load.repetidas++
       anotar(cuerpo.external_ref!, JSON.parse(texto).guia)
       return true
     })
@@ -103,47 +103,47 @@ export function startLoads(
       const { ok, resultados } = JSON.parse(texto)
       for (const r of resultados) {
         if (r.ok) anotar(r.external_ref, r.guia)
-        else if (r.error.estado_http !== 503) carga.fallas.push(`entry ${JSON.stringify(r.error)}`)
+        else if (r.error.estado_http !== 503) load.fallas.push(`entry ${JSON.stringify(r.error)}`)
       }
       return ok
     })
   }
   const cancelar = async () => {
-    const guia = [...carga.guias.values()].at(-1 - Math.floor(Math.random() * 20))
-    if (!guia || carga.canceladas.has(guia)) return
+    const guia = [...load.guias.values()].at(-1 - Math.floor(Math.random() * 20))
+    if (!guia || load.canceladas.has(guia)) return
     await insistir(`/guias/${guia}/cancelar`, {}, (status) => {
       if (status !== 200) return false
-      carga.canceladas.add(guia)
+      load.canceladas.add(guia)
       return true
     })
   }
 
-  const hilo = async (desfase: number) => {
+  const hilo = async (threadIndex: number) => {
     const pausa = (1000 * hilos) / ritmo
-    await dormir(desfase * pausa)
-    for (let proxima = performance.now(); !parando; ) {
+    await dormir(threadIndex * pausa)
+    for (let nextAt = performance.now(); !parando; ) {
       const suerte = Math.random()
       await (simple || suerte < 0.7 ? crear() : suerte < 0.8 ? crearLote() : cancelar())
       // What was missed while nobody answered isn't made up for.
-      proxima = Math.max(proxima + pausa, performance.now())
-      await dormir(Math.max(0, proxima - performance.now()))
+      nextAt = Math.max(nextAt + pausa, performance.now())
+      await dormir(Math.max(0, nextAt - performance.now()))
     }
   }
   const trabajando = Array.from({ length: hilos }, (_, i) => hilo(i / hilos))
-  return carga
+  return load
 }
 
 /** Creates so many in one call, acknowledged. */
 export async function createAcknowledgedLote(
   { llave }: Arnes,
   api: ScenarioProcess,
-  cuantas: number,
+  guiaCount: number,
   libro: Map<string, string>,
 ) {
   const respuesta = await fetch(`${api.url}/api/v1/guias/bulk`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ guias: Array.from({ length: cuantas }, () => buildGuia()) }),
+    body: JSON.stringify({ guias: Array.from({ length: guiaCount }, () => buildGuia()) }),
   })
   const { ok, resultados } = (await respuesta.json()) as {
     ok: boolean

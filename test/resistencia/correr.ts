@@ -40,7 +40,7 @@ for (const { clave, titulo, missing: falta, correr, ci, complete: completo } of 
   const inicio = performance.now()
   const resultado = await correr(process.env.CHICO ? ci : completo).catch((error: Error): ScenarioResult => {
     const fallas = [error.stack ?? error.message]
-    return { escenario: clave, probado: '—', perdido: 0, duplicado: 0, recuperado: 0, fallas, notas: [] }
+    return { escenario: clave, probado: '—', lost: 0, duplicado: 0, recuperado: 0, fallas, notas: [] }
   })
   if (interrumpido) await new Promise(() => {})
   resultados.push(resultado)
@@ -49,23 +49,23 @@ for (const { clave, titulo, missing: falta, correr, ci, complete: completo } of 
   decir(`  ${((performance.now() - inicio) / 1000).toFixed(0)} s`)
 }
 
-const filas = [
+const tableRows = [
   ['escenario', 'probado', 'perdido', 'duplicado', 'recuperado en (s)', ''],
-  ...resultados.map(({ escenario, probado, perdido, duplicado, recuperado, fallas }) => [
+  ...resultados.map(({ escenario, probado, lost, duplicado, recuperado, fallas }) => [
     escenario,
     probado,
-    `${perdido}`,
+    `${lost}`,
     `${duplicado}`,
     recuperado.toFixed(1),
     fallas.length === 0 ? '✓' : `✗ ${fallas.length}`,
   ]),
 ]
-const anchos = filas[0]!.map((_, i) => Math.max(...filas.map((fila) => fila[i]!.length)))
-for (const fila of filas)
+const anchos = tableRows[0]!.map((_, i) => Math.max(...tableRows.map((row) => row[i]!.length)))
+for (const row of tableRows)
   console.log(
-    fila
+    row
       .map((celda, i) => celda.padEnd(anchos[i]!))
       .join('  ')
       .trimEnd(),
   )
-process.exit(resultados.some(({ perdido, fallas }) => perdido > 0 || fallas.length > 0) ? 1 : 0)
+process.exit(resultados.some(({ lost, fallas }) => lost > 0 || fallas.length > 0) ? 1 : 0)

@@ -9,9 +9,9 @@ import { closeLedger } from './libro.ts'
 // Faults of processes, of the database and of the queue under load.
 
 /** From now until the service takes something again, in seconds. */
-async function vuelta(carga: MerchantLoad): Promise<number> {
+async function vuelta(load: MerchantLoad): Promise<number> {
   const desde = Date.now()
-  await esperar(async () => carga.ultima > desde, 30_000, 10)
+  await esperar(async () => load.ultima > desde, 30_000, 10)
   return (Date.now() - desde) / 1000
 }
 
@@ -23,9 +23,9 @@ export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
     const workers = [await arnes.worker()]
     await prepareEndpoints(arnes, apis[0]!)
     const flota = createFleet(apis, workers, arnes)
-    const carga = startLoads(arnes, { apis: () => apis })
+    const load = startLoads(arnes, { apis: () => apis })
     // On until what is to be tried has happened, which is a matter of chance.
-    const faltan = (i: number) => i < veces || (carga.repetidas === 0 && i < 10 * veces)
+    const faltan = (i: number) => i < veces || (load.repetidas === 0 && i < 10 * veces)
     for (let i = 0; faltan(i); i++) {
       await dormir(randomBetween(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
@@ -57,15 +57,15 @@ export const apiDeath: Scenario['correr'] = ({ times: veces }) =>
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.stop()
+    await load.stop()
     const resultado = await closeLedger(arnes, {
       escenario: 'API muerta antes y después del commit',
       probado: `${veces} SIGKILL`,
-      carga,
+      load,
       danado,
-      notas: [`${carga.repetidas} repeated creations found their guide`],
+      notas: [`${load.repetidas} repeated creations found their guide`],
     })
-    if (carga.repetidas === 0) resultado.fallas.push('no creation was committed without its answer: nothing was tried')
+    if (load.repetidas === 0) resultado.fallas.push('no creation was committed without its answer: nothing was tried')
     return resultado
   })
 
@@ -74,20 +74,20 @@ export const postgresRestart: Scenario['correr'] = ({ times: veces }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await prepareEndpoints(arnes, apis[0]!)
-    const carga = startLoads(arnes, { apis: () => apis })
+    const load = startLoads(arnes, { apis: () => apis })
     const vueltas: number[] = []
     for (let i = 0; i < veces; i++) {
       await dormir(randomBetween(700, 1_500))
       await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
-      vueltas.push(await vuelta(carga))
+      vueltas.push(await vuelta(load))
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.stop()
+    await load.stop()
     const resultado = await closeLedger(arnes, {
       escenario: 'PostgreSQL reiniciado',
       probado: `${veces} reinicios`,
-      carga,
+      load,
       danado,
       repeticiones: veces,
       notas: [`the API was back ${mayor(vueltas)} s after PostgreSQL at the latest`],
@@ -101,19 +101,19 @@ export const cutConnections: Scenario['correr'] = ({ times: veces }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await prepareEndpoints(arnes, apis[0]!)
-    const carga = startLoads(arnes, { apis: () => apis })
+    const load = startLoads(arnes, { apis: () => apis })
     let cortadas = 0
     for (let i = 0; i < veces; i++) {
       await dormir(randomBetween(300, 900))
-      cortadas += await arnes.cortarConexiones()
+      cortadas += await arnes.cutConnections()
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.stop()
+    await load.stop()
     return closeLedger(arnes, {
       escenario: 'conexiones cortadas',
       probado: `${veces} veces todas, ${cortadas} sesiones`,
-      carga,
+      load,
       danado,
       repeticiones: veces,
     })
@@ -125,22 +125,22 @@ export const unansweredCommit: Scenario['correr'] = ({ times: veces }) =>
     const intermediario = await arnes.intermediario()
     await arnes.worker({ databaseUrl: intermediario.databaseUrl })
     await prepareEndpoints(arnes, apis[0]!)
-    const carga = startLoads(arnes, { apis: () => apis })
+    const load = startLoads(arnes, { apis: () => apis })
     for (let i = 1; i <= veces; i++) {
       await dormir(randomBetween(200, 500))
       intermediario.perder(1)
-      await esperar(async () => intermediario.perdidas() >= i, 10_000, 10)
+      await esperar(async () => intermediario.lostCount() >= i, 10_000, 10)
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.stop()
+    await load.stop()
     const resultado = await closeLedger(arnes, {
       escenario: 'commit del saldo sin respuesta',
-      probado: `${intermediario.perdidas()} commits`,
-      carga,
+      probado: `${intermediario.lostCount()} commits`,
+      load,
       danado,
     })
-    if (intermediario.perdidas() < veces) resultado.fallas.push(`only ${intermediario.perdidas()} commits came by`)
+    if (intermediario.lostCount() < veces) resultado.fallas.push(`only ${intermediario.lostCount()} commits came by`)
     return resultado
   })
 
@@ -155,18 +155,18 @@ export const orderlyStop: Scenario['correr'] = ({ times: veces }) =>
       return 204
     }
     const flota = createFleet(apis, workers, arnes)
-    const carga = startLoads(arnes, { apis: () => apis, rate: 25 })
+    const load = startLoads(arnes, { apis: () => apis, rate: 25 })
     const salidas: number[] = []
     for (let i = 0; i < veces; i++) {
       await dormir(randomBetween(300, 900))
       salidas.push(await flota.reemplazarWorker('SIGTERM'))
     }
     const danado = Date.now()
-    await carga.stop()
+    await load.stop()
     return closeLedger(arnes, {
       escenario: 'SIGTERM y relevo de workers',
       probado: `${veces} SIGTERM`,
-      carga,
+      load,
       danado,
       recuperacion: 30,
       notas: [`the slowest exit took ${mayor(salidas)} s`],
@@ -177,9 +177,9 @@ export const chaos: Scenario['correr'] = ({ times: veces }) =>
   conArnes(async (arnes) => {
     const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
     const azar = createRandom(semilla)
-    const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
-    const apis = [api, resto[0]!]
-    const workers = resto.slice(1)
+    const [api, ...otherProcesses] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
+    const apis = [api, otherProcesses[0]!]
+    const workers = otherProcesses.slice(1)
     await prepareEndpoints(arnes, api)
     const flota = createFleet(apis, workers, arnes)
     const danos: Record<string, () => Promise<unknown>> = {
@@ -189,10 +189,10 @@ export const chaos: Scenario['correr'] = ({ times: veces }) =>
       'TERM API': () => flota.reemplazarApi('SIGTERM'),
       'PostgreSQL immediate': () => arnes.reiniciarPostgres('immediate'),
       'PostgreSQL fast': () => arnes.reiniciarPostgres('fast'),
-      conexiones: () => arnes.cortarConexiones(),
+      conexiones: () => arnes.cutConnections(),
       cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
     }
-    const carga = startLoads(arnes, { apis: () => apis })
+    const load = startLoads(arnes, { apis: () => apis })
     const hechos: string[] = []
     const nombres = Object.keys(danos)
     while (hechos.length < veces) {
@@ -205,11 +205,11 @@ export const chaos: Scenario['correr'] = ({ times: veces }) =>
     }
     const danado = Date.now()
     await dormir(500)
-    await carga.stop()
+    await load.stop()
     return closeLedger(arnes, {
       escenario: 'de todo al azar, 2 API y 2 workers',
       probado: `${veces} daños`,
-      carga,
+      load,
       danado,
       timeout: 90_000,
       repeticiones: veces,
@@ -228,7 +228,7 @@ export const lostQueue: Scenario['correr'] = ({ times: veces }) =>
       return 204
     }
     // An endpoint gets four at a time: about 25 a second.
-    const carga = startLoads(arnes, { apis: () => apis, rate: 10 })
+    const load = startLoads(arnes, { apis: () => apis, rate: 10 })
     let perdidos = 0
     for (let i = 0; i < veces; i++) {
       await dormir(randomBetween(200, 600))
@@ -240,11 +240,11 @@ export const lostQueue: Scenario['correr'] = ({ times: veces }) =>
       perdidos += (await arnes.db.pool.query('delete from pgboss.job')).rowCount ?? 0
     }
     const danado = Date.now()
-    await carga.stop()
+    await load.stop()
     return closeLedger(arnes, {
       escenario: 'cola borrada',
       probado: `${veces} veces, ${perdidos} trabajos`,
-      carga,
+      load,
       danado,
       recuperacion: 30,
       repeticiones: veces,

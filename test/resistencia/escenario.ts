@@ -13,16 +13,16 @@ export interface Scenario {
   titulo: string
   /** Why it can't be tried here, in words. */
   missing?: () => Promise<string | undefined>
-  correr: (medida: ScenarioScale) => Promise<ScenarioResult>
+  correr: (scale: ScenarioScale) => Promise<ScenarioResult>
   /** For `npm test`, and for `npm run test:resistencia`. */
   ci: ScenarioScale
   complete: ScenarioScale
 }
 
-export const randomBetween = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
+export const randomBetween = (min: number, max: number, azar = Math.random) => min + azar() * (max - min)
 
 /** A receiver that takes its time. */
-export const LENTO: Arnes['receptor']['handle'] = async () => {
+export const handleSlowly: Arnes['receptor']['handle'] = async () => {
   await dormir(randomBetween(0, 40))
   return 204
 }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { Agent, request } from 'undici'
 import { buildGuia } from '../fabricas.ts'
 import { scrapeMetrics, valorDe } from '../observabilidad/raspar.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 import { type Arnes, conArnes } from './arnes.ts'
 import { startLoads } from './carga.ts'
 import type { Scenario } from './escenario.ts'
@@ -59,20 +59,20 @@ interface Dano {
   /** Harms the database; returns what mends it. */
   danar: (arnes: Arnes) => Promise<() => Promise<unknown>>
   /** Whether /readyz has to say so. */
-  seDice: boolean
+  isReported: boolean
   disco?: number
   postgres?: readonly string[]
 }
 
 /** Requests and webhooks are sent before, during and after each harm; nothing is lost, and no answer is worse than a 503. */
-const sinEscribir =
-  ({ escenario, danar, seDice, ...opciones }: Dano): Scenario['correr'] =>
-  ({ times: veces, size: tamano = 8 }) =>
+const withoutWrites =
+  ({ escenario, danar, isReported, ...opciones }: Dano): Scenario['correr'] =>
+  ({ times: veces, size: seconds = 8 }) =>
     conArnes(async (arnes) => {
       const api = await arnes.api()
       await arnes.worker()
       await arnes.registrar(api, '/todo')
-      const carga = startLoads(arnes, { apis: () => [api] })
+      const load = startLoads(arnes, { apis: () => [api] })
       const vigia = vigilar(api)
       await vigia.hasta(200)
       vigia.seen.clear()
@@ -81,32 +81,34 @@ const sinEscribir =
       for (let i = 0; i < veces; i++) {
         await dormir(2_000)
         const sanar = await danar(arnes)
-        if (seDice) caidas.push(await vigia.hasta(503))
-        await dormir(tamano * 1_000)
+        if (isReported) caidas.push(await vigia.hasta(503))
+        await dormir(seconds * 1_000)
         await sanar()
         vueltas.push(await vigia.hasta(200))
       }
       const danado = Date.now()
       await dormir(1_000)
-      await carga.stop()
+      await load.stop()
       await vigia.stop()
-      const dicho = (unos: readonly number[]) => unos.map((s) => s.toFixed(1)).join(', ')
+      const formatSeconds = (durations: readonly number[]) => durations.map((s) => s.toFixed(1)).join(', ')
       const resultado = await closeLedger(arnes, {
         escenario,
-        probado: `${veces} veces ${tamano} s`,
-        carga,
+        probado: `${veces} veces ${seconds} s`,
+        load,
         danado,
         // A settlement that was refused is done again later, and a worker may have lost its lease by then.
         repeticiones: veces,
         notas: [
-          ...(seDice ? [`/readyz said 503 after ${dicho(caidas)} s and 200 again after ${dicho(vueltas)} s`] : []),
+          ...(isReported
+            ? [`/readyz said 503 after ${formatSeconds(caidas)} s and 200 again after ${formatSeconds(vueltas)} s`]
+            : []),
           `/readyz ${[...vigia.seen].map(([status, n]) => `${status}×${n}`).join(' ')}`,
         ],
       })
-      const tarde = [...caidas, ...vueltas].filter((s) => s > A_TIEMPO)
-      if (tarde.length > 0) resultado.fallas.push(`/readyz followed after ${dicho(tarde)} s`)
-      if (seDice && !carga.respuestas.get(503)) resultado.fallas.push('no request was refused: nothing was tried')
-      if (!seDice && vigia.seen.size > 1)
+      const lateChanges = [...caidas, ...vueltas].filter((s) => s > A_TIEMPO)
+      if (lateChanges.length > 0) resultado.fallas.push(`/readyz followed after ${formatSeconds(lateChanges)} s`)
+      if (isReported && !load.respuestas.get(503)) resultado.fallas.push('no request was refused: nothing was tried')
+      if (!isReported && vigia.seen.size > 1)
         resultado.fallas.push(
           `/readyz changed, though writes went on: ${[...vigia.seen.keys()].join(', ')}; ${[...arnes.avisos.keys()].join(', ')}`,
         )
@@ -114,24 +116,24 @@ const sinEscribir =
     }, opciones)
 
 /** As managed databases do when their disk fills up, and as a former primary is. */
-export const readOnlyDatabase = sinEscribir({
+export const readOnlyDatabase = withoutWrites({
   escenario: 'base de datos de solo lectura',
-  seDice: true,
+  isReported: true,
   async danar(arnes) {
-    const poner = (valor: 'on' | 'off') =>
+    const setReadOnly = (valor: 'on' | 'off') =>
       arnes.conCliente(async (cliente) => {
         await cliente.query('set default_transaction_read_only = off')
         await cliente.query(`alter database guias set default_transaction_read_only = ${valor}`)
-        await arnes.cortarConexiones()
+        await arnes.cutConnections()
       })
-    await poner('on')
-    return () => poner('off')
+    await setReadOnly('on')
+    return () => setReadOnly('off')
   },
 })
 
-export const fullDisk = sinEscribir({
+export const fullDisk = withoutWrites({
   escenario: 'disco lleno',
-  seDice: true,
+  isReported: true,
   disco: 400 * MEGA,
   danar: async (arnes) => {
     const vaciar = arnes.llenarDisco()
@@ -140,19 +142,19 @@ export const fullDisk = sinEscribir({
 })
 
 /** Others have all connections: the service keeps those that it has, and gets no more. */
-export const noFreeConnections = sinEscribir({
+export const noFreeConnections = withoutWrites({
   escenario: 'sin conexiones libres',
-  seDice: false,
+  isReported: false,
   // /readyz counts a commit that takes longer than three seconds for none, and a busy machine's disk may need as long.
   postgres: ['max_connections=40', 'shared_buffers=64MB', 'fsync=off'],
   async danar(arnes) {
-    const otros: pg.Client[] = []
+    const otherClients: pg.Client[] = []
     const llenar = async () => {
       for (let lleno = false; !lleno; ) {
         const otro = new pg.Client(arnes.databaseUrl)
         otro.on('error', () => {})
         await otro.connect().then(
-          () => otros.push(otro),
+          () => otherClients.push(otro),
           () => {
             lleno = true
           },
@@ -161,11 +163,11 @@ export const noFreeConnections = sinEscribir({
     }
     await llenar()
     // /readyz loses its connection, and the next one is refused.
-    await otros[0]!.query(
+    await otherClients[0]!.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'guias salud%'`,
     )
     await llenar()
-    return () => Promise.all(otros.map((otro) => otro.end()))
+    return () => Promise.all(otherClients.map((otro) => otro.end()))
   },
 })
 
@@ -173,13 +175,13 @@ export const noFreeConnections = sinEscribir({
 const EN_CURSO = 3_000
 
 /** Creations that go on for so many seconds: as many as are answered, or so many per second whatever is answered. */
-async function crearDurante(
+async function createDuring(
   { llave }: Arnes,
   { url }: ScenarioProcess,
   segundos: number,
-  { concurrency: aLaVez, perSecond: porSegundo }: { concurrency: number; perSecond?: number },
+  { concurrency, perSecond: porSegundo }: { concurrency: number; perSecond?: number },
 ) {
-  const agente = new Agent({ connections: aLaVez, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const agente = new Agent({ connections: concurrency, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
   const estados = new Map<number, number>()
   const fin = performance.now() + segundos * 1_000
   let enCurso = 0
@@ -202,10 +204,10 @@ async function crearDurante(
     estados.set(status, (estados.get(status) ?? 0) + 1)
   }
   if (porSegundo === undefined) {
-    const seguir = async () => {
+    const keepCreating = async () => {
       while (performance.now() < fin) await crear()
     }
-    await Promise.all(Array.from({ length: aLaVez }, seguir))
+    await Promise.all(Array.from({ length: concurrency }, keepCreating))
   } else {
     const inicio = performance.now()
     for (let hechas = 0; performance.now() < fin; await dormir(5)) {
@@ -222,48 +224,53 @@ async function crearDurante(
 }
 
 /** Twice as many requests as the service can answer: it says that it is ready all the time. */
-export const saturatedService: Scenario['correr'] = ({ times: veces, size: tamano = 10 }) =>
+export const saturatedService: Scenario['correr'] = ({ times: veces, size: seconds = 10 }) =>
   conArnes(async (arnes) => {
     // Workers in the same process, as in the embedded default: they share its connections.
-    const puerto = await puertoLibre()
-    const api = await arnes.api({ WORKERS: '1', METRICS_PORT: `${puerto}` })
+    const metricsPort = await findFreePort()
+    const api = await arnes.api({ WORKERS: '1', METRICS_PORT: `${metricsPort}` })
     const vigia = vigilar(api)
     await vigia.hasta(200)
-    await crearDurante(arnes, api, 2, { concurrency: 32 })
-    let { perSecond: capacidad } = await crearDurante(arnes, api, Math.min(tamano, 5), { concurrency: 32 })
+    await createDuring(arnes, api, 2, { concurrency: 32 })
+    let { perSecond: capacidad } = await createDuring(arnes, api, Math.min(seconds, 5), { concurrency: 32 })
     vigia.seen.clear()
     const fallas: string[] = []
     const notas: string[] = []
     let negadas = 0
     // On a busy machine the measured capacity may be too low: then twice as much is asked the next time.
     let factor = 2
-    for (let saturadas = 0, vez = 0; saturadas < veces && vez < 3 * veces; vez++) {
+    for (let saturadas = 0, round = 0; saturadas < veces && round < 3 * veces; round++) {
       const porSegundo = factor * capacidad
       const {
         estados,
         saltadas,
         perSecond: creadas,
-      } = await crearDurante(arnes, api, tamano, { concurrency: EN_CURSO, perSecond: porSegundo })
-      const dichos = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
-      notas.push(`${porSegundo.toFixed(0)}/s asked, ${creadas.toFixed(0)}/s created: ${dichos}, ${saltadas} not sent`)
+      } = await createDuring(arnes, api, seconds, { concurrency: EN_CURSO, perSecond: porSegundo })
+      const statusSummary = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
+      notas.push(
+        `${porSegundo.toFixed(0)}/s asked, ${creadas.toFixed(0)}/s created: ${statusSummary}, ${saltadas} not sent`,
+      )
       for (const status of estados.keys()) if (![201, 503].includes(status)) fallas.push(`answers: ${status}`)
       negadas += estados.get(503) ?? 0
       capacidad = Math.max(capacidad, creadas)
       if (creadas < 0.75 * porSegundo) saturadas++
-      else if (vez === 3 * veces - 1) fallas.push('it was never asked for twice as much as it can')
+      else if (round === 3 * veces - 1) fallas.push('it was never asked for twice as much as it can')
       else factor *= 2
     }
     await vigia.stop()
     const vistos = [...vigia.seen].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
     notas.push(`/readyz ${vistos}`)
     if (vigia.seen.size !== 1 || !vigia.seen.has(200)) fallas.push(`/readyz changed under load: ${vistos}`)
-    const contadas = valorDe(await scrapeMetrics(puerto), 'guias_solicitudes_total{operacion="saturada",status="503"}')
+    const contadas = valorDe(
+      await scrapeMetrics(metricsPort),
+      'guias_solicitudes_total{operacion="saturada",status="503"}',
+    )
     if (contadas !== negadas) fallas.push(`${negadas} requests were refused, and the metric has ${contadas}`)
     for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
     return {
       escenario: 'el doble de lo que puede',
-      probado: `${veces} veces ${tamano} s`,
-      perdido: 0,
+      probado: `${veces} veces ${seconds} s`,
+      lost: 0,
       duplicado: 0,
       recuperado: 0,
       fallas,

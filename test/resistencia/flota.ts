@@ -1,10 +1,10 @@
 import type { Arnes } from './arnes.ts'
-import { LENTO } from './escenario.ts'
+import { handleSlowly } from './escenario.ts'
 import type { ScenarioProcess } from './procesos.ts'
 
 /** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
 export async function prepareEndpoints(arnes: Arnes, api: ScenarioProcess) {
-  arnes.receptor.handle = LENTO
+  arnes.receptor.handle = handleSlowly
   await arnes.registrar(api, '/todo')
   await arnes.registrar(api, '/canceladas', ['guia.cancelado'])
 }

@@ -9,7 +9,7 @@ export interface ScenarioResult {
   /** What was done, and to how much. */
   probado: string
   /** Acknowledged guides that are gone, events without their delivery, deliveries not made or not received. */
-  perdido: number
+  lost: number
   /** Answers of 2xx that the receiver gave a second time to the same webhook. */
   duplicado: number
   /** The longest that a delivery took, from its event or the last harm after it to its settling, in seconds. */
@@ -22,7 +22,7 @@ export interface ScenarioResult {
 interface Exigencias {
   escenario: string
   probado: string
-  carga?: Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'>
+  load?: Pick<MerchantLoad, 'guias' | 'canceladas' | 'fallas' | 'respuestas'>
   /** How long everything may take to be delivered from now on, in milliseconds. */
   timeout?: number
   /** When the last harm was done, as of Date.now(). */
@@ -38,7 +38,7 @@ interface Exigencias {
   notas?: string[]
 }
 
-type FilaDeAvisoDeWebhook = Pick<
+type AvisoDeWebhookRow = Pick<
   webhook_aviso,
   'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
 > & { url: string; no_tardios: number; tardios: number; numbers: number[] | null }
@@ -55,8 +55,8 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
   const {
     escenario,
     probado,
-    carga,
-    timeout: plazo = 75_000,
+    load,
+    timeout: timeoutMs = 75_000,
     recuperacion = 60,
     repeticiones = 0,
     separate: aparte = [],
@@ -64,8 +64,8 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
   const fallas: string[] = []
   const notas = exigencias.notas ?? []
   const exigir = (bien: boolean, falla: string) => void (bien || fallas.push(falla))
-  const consultar = async <Fila extends object>(texto: string, valores: unknown[] = []) =>
-    (await db.pool.query<Fila>(texto, valores)).rows
+  const consultar = async <Row extends object>(texto: string, valores: unknown[] = []) =>
+    (await db.pool.query<Row>(texto, valores)).rows
   const contar = async (texto: string, valores: unknown[] = []) =>
     (await consultar<{ n: number }>(texto, valores))[0]!.n
 
@@ -74,7 +74,7 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
       (await contar(`select count(*)::int as n from webhook_aviso where estado = 'pendiente' and webhook <> all($1)`, [
         aparte,
       ])) === 0,
-    plazo,
+    timeoutMs,
     200,
   )
 
@@ -84,29 +84,29 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
     [arnes.comercioId],
   )
   const porRef = Map.groupBy(guias, ({ external_ref }) => external_ref)
-  const acusadas = [...(carga?.guias ?? [])]
-  const perdidas = acusadas.filter(([ref, guia]) => porRef.get(ref)?.[0]?.guia !== guia)
-  exigir(perdidas.length === 0, `${perdidas.length} acknowledged guides are gone or others: ${perdidas.slice(0, 3)}`)
+  const acusadas = [...(load?.guias ?? [])]
+  const lostGuias = acusadas.filter(([ref, guia]) => porRef.get(ref)?.[0]?.guia !== guia)
+  exigir(lostGuias.length === 0, `${lostGuias.length} acknowledged guides are gone or others: ${lostGuias.slice(0, 3)}`)
   exigir(guias.length === porRef.size, 'a reference has two guides')
-  if (carga) exigir(guias.length === acusadas.length, `${guias.length} guides, ${acusadas.length} acknowledged`)
-  const porCodigo = new Map(guias.map((fila) => [fila.guia, fila]))
-  const sinCancelar = [...(carga?.canceladas ?? [])].filter((guia) => porCodigo.get(guia)?.estado !== 'cancelado')
-  exigir(sinCancelar.length === 0, `acknowledged cancellings that are none: ${sinCancelar.slice(0, 3)}`)
+  if (load) exigir(guias.length === acusadas.length, `${guias.length} guides, ${acusadas.length} acknowledged`)
+  const porCodigo = new Map(guias.map((row) => [row.guia, row]))
+  const notCancelled = [...(load?.canceladas ?? [])].filter((guia) => porCodigo.get(guia)?.estado !== 'cancelado')
+  exigir(notCancelled.length === 0, `acknowledged cancellings that are none: ${notCancelled.slice(0, 3)}`)
 
   // Events: gap-free, and each with one delivery per endpoint that wants it.
-  const huecos = await contar(
+  const gapCount = await contar(
     `select count(*)::int as n from guia g where g.secuencia <> (select count(*) from evento v
        where v.comercio_id = g.comercio_id and v.modo = g.modo and v.guia_id = g.id and v.secuencia <= g.secuencia)
        or g.secuencia <> (select max(secuencia) from evento v
        where v.comercio_id = g.comercio_id and v.modo = g.modo and v.guia_id = g.id)`,
   )
-  exigir(huecos === 0, `${huecos} guides whose history has gaps`)
-  const sinEntrega = await contar(
+  exigir(gapCount === 0, `${gapCount} guides whose history has gaps`)
+  const eventosWithoutEntrega = await contar(
     `select count(*)::int as n from evento v join webhook w using (comercio_id, modo)
      left join webhook_aviso e using (comercio_id, modo, webhook, guia_id, secuencia)
      where (w.tipos @> array['*'] or w.tipos @> array[v.tipo]) and v.registrado_en >= w.creado_en and e.webhook is null`,
   )
-  exigir(sinEntrega === 0, `${sinEntrega} events without their delivery`)
+  exigir(eventosWithoutEntrega === 0, `${eventosWithoutEntrega} events without their delivery`)
   const sobrantes = await contar(
     `select count(*)::int as n from webhook_aviso e join webhook w using (comercio_id, modo, webhook)
      left join evento v using (comercio_id, modo, guia_id, secuencia) where e.secuencia > 0
@@ -115,7 +115,7 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
   exigir(sobrantes === 0, `${sobrantes} deliveries that nobody asked for`)
 
   // Deliveries and their attempts.
-  const entregas = await consultar<FilaDeAvisoDeWebhook>(
+  const entregas = await consultar<AvisoDeWebhookRow>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
        e.creado_en, e.terminado_en,
        (count(i.id) filter (where not i.tardio) + (e.exito is not null)::int)::int as no_tardios,
@@ -127,9 +127,9 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
     [aparte],
   )
-  const muestra = (filas: FilaDeAvisoDeWebhook[]) => JSON.stringify(filas.slice(0, 3))
-  const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregado')
-  exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
+  const muestra = (rows: AvisoDeWebhookRow[]) => JSON.stringify(rows.slice(0, 3))
+  const undelivered = entregas.filter(({ estado }) => estado !== 'entregado')
+  exigir(undelivered.length === 0, `${undelivered.length} deliveries not made: ${muestra(undelivered)}`)
   const incoherentes = entregas.filter(
     ({ intentos, no_tardios, numbers: numeros }) =>
       intentos !== no_tardios || (numeros ?? []).some((n, i) => n !== i + 1),
@@ -139,35 +139,35 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
     const gastadas = entregas.filter(({ intentos }) => intentos > 1)
     exigir(gastadas.length === 0, `${gastadas.length} lost attempts that no receiver refused: ${muestra(gastadas)}`)
   }
-  const tarda = ({ creado_en, terminado_en }: FilaDeAvisoDeWebhook, danado = 0) =>
+  const tarda = ({ creado_en, terminado_en }: AvisoDeWebhookRow, danado = 0) =>
     terminado_en ? (terminado_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
-  const recuperado = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila, exigencias.danado)), 0)
+  const recuperado = entregas.reduce((maximo, row) => Math.max(maximo, tarda(row, exigencias.danado)), 0)
   exigir(recuperado <= recuperacion, `a delivery took ${recuperado.toFixed(1)} s, more than ${recuperacion} s`)
-  const total = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila)), 0)
+  const total = entregas.reduce((maximo, row) => Math.max(maximo, tarda(row)), 0)
   notas.push(`the slowest delivery took ${total.toFixed(1)} s in all`)
 
   // What the receiver has.
-  let sinRecibir = 0
+  let unreceivedCount = 0
   let duplicado = 0
   let repetida = 0
   for (const { url, evento } of entregas) {
-    const recepciones = receptor.recibidas.get(`${new URL(url).pathname} ${evento}`) ?? []
-    const buenas = recepciones.filter(({ status }) => status !== null && status < 300)
-    if (buenas.length === 0) sinRecibir++
-    duplicado += Math.max(0, buenas.length - 1)
-    repetida = Math.max(repetida, buenas.length - 1)
+    const recepciones = receptor.receptions.get(`${new URL(url).pathname} ${evento}`) ?? []
+    const successes = recepciones.filter(({ status }) => status !== null && status < 300)
+    if (successes.length === 0) unreceivedCount++
+    duplicado += Math.max(0, successes.length - 1)
+    repetida = Math.max(repetida, successes.length - 1)
     exigir(new Set(recepciones.map(({ huella }) => huella)).size <= 1, `${evento} came with different bodies`)
   }
-  exigir(sinRecibir === 0, `${sinRecibir} deliveries that the receiver never took`)
+  exigir(unreceivedCount === 0, `${unreceivedCount} deliveries that the receiver never took`)
   exigir(repetida <= repeticiones, `a webhook came ${repetida} times again (${duplicado} in all), not ${repeticiones}`)
   exigir(receptor.rejected.length === 0, `bodies that aren't their id's: ${receptor.rejected[0]}`)
 
   // The queue: somebody holds the endpoint of what is due, and no lease waits for nobody.
-  const sinArriendo = await esperar(
+  const allLeased = await esperar(
     async () => (await unleasedDeliveries({ db, clock: () => new Date() })) === 0,
     aparte.length > 0 ? 5_000 : 2_000,
   )
-  exigir(sinArriendo === true, 'deliveries are due of endpoints that nobody holds')
+  exigir(allLeased === true, 'deliveries are due of endpoints that nobody holds')
   if (aparte.length === 0) {
     // A lease that lapsed with its worker is taken by another.
     const limpia = await esperar(
@@ -180,17 +180,17 @@ export async function closeLedger(arnes: Testimony, exigencias: Exigencias): Pro
     exigir(limpia === true, 'leases are left that nobody takes')
   }
 
-  exigir((carga?.fallas.length ?? 0) === 0, `answers: ${carga?.fallas.slice(0, 3).join(' | ')}`)
+  exigir((load?.fallas.length ?? 0) === 0, `answers: ${load?.fallas.slice(0, 3).join(' | ')}`)
   for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
   if (arnes.quejas.length > 4) fallas.push(`log: …and ${arnes.quejas.length - 4} more`)
-  if (carga) notas.push(`answers ${[...carga.respuestas].map(([s, n]) => `${s || 'none'}×${n}`).join(' ')}`)
+  if (load) notas.push(`answers ${[...load.respuestas].map(([s, n]) => `${s || 'none'}×${n}`).join(' ')}`)
   const tardios = entregas.reduce((suma, { tardios }) => suma + tardios, 0)
   if (tardios > 0) notas.push(`${tardios} late attempts`)
   if (arnes.avisos.size > 0) notas.push(`warnings ${[...arnes.avisos].map(([a, n]) => `${a}×${n}`).join(', ')}`)
   return {
     escenario,
     probado: `${probado}, ${entregas.length} entregas`,
-    perdido: perdidas.length + sinEntrega + Math.max(sinEntregar.length, sinRecibir),
+    lost: lostGuias.length + eventosWithoutEntrega + Math.max(undelivered.length, unreceivedCount),
     duplicado,
     recuperado,
     fallas,

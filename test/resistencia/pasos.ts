@@ -9,13 +9,13 @@ export const closeAll = () => Promise.all([...abiertos].map((cerrar) => cerrar()
 /** Whatever is put up there is undone at the end, the last first, however it ends. */
 export async function withSteps<T>(hacer: (pasos: Paso[]) => Promise<T>): Promise<T> {
   const pasos: Paso[] = []
-  let cerrado: Promise<void> | undefined
+  let closing: Promise<void> | undefined
   const cerrar = () => {
-    cerrado ??= (async () => {
+    closing ??= (async () => {
       for (const paso of pasos.splice(0).reverse()) await paso().catch((error) => console.error(error))
       abiertos.delete(cerrar)
     })()
-    return cerrado
+    return closing
   }
   abiertos.add(cerrar)
   try {

@@ -32,7 +32,7 @@ interface Encargo {
   env: Readonly<Record<string, string>>
   /** Answers with 200 once it is ready; without it, it is ready when it says so. */
   health?: string
-  alQuejarse: (queja: string) => void
+  onComplaint: (queja: string) => void
   onNotice: (aviso: string) => void
 }
 
@@ -43,11 +43,11 @@ const ARRANQUES = 10
  * same. A start that fails because the database isn't there is none, and repeated, too.
  */
 export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise<ScenarioProcess> {
-  const { nombre, alQuejarse, onNotice: alAvisar } = encargo
+  const { nombre, onComplaint, onNotice } = encargo
   const { promise: fin, resolve: terminar } = Promise.withResolvers<ProcessEnd>()
   const { promise: arrancado, resolve, reject } = Promise.withResolvers<void>()
   let hijo: ChildProcess
-  let esperado = false
+  let isExpected = false
   let fallidos = 0
   const proceso: ScenarioProcess = {
     nombre,
@@ -55,7 +55,7 @@ export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise
     url: '',
     fin,
     matar(senal) {
-      esperado = true
+      isExpected = true
       hijo.kill(senal)
     },
   }
@@ -79,13 +79,13 @@ export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise
       resolve()
     })
     hijo.once('close', async (codigo, senal) => {
-      const dicho = `${nombre} ${listo ? 'ended by itself' : 'did not start'}: ${senal ?? codigo}\n${errores.join('\n')}`
-      if (!esperado && listo) alQuejarse(dicho)
-      else if (!esperado) alAvisar(`start: ${errores[0] ?? senal ?? codigo}`)
-      else if (errores.length > 0) alQuejarse(dicho)
-      if (!esperado) await dormir(500)
-      if (esperado || (!listo && ++fallidos >= ARRANQUES)) {
-        reject(new Error(dicho))
+      const report = `${nombre} ${listo ? 'ended by itself' : 'did not start'}: ${senal ?? codigo}\n${errores.join('\n')}`
+      if (!isExpected && listo) onComplaint(report)
+      else if (!isExpected) onNotice(`start: ${errores[0] ?? senal ?? codigo}`)
+      else if (errores.length > 0) onComplaint(report)
+      if (!isExpected) await dormir(500)
+      if (isExpected || (!listo && ++fallidos >= ARRANQUES)) {
+        reject(new Error(report))
         terminar({ codigo, senal })
       } else arrancar()
     })
@@ -99,12 +99,12 @@ export async function launchSupervised(pasos: Paso[], encargo: Encargo): Promise
   return proceso
 }
 
-function engendrar({ folder: carpeta, args, env }: Encargo): ChildProcess {
-  const bulto = join(carpeta, args.at(-1)!)
+function engendrar({ folder, args, env }: Encargo): ChildProcess {
+  const bulto = join(folder, args.at(-1)!)
   if (!existsSync(bulto)) throw new Error(`${bulto} is missing: node scripts/preparar.mjs`)
   // A symbolic link to the binary and no script: its pid is the service's.
-  return spawn(join(carpeta, 'node_modules/.bin/node'), args, {
-    cwd: carpeta,
+  return spawn(join(folder, 'node_modules/.bin/node'), args, {
+    cwd: folder,
     // With npm's variable it watches its parent, and so doesn't outlive a run that is killed.
     env: { PATH: process.env.PATH, npm_lifecycle_event: 'resistencia', ...CLOCK_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -114,7 +114,7 @@ function engendrar({ folder: carpeta, args, env }: Encargo): ChildProcess {
 /** Reads what it says until its end; resolves with its address, if it says one, when it is ready. */
 async function esperarListo(
   hijo: ChildProcess,
-  { nombre, health: salud, alQuejarse, onNotice: alAvisar }: Encargo,
+  { nombre, health: healthUrl, onComplaint, onNotice }: Encargo,
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   createInterface(hijo.stdout!).on('line', (linea) => {
@@ -123,13 +123,13 @@ async function esperarListo(
     else if (linea.startsWith('El proceso de trabajos está listo')) resolve('')
     else if (linea.startsWith('{')) {
       const { level, msg, err } = JSON.parse(linea)
-      if (level >= 50) alQuejarse(`${nombre}: ${linea.slice(0, 700)}`)
-      else if (level === 40) alAvisar(`${msg}: ${err?.codigo ?? err?.mensaje ?? ''}`.slice(0, 100))
+      if (level >= 50) onComplaint(`${nombre}: ${linea.slice(0, 700)}`)
+      else if (level === 40) onNotice(`${msg}: ${err?.codigo ?? err?.mensaje ?? ''}`.slice(0, 100))
     }
   })
-  if (salud === undefined) return promise
+  if (healthUrl === undefined) return promise
   while (
-    !(await fetch(salud).then(
+    !(await fetch(healthUrl).then(
       ({ ok }) => ok,
       () => false,
     ))

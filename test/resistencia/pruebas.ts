@@ -6,13 +6,13 @@ import type { ScenarioProcess } from './procesos.ts'
 
 // Faults while the documents of proofs are made.
 
-const CUANTAS = 6
+const PRUEBAS_PER_RESTART = 6
 /** How long documents may take once PostgreSQL is back, in seconds. */
 const RECUPERACION = 10
 /** The same beside other tests on a busy machine. */
-const RECUPERACION_CON_CARGA = 60
+const LOADED_RECOVERY_SECONDS = 60
 
-async function llamar({ llave }: Arnes, api: ScenarioProcess, ruta: string, cuerpo: unknown) {
+async function callApi({ llave }: Arnes, api: ScenarioProcess, ruta: string, cuerpo: unknown) {
   const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
@@ -23,12 +23,12 @@ async function llamar({ llave }: Arnes, api: ScenarioProcess, ruta: string, cuer
 }
 
 /** Makes guides that are out for delivery. */
-const enRuta = (arnes: Arnes, api: ScenarioProcess, cuantas: number) =>
+const enRuta = (arnes: Arnes, api: ScenarioProcess, guiaCount: number) =>
   Promise.all(
-    Array.from({ length: cuantas }, async () => {
-      const { guia } = await llamar(arnes, api, '/guias', buildGuia())
+    Array.from({ length: guiaCount }, async () => {
+      const { guia } = await callApi(arnes, api, '/guias', buildGuia())
       for (const estado of ['recolectado', 'en_ruta'])
-        await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado })
+        await callApi(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado })
       return guia
     }),
   )
@@ -46,26 +46,26 @@ export const documentsWithoutPostgres: Scenario['correr'] = ({ times: veces }) =
     const vueltas: number[] = []
     const fallas: string[] = []
     for (let i = 0; i < veces; i++) {
-      const guias = await enRuta(arnes, api, CUANTAS)
-      for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
+      const guias = await enRuta(arnes, api, PRUEBAS_PER_RESTART)
+      for (const guia of guias) await callApi(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
       await dormir(randomBetween(0, 400))
       const antes = await hechos()
       await arnes.reiniciarPostgres('immediate')
       const vuelta = Date.now()
-      const todos = CUANTAS * (i + 1)
-      const listos = await esperar(async () => (await hechos()) === todos, 150_000)
+      const expectedPruebas = PRUEBAS_PER_RESTART * (i + 1)
+      const listos = await esperar(async () => (await hechos()) === expectedPruebas, 150_000)
       vueltas.push((Date.now() - vuelta) / 1000)
-      if (!listos) fallas.push(`restart ${i + 1}: ${todos - (await hechos())} proofs are without PDF`)
-      if (antes === todos) fallas.push(`restart ${i + 1}: everything was made before it: nothing was tried`)
+      if (!listos) fallas.push(`restart ${i + 1}: ${expectedPruebas - (await hechos())} proofs are without PDF`)
+      if (antes === expectedPruebas) fallas.push(`restart ${i + 1}: everything was made before it: nothing was tried`)
     }
     const recuperado = Math.max(...vueltas)
-    if (recuperado > (veces < 6 ? RECUPERACION_CON_CARGA : RECUPERACION))
+    if (recuperado > (veces < 6 ? LOADED_RECOVERY_SECONDS : RECUPERACION))
       fallas.push(`documents took ${recuperado.toFixed(1)} s after PostgreSQL was back`)
     for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
     return {
       escenario: 'PDF sin PostgreSQL',
-      probado: `${veces} reinicios, ${veces * CUANTAS} pruebas`,
-      perdido: 0,
+      probado: `${veces} reinicios, ${veces * PRUEBAS_PER_RESTART} pruebas`,
+      lost: 0,
       duplicado: 0,
       recuperado,
       fallas,
@@ -76,7 +76,7 @@ export const documentsWithoutPostgres: Scenario['correr'] = ({ times: veces }) =
 /** Time within which another worker takes up the proofs that a killed worker held, in seconds. */
 const RELEVO = 10
 /** The same beside other tests on a busy machine. Without the rescue it is two minutes. */
-const RELEVO_CON_CARGA = 60
+const LOADED_TAKEOVER_SECONDS = 60
 /** How many proofs are made before a worker is killed. */
 const ANTES = 4
 
@@ -86,7 +86,7 @@ const RELEVADAS = `select count(*)::int as count,
   from pgboss.job where name = 'pruebas' and retry_count > 0 and started_on > $1`
 
 /** Kills one of two workers in the middle of many proofs: the other one takes up what the dead one held. */
-export const documentsWithDeadWorker: Scenario['correr'] = ({ times: veces, size: tamano = 36 }) =>
+export const documentsWithDeadWorker: Scenario['correr'] = ({ times: veces, size: guiaCount = 36 }) =>
   conArnes(async (arnes) => {
     const api = await arnes.api()
     const { pool } = arnes.db
@@ -99,16 +99,16 @@ export const documentsWithDeadWorker: Scenario['correr'] = ({ times: veces, size
     // A worker that dies between two claims holds nothing.
     for (let i = 0; i < veces || (relevadas === 0 && i < 5 * veces); i++) {
       const otro = await arnes.worker()
-      const guias = await enRuta(arnes, api, tamano)
+      const guias = await enRuta(arnes, api, guiaCount)
       const antes = await conPdf(arnes)
-      const todos = antes + tamano
-      for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
+      const expectedPruebas = antes + guiaCount
+      for (const guia of guias) await callApi(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
       await esperar(async () => (await conPdf(arnes)) >= antes + ANTES, 60_000, 5)
       victima.matar('SIGKILL')
       await victima.fin
       const muerte = await ahora()
-      const listos = await esperar(async () => (await conPdf(arnes)) === todos, 240_000)
-      if (!listos) fallas.push(`kill ${i + 1}: ${todos - (await conPdf(arnes))} proofs are without PDF`)
+      const listos = await esperar(async () => (await conPdf(arnes)) === expectedPruebas, 240_000)
+      if (!listos) fallas.push(`kill ${i + 1}: ${expectedPruebas - (await conPdf(arnes))} proofs are without PDF`)
       const { rows } = await pool.query<{ count: number; segundos: number }>(RELEVADAS, [muerte])
       relevadas += rows[0]!.count
       relevos.push(rows[0]!.segundos)
@@ -121,14 +121,14 @@ export const documentsWithDeadWorker: Scenario['correr'] = ({ times: veces, size
       victima = otro
     }
     const recuperado = Math.max(0, ...relevos)
-    if (recuperado > (tamano < 50 ? RELEVO_CON_CARGA : RELEVO))
+    if (recuperado > (guiaCount < 50 ? LOADED_TAKEOVER_SECONDS : RELEVO))
       fallas.push(`the dead worker's proofs were taken up ${recuperado.toFixed(1)} s after its death`)
     if (relevadas === 0) fallas.push('no worker held a proof when it was killed: nothing was tried')
     for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
     return {
       escenario: 'PDF con un worker muerto',
-      probado: `${relevos.length} SIGKILL, ${relevos.length * tamano} pruebas`,
-      perdido: 0,
+      probado: `${relevos.length} SIGKILL, ${relevos.length * guiaCount} pruebas`,
+      lost: 0,
       duplicado: 0,
       recuperado,
       fallas,

@@ -47,7 +47,7 @@ describe('GET /operaciones/v1/servicio', () => {
   })
 
   it('is for keys with the scope administrar alone', async () => {
-    const llave = await entorno.nuevaLlaveDeOperacion(['ver', 'operar'])
+    const llave = await entorno.createOperacionLlave(['ver', 'operar'])
     expect((await entorno.request('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
   })
 

@@ -7,10 +7,10 @@ import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/
 import { runInProcess } from '../consola.ts'
 import { buildGuia, hasta } from '../fabricas.ts'
 import { findProcesses, listo, requestSeparately, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const procesos = useProcesses()
-const dataDir = procesos.carpetaNueva()
+const dataDir = procesos.nextFolder()
 const PILA = /^\s+at .*[:(]/m
 const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -43,7 +43,7 @@ const aqui: Correr = (args, env = {}) => runInProcess(args, { DATA_DIR: dataDir,
 /** As its help says. */
 const porNpm: Correr = async (args) => {
   const proceso = procesos.correr(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
-  const { codigo } = await proceso.termina()
+  const { codigo } = await proceso.waitForEnd()
   return { codigo, output: proceso.output, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
 }
 
@@ -358,7 +358,7 @@ describe('while the service does not run, before it ever did', () => {
 
 describe('while the service runs', () => {
   beforeAll(async () => {
-    const puerto = await puertoLibre()
+    const puerto = await findFreePort()
     url = await listo(procesos.npmStart({ DATA_DIR: dataDir, PORT: `${puerto}` }))
   })
 
@@ -444,7 +444,7 @@ describe('bad usage', () => {
   })
 
   it('is told before anything is touched', async () => {
-    const otra = procesos.carpetaNueva()
+    const otra = procesos.nextFolder()
     expect(await enSuProceso(['comercios', 'crear', '--json'], { DATA_DIR: otra })).toMatchObject({ codigo: 2 })
     expect(existsSync(otra)).toBe(false)
   })
@@ -462,9 +462,9 @@ describe('bad usage', () => {
 
 describe('what cannot be', () => {
   it('says so, with code 1 and without a stack', async () => {
-    const otra = procesos.carpetaNueva()
+    const otra = procesos.nextFolder()
     const claves = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: otra }
-    const puerto = await puertoLibre()
+    const puerto = await findFreePort()
     const mudo = await enSuProceso(['comercios', 'listar', '--json'], {
       ...claves,
       DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${puerto}/guias`,
@@ -480,7 +480,7 @@ describe('what cannot be', () => {
   })
 
   it('leaves no database running when it fails half-way', async () => {
-    const otra = procesos.carpetaNueva()
+    const otra = procesos.nextFolder()
     mkdirSync(otra, { mode: 0o755 })
     writeFileSync(join(otra, 'master_keys'), 'dañado\n')
     const { codigo, output: salida, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: otra })

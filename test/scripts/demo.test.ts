@@ -17,7 +17,7 @@ const entradas = (ruta: string) => {
     return []
   }
 }
-const tmp = procesos.carpetaNueva()
+const tmp = procesos.nextFolder()
 const antes = entradas(EXTERNA)
 let demo: TestProcess
 
@@ -25,7 +25,7 @@ describe('npm run demo', FULL_RUN_ONLY, () => {
   beforeAll(async () => {
     mkdirSync(tmp)
     demo = procesos.correr(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
-    await demo.termina()
+    await demo.waitForEnd()
   })
 
   it('shows what it promises', () => {

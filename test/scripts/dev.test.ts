@@ -8,11 +8,11 @@ import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { hasta } from '../fabricas.ts'
 import { findProcesses, requestSeparately, type TestProcess, useProcesses } from '../procesos.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const procesos = useProcesses()
 const copy = join(procesos.base, 'copia')
-const dataDir = procesos.carpetaNueva()
+const dataDir = procesos.nextFolder()
 const OPERATION = join(copy, 'server/domain/salud/comprobarVida.ts')
 
 let dev: TestProcess
@@ -41,7 +41,7 @@ describe('npm run dev', () => {
       if (existsSync('broken')) process.exit(1)
       appendFileSync('generated.txt', process.argv[2] + '\\n')`,
     )
-    const port = await puertoLibre()
+    const port = await findFreePort()
     url = `http://127.0.0.1:${port}`
     const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', API_PROCESSES: '2' }
     dev = procesos.correr([process.execPath, 'scripts/dev.ts'], env, copy)
@@ -81,8 +81,8 @@ describe('npm run dev', () => {
   })
 
   it('ends service and database on Ctrl-C', async () => {
-    dev.aTodos('SIGINT')
-    expect(await dev.termina()).toEqual({ codigo: 0, senal: null })
+    dev.signalAll('SIGINT')
+    expect(await dev.waitForEnd()).toEqual({ codigo: 0, senal: null })
     expect([...findProcesses(procesos.base).values()]).toEqual([])
   })
 })

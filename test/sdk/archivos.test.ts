@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { falla, GUIA, json, NEW_GUIA, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
 const servidor = useFakeServer()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 
 const file =
   (type: string, bytes: string): Responder =>

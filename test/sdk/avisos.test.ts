@@ -5,7 +5,7 @@ import { buildGuia } from '../fabricas.ts'
 import { GUIA, json, NEW_GUIA, useFakeServer } from './servidor.ts'
 
 const entorno = shareEnvironment()
-const { client: cliente, contestar, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 
 const conAvisos = (opciones: OpcionesDeGuias = {}) => {
   const avisos: string[] = []

@@ -3,15 +3,15 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { createCertificate, paraIp } from '../certificado.ts'
-import { puertoLibre } from '../puertos.ts'
-import { SIN_FIN, useSdkWithClock } from './reloj.ts'
+import { createCertificate, encodeIpName } from '../certificado.ts'
+import { findFreePort } from '../puertos.ts'
+import { ENDLESS_HEADER, useSdkWithClock } from './reloj.ts'
 import { aMedias, GUIA, json, useFakeServer } from './servidor.ts'
 
 const { sdk, clock: reloj, fetch } = useSdkWithClock()
 const { ErrorConexion, ErrorTiempo } = sdk
 const servidor = useFakeServer({ fetch }, sdk)
-const { client: cliente, contestar, fallaCon } = servidor
+const { client: cliente, respondWith: contestar, fallaCon } = servidor
 
 describe('connection and time', () => {
   it('cut before the answer', async () => {
@@ -28,11 +28,11 @@ describe('connection and time', () => {
     expect(error.name).toBe('ErrorConexion')
   })
 
-  const nadie = async () => `http://127.0.0.1:${await puertoLibre()}`
+  const nadie = async () => `http://127.0.0.1:${await findFreePort()}`
   const deCifrado = () => servidor.baseUrl.replace('http:', 'https:')
   it.each([
     ['nobody listens', nadie, 'ECONNREFUSED'],
-    ['nobody listens at any address of a name', async () => `http://localhost:${await puertoLibre()}`, 'ECONNREFUSED'],
+    ['nobody listens at any address of a name', async () => `http://localhost:${await findFreePort()}`, 'ECONNREFUSED'],
     ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
     ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
     ['https where http is spoken', deCifrado, 'wrong version number'],
@@ -48,7 +48,9 @@ describe('connection and time', () => {
 
   it('a certificate that nobody vouches for: nothing was received', async () => {
     const recibidas: string[] = []
-    const escucha = createServer(createCertificate([paraIp(127, 0, 0, 1)]), (req) => recibidas.push(String(req.url)))
+    const escucha = createServer(createCertificate([encodeIpName(127, 0, 0, 1)]), (req) =>
+      recibidas.push(String(req.url)),
+    )
     await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
     try {
       const { port } = escucha.address() as AddressInfo
@@ -115,9 +117,9 @@ describe('connection and time', () => {
     ['no answer', () => reloj.saltar()],
     [
       'a body that never ends',
-      (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json', ...SIN_FIN }).write('{'),
+      (res: ServerResponse) => res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{'),
     ],
-    ['an error whose body never ends', (res: ServerResponse) => res.writeHead(500, SIN_FIN).write('{')],
+    ['an error whose body never ends', (res: ServerResponse) => res.writeHead(500, ENDLESS_HEADER).write('{')],
   ])('gives up on %s, and hangs up', async (_, respuesta) => {
     let colgada: Promise<unknown> | undefined
     const inicio = reloj.ahora

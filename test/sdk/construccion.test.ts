@@ -5,7 +5,7 @@ import { GUIA, json, LLAVE, respondProblema, texto, useFakeServer } from './serv
 
 const servidor = useFakeServer()
 const servicioAjeno = 'https://guias.ejemplo.com'
-const { client: cliente, contestar, fallaCon, recibidas } = servidor
+const { client: cliente, respondWith: contestar, fallaCon, capturedRequests: recibidas } = servidor
 
 describe('construction', () => {
   it.each([

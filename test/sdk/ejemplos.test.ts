@@ -15,7 +15,7 @@ import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { shareEnvironment } from '../entorno.ts'
 import { FULL_RUN_ONLY, hasta } from '../fabricas.ts'
 import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 const entorno = shareEnvironment()
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
@@ -91,7 +91,7 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
     'takes what the service sends, once, and outlives what nobody should send',
     opciones,
     async () => {
-      const puerto = await puertoLibre()
+      const puerto = await findFreePort()
       const url = `http://127.0.0.1:${puerto}/webhooks/guias`
       const avisos = join(carpeta, `avisos de ${nombre}`)
       await mkdir(avisos)
@@ -185,7 +185,7 @@ describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
       expect(impresos).toHaveLength(1)
       expect(capitulo).toContain('`express.mjs`')
       await writeFile(join(propia, 'express.mjs'), impresos[0]!)
-      const puerto = await puertoLibre()
+      const puerto = await findFreePort()
       const { api } = await entorno.nuevoComercio()
       const { webhook, secreto } = await api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/webhooks/guias` })
       const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, ...CLOCK_ENVIRONMENT }

@@ -16,7 +16,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { falla, GUIA, json, problema, respondProblema, texto, useFakeServer } from './servidor.ts'
 
-const { client: cliente, contestar, fallaCon } = useFakeServer()
+const { client: cliente, respondWith: contestar, fallaCon } = useFakeServer()
 
 describe('errors of the API', () => {
   it.each([

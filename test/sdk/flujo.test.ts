@@ -6,7 +6,7 @@ import { useRetries } from './reloj.ts'
 import { cutConnection, falla, json, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
 const entorno = shareEnvironment()
-const { client: cliente, contestar, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 const pagina = (cursor_siguiente: string, ...ids: string[]) =>
   json(200, { datos: ids.map((id) => ({ id })), cursor_siguiente })
 const YA = { intervalo: 1 }
@@ -95,8 +95,8 @@ describe('eventos.seguir, while the service is down', () => {
 
   it('asks until it is back', async () => {
     const caido: Responder = respondProblema(503, 'no_disponible')
-    servidor.contestar(...Array<Responder>(12).fill(caido), cutConnection, pagina('c1', 'a'))
+    servidor.respondWith(...Array<Responder>(12).fill(caido), cutConnection, pagina('c1', 'a'))
     expect(await hasta(servidor.client().eventos.seguir(YA), 'a')).toEqual(['a'])
-    expect(servidor.recibidas).toHaveLength(14)
+    expect(servidor.capturedRequests).toHaveLength(14)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { falla, json, type Responder, respondProblema, useFakeServer } from './servidor.ts'
 
 const servidor = useFakeServer()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 
 describe('lists', () => {
   /** Pages of two over n elements; the cursor is the position. `flujo` always gives one. */

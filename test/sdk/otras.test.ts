@@ -24,7 +24,7 @@ import {
   useFakeServer,
 } from './servidor.ts'
 
-const { client: cliente, contestar, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 const lento = useRetries()
 const entorno = shareEnvironment()
 
@@ -133,10 +133,10 @@ describe('whether it is sent again', () => {
     ['below a known path', (api) => api.post('/api/v1/guias/7K3M9QX2A1B4/cancelar/ya'), 1],
   ])('%s', async (_cual, pedir, veces) => {
     for (const respuesta of [respondProblema(503, 'no_disponible'), cutConnection]) {
-      lento.server.recibidas.length = 0
-      lento.server.contestar(respuesta)
+      lento.server.capturedRequests.length = 0
+      lento.server.respondWith(respuesta)
       expect((await falla(pedir(lento.server.client()))).intentos).toBe(veces)
-      expect(lento.server.recibidas).toHaveLength(veces)
+      expect(lento.server.capturedRequests).toHaveLength(veces)
     }
   })
 })

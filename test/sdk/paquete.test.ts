@@ -24,7 +24,7 @@ import { GUIA, json, LLAVE, useFakeServer } from './servidor.ts'
 
 const entorno = shareEnvironment()
 const servidor = useFakeServer()
-const { contestar } = servidor
+const { respondWith: contestar } = servidor
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const sdk = join(raiz, 'sdk')
 const ejecutar = promisify(execFile)

@@ -5,7 +5,7 @@ import { useRetries } from './reloj.ts'
 import { falla, GUIA, json, NEW_GUIA, type Responder, respondHtml, respondProblema } from './servidor.ts'
 
 const { sdk, clock: reloj, server: servidor } = useRetries()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 const bien = json(200, GUIA)
 const colgar: Responder = () => reloj.saltar()
 

@@ -4,7 +4,7 @@ import { useRetries } from './reloj.ts'
 import { falla, GUIA, json, NEW_GUIA, respondHtml, respondProblema } from './servidor.ts'
 
 const { server: servidor, sucesos } = useRetries()
-const { client: cliente, contestar } = servidor
+const { client: cliente, respondWith: contestar } = servidor
 const bien = json(200, GUIA)
 
 describe('registro', () => {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorConexion, ErrorGuias, ErrorLimite, GuiaIndividual, Guias, OpcionesConClave } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { puertoLibre } from '../puertos.ts'
-import { SIN_FIN, useRetries } from './reloj.ts'
+import { findFreePort } from '../puertos.ts'
+import { ENDLESS_HEADER, useRetries } from './reloj.ts'
 import {
   aMedias,
   type CapturedRequest,
@@ -17,13 +17,14 @@ import {
 } from './servidor.ts'
 
 const { sdk, clock: reloj, server: servidor, sucesos } = useRetries()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 
 const CON = NEW_GUIA
 const { external_ref: _, ...SIN } = CON
 const bien = json(200, GUIA)
 const colgar: Responder = () => reloj.saltar()
-const lento: Responder = (res) => res.writeHead(200, { 'Content-Type': 'application/json', ...SIN_FIN }).write('{')
+const lento: Responder = (res) =>
+  res.writeHead(200, { 'Content-Type': 'application/json', ...ENDLESS_HEADER }).write('{')
 
 /** What happens · answer · is what is safe to repeat repeated · is what isn't · what the caller gets in the end. */
 const FALLAS: [string, Responder, boolean, boolean, new (...args: never[]) => ErrorGuias][] = [
@@ -170,7 +171,7 @@ describe('what is sent again', () => {
   })
 
   it('whatever it is, where nobody listened: nothing can have arrived', async () => {
-    const api = cliente({ baseUrl: `http://127.0.0.1:${await puertoLibre()}` })
+    const api = cliente({ baseUrl: `http://127.0.0.1:${await findFreePort()}` })
     const error = await falla<ErrorConexion>(api.guias.crear(SIN))
     expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
       'ErrorConexion',

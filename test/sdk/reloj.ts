@@ -6,7 +6,7 @@ import { useFakeServer } from './servidor.ts'
 
 const CODIGO = readFileSync(new URL('../../sdk/dist/index.cjs', import.meta.url), 'utf8')
 /** An answer with this header is the beginning of one that never ends. */
-export const SIN_FIN = { 'X-Sin-Fin': '1' }
+export const ENDLESS_HEADER = { 'X-Sin-Fin': '1' }
 
 /** A clock that stands still until it is moved. */
 class Reloj {
@@ -19,14 +19,14 @@ class Reloj {
     return this.#serie
   }
 
-  readonly quitar = (cual: number) => this.#pending.delete(cual)
+  readonly quitar = (timerId: number) => this.#pending.delete(timerId)
 
   /** To the next thing that is due, which is done. */
   readonly saltar = () => {
     const [primera] = [...this.#pending].sort(([, a], [, b]) => a.en - b.en)
     if (!primera) throw new Error('nothing is due')
-    const [cual, { en, perform: hacer }] = primera
-    this.#pending.delete(cual)
+    const [timerId, { en, perform: hacer }] = primera
+    this.#pending.delete(timerId)
     this.ahora = Math.max(this.ahora, en)
     hacer()
   }
@@ -46,9 +46,9 @@ class Reloj {
 export function useSdkWithClock() {
   const reloj = new Reloj()
   const sdk = {} as typeof import('@guias/sdk')
-  const { add: poner, quitar } = reloj
+  const { add: setTimer, quitar } = reloj
   const performance = { now: () => reloj.ahora }
-  compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, poner, quitar, performance)
+  compileFunction(CODIGO, ['exports', 'setTimeout', 'clearTimeout', 'performance'])(sdk, setTimer, quitar, performance)
   const fetchConReloj = async (url: string, init: RequestInit) => {
     const respuesta = await fetch(url, init)
     if (respuesta.headers.has('X-Sin-Fin')) setImmediate(reloj.saltar)
@@ -65,7 +65,7 @@ export function useRetries() {
     sucesos.push(suceso)
     if (suceso.tipo === 'reintento') setImmediate(reloj.saltar)
   }
-  const servidor = useFakeServer({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
+  const server = useFakeServer({ fetch, registro, tiempoLimite: 60_000, reintentos: undefined }, sdk)
   beforeEach(() => {
     sucesos.length = 0
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -73,5 +73,5 @@ export function useRetries() {
   afterEach(() => {
     vi.restoreAllMocks()
   })
-  return { sdk, clock: reloj, server: servidor, sucesos }
+  return { sdk, clock: reloj, server, sucesos }
 }

@@ -2,7 +2,7 @@ import { type ErrorGuias, ErrorRespuesta } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { falla, GUIA, json, NEW_GUIA, texto, useFakeServer } from './servidor.ts'
 
-const { client: cliente, contestar, fallaCon, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, fallaCon, capturedRequests: recibidas } = useFakeServer()
 
 describe('answers that are not the API’s', () => {
   it.each([

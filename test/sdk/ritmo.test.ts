@@ -8,7 +8,7 @@ import { falla, GUIA, json, LLAVE, problema, respondProblema } from './servidor.
 
 const entorno = shareEnvironment()
 const { server: servidor, sucesos } = useRetries()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 
 const limite = respondProblema(429, 'demasiadas_solicitudes', { 'Retry-After': '1' })
 

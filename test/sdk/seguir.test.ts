@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { falla, GUIA, json, respondProblema, texto, useFakeServer } from './servidor.ts'
 
-const { client: cliente, contestar, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 const CODIGO = '7K3M9QX2A1B4'
 const YA = { intervalo: 1 }
 

@@ -12,7 +12,7 @@ export interface CapturedRequest {
   cabeceras: IncomingHttpHeaders
   cuerpo: string
 }
-export type Responder = (res: ServerResponse, recibida: CapturedRequest) => unknown
+export type Responder = (res: ServerResponse, capturedRequest: CapturedRequest) => unknown
 
 type Partes = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
 
@@ -30,41 +30,41 @@ export const NEW_GUIA: GuiaIndividual = {
  * A server in front of nothing, which answers what it is told: what the SDK sends is looked at here. Called once at the top
  * of a test file; it fails a test that leaves a rejection unhandled.
  *
- * @param dadas options of each client, which otherwise sends nothing again (`reintentos.test.ts` is about that)
+ * @param givenOptions options of each client, which otherwise sends nothing again (`reintentos.test.ts` is about that)
  */
-export function useFakeServer(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
-  const recibidas: CapturedRequest[] = []
+export function useFakeServer(givenOptions: OpcionesDeGuias = {}, sdk: Partes = { Guias, ErrorGuias }) {
+  const capturedRequests: CapturedRequest[] = []
   let guion: Responder[] = []
   const escucha = createServer((req, res) => {
     let cuerpo = ''
-    req.setEncoding('utf8').on('data', (trozo: string) => {
-      cuerpo += trozo
+    req.setEncoding('utf8').on('data', (chunk: string) => {
+      cuerpo += chunk
     })
     req.on('end', () => {
-      const recibida = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
-      recibidas.push(recibida)
-      const contestar = guion.length > 1 ? guion.shift() : guion[0]
-      contestar?.(res, recibida)
+      const capturedRequest = { method: req.method ?? '', path: req.url ?? '', cabeceras: req.headers, cuerpo }
+      capturedRequests.push(capturedRequest)
+      const responder = guion.length > 1 ? guion.shift() : guion[0]
+      responder?.(res, capturedRequest)
     })
   })
-  const servidor = {
+  const server = {
     baseUrl: '',
-    recibidas,
+    capturedRequests,
     /** How it answers from now on: one for each request, the last one for all that follow. */
-    contestar(...como: Responder[]) {
-      guion = como
+    respondWith(...responders: Responder[]) {
+      guion = responders
     },
     client: (opciones: OpcionesDeGuias = {}) =>
-      new sdk.Guias({ llave: LLAVE, baseUrl: servidor.baseUrl, reintentos: 0, ...dadas, ...opciones }),
+      new sdk.Guias({ llave: LLAVE, baseUrl: server.baseUrl, reintentos: 0, ...givenOptions, ...opciones }),
     /** What the SDK makes of that answer: an error, of that class. */
     async fallaCon<T extends ErrorGuias>(
-      clase: new (...args: never[]) => T,
+      errorClass: new (...args: never[]) => T,
       respuesta: Responder,
       opciones?: OpcionesDeGuias,
     ): Promise<T> {
       guion = [respuesta]
-      const error = await falla(servidor.client(opciones).guias.obtener('7K3M9QX2A1B4'))
-      expect(error).toBeInstanceOf(clase)
+      const error = await falla(server.client(opciones).guias.obtener('7K3M9QX2A1B4'))
+      expect(error).toBeInstanceOf(errorClass)
       expect(error).toBeInstanceOf(sdk.ErrorGuias)
       return error as T
     },
@@ -73,11 +73,11 @@ export function useFakeServer(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias
   const anotarRechazo = (causa: unknown) => rechazos.push(causa)
   beforeAll(async () => {
     await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
-    servidor.baseUrl = `http://127.0.0.1:${(escucha.address() as AddressInfo).port}`
+    server.baseUrl = `http://127.0.0.1:${(escucha.address() as AddressInfo).port}`
     process.on('unhandledRejection', anotarRechazo)
   })
   beforeEach(() => {
-    recibidas.length = 0
+    capturedRequests.length = 0
     guion = []
   })
   afterEach(async () => {
@@ -89,7 +89,7 @@ export function useFakeServer(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias
     escucha.closeAllConnections()
     escucha.close()
   })
-  return servidor
+  return server
 }
 
 export const json =
@@ -115,7 +115,7 @@ export const aMedias =
       .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': '500' })
       .write('{"guia":', () => res.destroy())
 
-export const problema = (status: number, codigo: string, mas: object = {}) => ({
+export const problema = (status: number, codigo: string, moreFields: object = {}) => ({
   codigo,
   titulo: 'Título',
   mensaje: 'Haga esto.',
@@ -123,10 +123,14 @@ export const problema = (status: number, codigo: string, mas: object = {}) => ({
   errores: [],
   id_solicitud: 'sol-1',
   documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
-  ...mas,
+  ...moreFields,
 })
-export const respondProblema = (status: number, codigo: string, cabeceras?: Record<string, string>, mas?: object) =>
-  json(status, problema(status, codigo, mas), cabeceras)
+export const respondProblema = (
+  status: number,
+  codigo: string,
+  cabeceras?: Record<string, string>,
+  moreFields?: object,
+) => json(status, problema(status, codigo, moreFields), cabeceras)
 
 /** What a call fails with; it must fail. */
 export const falla = <T = ErrorGuias>(promesa: PromiseLike<unknown>): Promise<T> =>

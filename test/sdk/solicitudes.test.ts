@@ -13,7 +13,7 @@ import {
 } from './servidor.ts'
 
 const servidor = useFakeServer()
-const { client: cliente, contestar, recibidas } = servidor
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = servidor
 
 describe('requests', () => {
   it('creates: key, agent and JSON go out, the guide comes back', async () => {

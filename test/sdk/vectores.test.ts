@@ -10,7 +10,7 @@ import { readDocument } from '../../server/api/contract/contract.ts'
 import { secretBytes, signingKeyOf, signWebhook } from '../../server/domain/webhooks/signature.ts'
 import { hasta } from '../fabricas.ts'
 import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
-import { puertoLibre } from '../puertos.ts'
+import { findFreePort } from '../puertos.ts'
 
 interface Vectores {
   ahora: number
@@ -92,7 +92,7 @@ echo json_encode(array_map(fn ($c) => [$c['nombre'], vale($c['cuerpo'], $c['cabe
     ['Node 20', NODE_20],
     ['this Node', process.execPath],
   ])('are judged so by receptor.mjs, %s', async (_, node) => {
-    const puerto = await puertoLibre()
+    const puerto = await findFreePort()
     const avisos = await mkdtemp(join(tmpdir(), 'guias-vectores-'))
     const reloj = `data:text/javascript,Date.now=()=>${ahora * 1000}`
     const hijo = spawn(node ?? process.execPath, ['--import', reloj, join(ejemplos, 'receptor.mjs')], {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ID, SECRETO } from './firmas.ts'
 import { falla, useFakeServer } from './servidor.ts'
 
-const { client: cliente, contestar, recibidas } = useFakeServer()
+const { client: cliente, respondWith: contestar, capturedRequests: recibidas } = useFakeServer()
 let api: ReturnType<typeof cliente>
 beforeAll(() => {
   api = cliente()

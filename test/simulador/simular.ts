@@ -1,16 +1,16 @@
-import type { AvanceSimulado, Conocido, Estado as EstadoRecibido } from '@guias/sdk'
+import type { AvanceSimulado, Conocido, Estado as ReceivedEstado } from '@guias/sdk'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import type { Comercio } from '../entorno.ts'
 
-export type Estado = Conocido<EstadoRecibido>
+export type Estado = Conocido<ReceivedEstado>
 /** State to which the types of the SDK let the simulator move a guide. */
 export type SimulableEstado = NonNullable<AvanceSimulado['estado']>
 
 export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 export const ALL_ESTADOS = Object.keys(transiciones) as Estado[]
 export const findReason = (estado: Estado) => {
-  const suyos: Readonly<Record<string, object>> = MOTIVOS
-  return Object.keys(suyos[estado] ?? {})[0] as never
+  const reasons: Readonly<Record<string, object>> = MOTIVOS
+  return Object.keys(reasons[estado] ?? {})[0] as never
 }
 /** The shortest way from a new guide to that state. */
 export function findPathTo(meta: Estado): Estado[] {

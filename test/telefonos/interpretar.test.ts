@@ -61,7 +61,7 @@ function compararConElSdk(cuantos: number, semilla: number) {
     const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.callingCode, nacional)
     const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
     // Of other countries only the server's library knows the plans.
-    if ('ajeno' in parseTelephone(texto, pais)) continue
+    if ('foreign' in parseTelephone(texto, pais)) continue
     const servidor = readTelephone(texto, pais)
     const sdk = leerSinLlamar(texto, pais)
     if ('error' in servidor || 'error' in sdk) {

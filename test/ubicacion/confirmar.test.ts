@@ -6,7 +6,15 @@ import { checkHistory, useUbicacionRequests } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) })
-const { enlaceDe, send: enviar, leer, esperar, nueva, escanear, rows: filas } = useUbicacionRequests(entorno)
+const {
+  enlaceDe,
+  send: enviar,
+  leer,
+  esperar,
+  createGuia: nueva,
+  escanear,
+  rows: filas,
+} = useUbicacionRequests(entorno)
 
 const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
 const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
@@ -141,8 +149,8 @@ describe('the merchant', () => {
     const otro = await entorno.nuevoComercio()
     const guia = await nueva(comercio)
     const antes = await filas(guia)
-    const viva = await entorno.nuevaLlave(comercio, { modo: 'live' })
-    const lectora = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    const viva = await entorno.createLlave(comercio, { modo: 'live' })
+    const lectora = await entorno.createLlave(comercio, { alcances: ['guias:leer'] })
     for (const [llave, status] of [
       [otro.llave, 404],
       [viva, 404],

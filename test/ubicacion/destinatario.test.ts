@@ -15,7 +15,7 @@ const {
   send: enviar,
   leer,
   esperar,
-  nueva,
+  createGuia: nueva,
   escanear,
   mensajes,
   rows: filas,

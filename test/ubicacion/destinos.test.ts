@@ -4,7 +4,7 @@ import { buildGuia } from '../fabricas.ts'
 import { useUbicacionRequests } from './solicitudes.ts'
 
 const entorno = shareEnvironment()
-const { enlaceDe, ver, send: enviar, leer, nueva } = useUbicacionRequests(entorno)
+const { enlaceDe, ver, send: enviar, leer, createGuia: nueva } = useUbicacionRequests(entorno)
 const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 
 describe('the catalogue', () => {

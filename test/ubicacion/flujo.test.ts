@@ -6,7 +6,7 @@ import type { MensajeKey } from '../../server/domain/mensajeria/row.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { HORA } from '../duraciones.ts'
 import { useEnvironment } from '../entorno.ts'
-import { buildGuia, buildGuiaWithoutDestino, ESTILO_DE_MARCA, hasta, RECOGIDA, readTestSettings } from '../fabricas.ts'
+import { BRAND_STYLE_HASH, buildGuia, buildGuiaWithoutDestino, hasta, RECOGIDA, readTestSettings } from '../fabricas.ts'
 import { useReceivers } from '../webhooks/receptor.ts'
 import { checkHistory, SECRETOS, useUbicacionRequests } from './solicitudes.ts'
 
@@ -20,7 +20,7 @@ const {
   send: enviar,
   leer,
   esperar,
-  nueva,
+  createGuia: nueva,
   escanear,
   mensajes,
   rows: filas,
@@ -325,7 +325,7 @@ describe('the recipient’s page', () => {
         {
           'default-src': "'none'",
           'script-src': "'self'",
-          'style-src': `'self' ${ESTILO_DE_MARCA}`,
+          'style-src': `'self' ${BRAND_STYLE_HASH}`,
           'form-action': "'self'",
           'base-uri': "'none'",
           'frame-ancestors': "'none'",

@@ -16,7 +16,16 @@ const DIAS = 30
 const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
 const entorno = useEnvironment({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
 const nuevoReceptor = useReceivers()
-const { enlaceDe, ver, send: enviar, leer, nueva, escanear, rows: filas, mensajes } = useUbicacionRequests(entorno)
+const {
+  enlaceDe,
+  ver,
+  send: enviar,
+  leer,
+  createGuia: nueva,
+  escanear,
+  rows: filas,
+  mensajes,
+} = useUbicacionRequests(entorno)
 
 const reloj = () => entorno.clock()
 const adelantar = (ms: number) => entorno.advance(ms)

@@ -3,7 +3,7 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readPendingLinks, resolverEnlaces } from '../../server/domain/ubicacion/resolverEnlaces.ts'
+import { readPendingLinks, resolveLinks } from '../../server/domain/ubicacion/resolverEnlaces.ts'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import { createCertificate, encodeDnsName } from '../certificado.ts'
 import { HORA } from '../duraciones.ts'
@@ -78,7 +78,7 @@ const deps = () => ({
 /** A round of the feeder and what it feeds. */
 async function ronda() {
   const trabajos = await readPendingLinks(deps(), 1_000)
-  await resolverEnlaces(
+  await resolveLinks(
     deps(),
     trabajos.map(({ id, data }) => ({ id: id!, data: data! })),
   )

@@ -37,11 +37,11 @@ export function useUbicacionRequests(entorno: TestEnvironment) {
     /** Waits until the guide is so. */
     esperar: (comercio: Comercio, guia: string, asi: (guia: Guia) => boolean) =>
       hasta(async () => {
-        const leida = await ayudas.leer(comercio, guia)
-        return asi(leida) && leida
+        const readGuia = await ayudas.leer(comercio, guia)
+        return asi(readGuia) && readGuia
       }),
     /** A guide whose message was handed over. */
-    async nueva(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
+    async createGuia(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
       const { guia } = await comercio.api.guias.crear(buildGuiaWithoutDestino(campos))
       await ayudas.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
       return guia
@@ -57,15 +57,15 @@ export function useUbicacionRequests(entorno: TestEnvironment) {
         .rows,
     /** Everything that is kept of a guide. */
     async rows(guia: string) {
-      const tabla = async (texto: string) => (await entorno.db.pool.query(texto, [guia])).rows
+      const readRows = async (texto: string) => (await entorno.db.pool.query(texto, [guia])).rows
       return {
-        guia: await tabla('select g.* from guia g where guia = $1'),
-        evento: await tabla('select * from evento where guia = $1 order by secuencia'),
-        mensaje: await tabla('select * from mensaje where guia = $1 order by numero'),
-        enlace_ubicacion: await tabla(
+        guia: await readRows('select g.* from guia g where guia = $1'),
+        evento: await readRows('select * from evento where guia = $1 order by secuencia'),
+        mensaje: await readRows('select * from mensaje where guia = $1 order by numero'),
+        enlace_ubicacion: await readRows(
           'select l.* from enlace_ubicacion l join guia g on g.comercio_id = l.comercio_id and g.id = l.guia_id where g.guia = $1 order by l.numero',
         ),
-        enlace_corto: await tabla(
+        enlace_corto: await readRows(
           'select k.* from enlace_corto k join guia g on g.comercio_id = k.comercio_id and g.id = k.guia_id where g.guia = $1 order by k.id',
         ),
       }
@@ -82,24 +82,24 @@ const DESDE: Record<string, readonly string[]> = {
 }
 
 /** No gaps, no forbidden step of the place, nothing after an end; and the guide says what its last event says. */
-export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, inicial = 'solicitada') {
+export function checkHistory(guia: Guia & { eventos: { datos: Evento[] } }, initialEstado = 'solicitada') {
   const eventos = guia.eventos.datos
-  const resumen = eventos.map(({ tipo }) => tipo).join(' ')
+  const eventSummary = eventos.map(({ tipo }) => tipo).join(' ')
   expect(
     eventos.map(({ secuencia }) => secuencia),
-    resumen,
+    eventSummary,
   ).toEqual(eventos.map((_, i) => i + 1))
-  let lugar = inicial
+  let lugar = initialEstado
   for (const { tipo } of eventos) {
     const [eje, nuevo = ''] = tipo.split('.')
     if (eje !== 'ubicacion') continue
-    expect(DESDE[nuevo], resumen).toContain(lugar)
+    expect(DESDE[nuevo], eventSummary).toContain(lugar)
     lugar = nuevo
   }
-  expect(guia.ubicacion.estado, resumen).toBe(lugar)
-  expect(guia.secuencia, resumen).toBe(eventos.length)
+  expect(guia.ubicacion.estado, eventSummary).toBe(lugar)
+  expect(guia.secuencia, eventSummary).toBe(eventos.length)
   const final = eventos.findIndex(({ tipo }) => tipo === 'guia.cancelado')
-  if (final !== -1) expect(final, resumen).toBe(eventos.length - 1)
-  if (guia.ubicacion.estado === 'confirmada') expect(guia.ubicacion.origen, resumen).not.toBeNull()
-  else expect([guia.ubicacion.origen, guia.ubicacion.lat, guia.ubicacion.lng], resumen).toEqual([null, null, null])
+  if (final !== -1) expect(final, eventSummary).toBe(eventos.length - 1)
+  if (guia.ubicacion.estado === 'confirmada') expect(guia.ubicacion.origen, eventSummary).not.toBeNull()
+  else expect([guia.ubicacion.origen, guia.ubicacion.lat, guia.ubicacion.lng], eventSummary).toEqual([null, null, null])
 }

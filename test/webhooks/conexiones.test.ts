@@ -91,8 +91,8 @@ describe('connections', () => {
       expect(respuesta).toMatchObject({ status: 204, error: null })
       expect(respuesta.conexion_ms).not.toBeNull()
       expect(receptor.connections()).toBe(i)
-      for (const socket of receptor.abiertas) socket.end()
-      await expect.poll(() => receptor.abiertas.size).toBe(0)
+      for (const socket of receptor.openSockets) socket.end()
+      await expect.poll(() => receptor.openSockets.size).toBe(0)
     }
   })
 
@@ -135,13 +135,13 @@ describe('connections', () => {
     await using receptor = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE + sobra))
     for (let i = 1; i <= 3; i++) {
       expect(await enviar(receptor.url)).toMatchObject({ status: 204, error: null })
-      await expect.poll(() => receptor.abiertas.size).toBe(0)
+      await expect.poll(() => receptor.openSockets.size).toBe(0)
     }
     await using tarde = await openRawReceiver((socket) => socket.write(EMPTY_RESPONSE))
     for (let i = 1; i <= 3; i++) {
       expect(await enviar(tarde.url)).toMatchObject({ status: 204, error: null })
-      for (const socket of tarde.abiertas) socket.write(sobra)
-      await expect.poll(() => tarde.abiertas.size).toBe(0)
+      for (const socket of tarde.openSockets) socket.write(sobra)
+      await expect.poll(() => tarde.openSockets.size).toBe(0)
     }
     expect(tarde.connections()).toBe(3)
   })
@@ -163,9 +163,9 @@ describe('connections', () => {
     }) as typeof connect
     await Promise.all(Array.from({ length: 10 }, (_, i) => enviar(receptor.url, { canal: `c${i % 5}` })))
     net.connect = connect
-    expect(receptor.abiertas.size).toBe(10)
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
-    expect(otro.abiertas.size).toBe(1)
+    expect(receptor.openSockets.size).toBe(10)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
+    expect(otro.openSockets.size).toBe(1)
     expect(huellas).toHaveLength(10)
     globalThis.gc!()
     // The last one may still be referred to from the stack.
@@ -185,7 +185,7 @@ test('of the idle ones of many endpoints, the latest stay open; those in use all
   const lenta = enviar(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
   const todas = Array.from({ length: 30 }, (_, i) => enviar(receptor.url, { canal: `c${i}` }, paciente))
   expect((await Promise.all(todas)).every(({ status }) => status === 204)).toBe(true)
-  await expect.poll(() => receptor.abiertas.size).toBe(21)
+  await expect.poll(() => receptor.openSockets.size).toBe(21)
   expect(receptor.connections()).toBe(31)
   expect(await enviar(receptor.url, { canal: 'c29' }, paciente)).toMatchObject({ status: 204, conexion_ms: null })
   expect(receptor.connections()).toBe(31)
@@ -203,14 +203,14 @@ describe('closing', () => {
     await using rapido = await conHttp(responder(204))
     for (let i = 0; i < 20; i++) await enviar(rapido.url, { canal: `r${i}` }, otro)
     const colgados = Array.from({ length: 20 }, () => enviar(colgado.url, {}, otro))
-    await expect.poll(() => colgado.abiertas.size).toBe(20)
-    expect(rapido.abiertas.size).toBe(20)
+    await expect.poll(() => colgado.openSockets.size).toBe(20)
+    expect(rapido.openSockets.size).toBe(20)
     await otro.close()
     for (const respuesta of await Promise.all(colgados)) {
       expect(respuesta).toMatchObject({ status: null, error: 'conexion' })
       expect(respuesta.detalle).toContain('se repetirá')
     }
-    await expect.poll(() => colgado.abiertas.size + rapido.abiertas.size).toBe(0)
+    await expect.poll(() => colgado.openSockets.size + rapido.openSockets.size).toBe(0)
   })
 
   test('also what is still looking up a name, and nothing starts afterwards', async () => {

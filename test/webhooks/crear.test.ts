@@ -93,7 +93,7 @@ describe('POST /api/v1/webhooks', () => {
     for (let i = 0; i < 20; i++) await crear(comercio, nadie())
     const error = await fallaDeApi(api.webhooks.crear(nadie()))
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
-    const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const viva = new Guias({ llave: await entorno.createLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
     const [primero] = await collectCodes('webhook', api.webhooks.listar())
     await api.webhooks.eliminar(primero!)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { markSent } from '../../server/domain/mensajeria/markSent.ts'
 import { HORA } from '../duraciones.ts'
-import { buildGuiaWithoutDestino, RECOGIDA_VISTA } from '../fabricas.ts'
+import { buildGuiaWithoutDestino, RECOGIDA_VIEW } from '../fabricas.ts'
 import { buildMensajeDeps } from '../mensajeria/canal.ts'
 import { buildAvisoCode, useWebhooks } from './webhooks.ts'
 
@@ -59,7 +59,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
             lat: null,
             lng: null,
             maps_url: null,
-            recogida: RECOGIDA_VISTA,
+            recogida: RECOGIDA_VIEW,
             metadatos: {},
             ubicacion: {
               estado: 'solicitada',

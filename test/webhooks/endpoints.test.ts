@@ -25,7 +25,7 @@ beforeEach(() => {
   const deps = {
     noWaitDb: {
       query: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
-        sentencia.name === 'bombas.latir' ? [{ viva, lost: null }] : trabajos!.map((trabajo) => ({ trabajo })),
+        sentencia.name === 'bombas.latir' ? [{ alive: viva, lost: null }] : trabajos!.map((trabajo) => ({ trabajo })),
     },
     timers: processTimers,
     announceWork: () => {},

@@ -26,7 +26,7 @@ function contada() {
   const enCurso = new Map<string, number>()
   const visto = { todas: 0, ownItems: 0, consultas: 0 }
   const db: object = {
-    como: () => db,
+    asRole: () => db,
     async query(sentencia: unknown, valores: { comercio_id: string }) {
       const { comercio_id } = valores
       enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)

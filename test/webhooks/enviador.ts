@@ -14,63 +14,63 @@ interface Receptor extends AsyncDisposable {
   port: number
   /** Connections so far. */
   connections(): number
-  abiertas: Set<net.Socket>
+  openSockets: Set<net.Socket>
 }
-export async function listenAsReceiver(servidor: net.Server): Promise<Receptor> {
-  const abiertas = new Set<net.Socket>()
-  let conexiones = 0
-  servidor.on('connection', (socket) => {
-    conexiones++
-    abiertas.add(socket)
-    socket.on('error', () => {}).on('close', () => abiertas.delete(socket))
+export async function listenAsReceiver(server: net.Server): Promise<Receptor> {
+  const openSockets = new Set<net.Socket>()
+  let connectionCount = 0
+  server.on('connection', (socket) => {
+    connectionCount++
+    openSockets.add(socket)
+    socket.on('error', () => {}).on('close', () => openSockets.delete(socket))
   })
-  await once(servidor.listen(0, '127.0.0.1'), 'listening')
-  const { port } = servidor.address() as net.AddressInfo
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as net.AddressInfo
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     port,
-    connections: () => conexiones,
-    abiertas,
+    connections: () => connectionCount,
+    openSockets,
     async [Symbol.asyncDispose]() {
-      const cerrado = once(servidor, 'close')
-      servidor.close()
-      for (const socket of abiertas) socket.destroy()
-      await cerrado
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of openSockets) socket.destroy()
+      await closed
     },
   }
 }
 /** A receiver that does what it likes with the socket at every request (each fits in one segment), counted from 1. */
-export const openRawReceiver = (atender: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
+export const openRawReceiver = (handleSocket: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
   listenAsReceiver(
     net.createServer((socket) => {
       let solicitudes = 0
-      socket.on('data', () => atender(socket, ++solicitudes))
+      socket.on('data', () => handleSocket(socket, ++solicitudes))
     }),
   )
-export const conHttp = (atender: http.RequestListener): Promise<Receptor> =>
-  listenAsReceiver(http.createServer(atender))
+export const conHttp = (handleRequest: http.RequestListener): Promise<Receptor> =>
+  listenAsReceiver(http.createServer(handleRequest))
 export const responder =
   (status: number, cuerpo: string | Buffer = '', cabeceras: http.OutgoingHttpHeaders = {}): http.RequestListener =>
   (_req, res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
-/** @param alCaer called at every drop, with how many there were */
-export function dripText(socket: net.Socket, texto: string, inicio: string, alCaer: (gotas: number) => void): void {
+/** @param onDrop called at every drop, with how many there were */
+export function dripText(socket: net.Socket, texto: string, inicio: string, onDrop: (gotas: number) => void): void {
   if (inicio) socket.write(inicio)
   let gotas = 0
   const reloj = setInterval(() => {
     socket.write(texto)
-    alCaer(++gotas)
+    onDrop(++gotas)
   }, 5)
   socket.on('close', () => clearInterval(reloj))
 }
 export const EMPTY_RESPONSE = 'HTTP/1.1 204 No Content\r\n\r\n'
 
 /** The deadline that a sender gives an exchange unless it is told, in ms. */
-const PLAZO = 15_000
+const DEADLINE_MS = 15_000
 
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
 export function useSender() {
-  const { puestos: plazos, vencer } = useDeadlines(PLAZO)
+  const { puestos: plazos, vencer } = useDeadlines(DEADLINE_MS)
   let enviador: Sender
   beforeEach(() => {
     enviador = createSender({ resolver: resolverLocal })

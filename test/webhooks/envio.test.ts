@@ -62,7 +62,7 @@ describe('bounded in time', () => {
     agotado(respuesta)
     expect(respuesta.ip).toBe('127.0.0.1')
     expect(respuesta.detalle).toContain('respuesta')
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
   })
 
@@ -83,7 +83,7 @@ describe('bounded in time', () => {
     expect(respuesta.cuerpo).toMatch(/^a{3,100}$/)
     // The answer had begun well before the deadline.
     expect(respuesta.primer_byte_ms).toBeLessThan(respuesta.total_ms)
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
   })
 
   test('a body that stops, with an error status', async () => {
@@ -179,7 +179,7 @@ describe('what is no HTTP/1.1 answer', () => {
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida', cabeceras: null, cuerpo: null })
     expect(respuesta.detalle).toContain(detalle)
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(receptor.connections()).toBe(1)
   })
 

@@ -319,7 +319,7 @@ class QueueModel {
       case 'webhookEntregas.proximas':
         return first().flatMap(({ webhook }: EndpointRow) => this.#next(webhook))
       case 'bombas.latir':
-        return [{ viva: true, lost: this.#forgetLost(values.bomba as string) }]
+        return [{ alive: true, lost: this.#forgetLost(values.bomba as string) }]
       case 'bombas.anotar':
         return this.#record(values as unknown as Records)
       case 'webhookEntregas.asentarExitos':
@@ -339,14 +339,14 @@ class QueueModel {
   }
 
   /** Plays the statement `webhookEntregas.leer` for one endpoint. */
-  #due({ n, webhook, count: cuantas, salvo }: Asked) {
+  #due({ n, webhook, count, salvo }: Asked) {
     const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
     const { now } = this.#time
     const until = state === 'activo' && (pausedUntil === null || pausedUntil <= now) ? now : ON_REQUEST
     return this.#pending(webhook)
       .filter((one) => one.due <= until && !salvo.includes(eventOf(one)))
       .sort((a, b) => a.due - b.due || compare(a.guide, b.guide) || a.sequence - b.sequence)
-      .slice(0, failures >= FAILURES_TO_BRAKE ? 1 : cuantas)
+      .slice(0, failures >= FAILURES_TO_BRAKE ? 1 : count)
       .map((one) => ({ n, ...rowOf(one) }))
   }
 
@@ -417,9 +417,9 @@ class QueueModel {
     delivery.attempts++
   }
 
-  #setHealth({ webhook, succeeded: buena, new_failures: nuevas }: Health): void {
+  #setHealth({ webhook, succeeded, new_failures: nuevas }: Health): void {
     const endpoint = this.#endpoints.get(webhook)!
-    endpoint.failures = buena ? 0 : endpoint.failures + nuevas
+    endpoint.failures = succeeded ? 0 : endpoint.failures + nuevas
     endpoint.pausedUntil = endpoint.failures >= FAILURES_TO_BRAKE ? this.#time.now + MIN_BRAKE : null
   }
 

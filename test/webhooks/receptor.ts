@@ -17,18 +17,18 @@ export interface TestReceiver {
   url: string
   recibidos: ReceivedWebhook[]
   /** The status to answer with, or a whole answer; called after the body was read. */
-  responder: (recibido: ReceivedWebhook, res: ServerResponse, req: IncomingMessage) => void
+  responder: (received: ReceivedWebhook, res: ServerResponse, req: IncomingMessage) => void
   close(): Promise<void>
 }
 
 const cuerpoDe = async (req: IncomingMessage) => {
-  const trozos: Buffer[] = []
-  for await (const trozo of req) trozos.push(trozo as Buffer)
-  return Buffer.concat(trozos).toString()
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
 }
 
 export const answerWith = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
-  ((_recibido, res) => {
+  ((_received, res) => {
     res.writeHead(status, cabeceras).end(cuerpo)
   }) satisfies TestReceiver['responder']
 
@@ -39,7 +39,7 @@ export function holdAnswers() {
   const retenedor = {
     /** How many senders hung up before. */
     abandonadas: 0,
-    responder: ((_recibido, res) => {
+    responder: ((_received, res) => {
       if (status !== undefined) return void res.writeHead(status).end()
       retenidas.push(res)
       res.once('close', () => {
@@ -56,27 +56,27 @@ export function holdAnswers() {
 
 export async function openReceiver(responder: TestReceiver['responder'] = answerWith(204)): Promise<TestReceiver> {
   const receptor = { recibidos: [], responder } as unknown as TestReceiver
-  const servidor = createServer(async (req, res) => {
+  const server = createServer(async (req, res) => {
     try {
       const cuerpo = await cuerpoDe(req)
-      const recibido: ReceivedWebhook = {
+      const received: ReceivedWebhook = {
         id: String(req.headers['webhook-id']),
         cabeceras: req.headers,
         cuerpo,
         json: JSON.parse(cuerpo),
         en: Date.now(),
       }
-      receptor.recibidos.push(recibido)
-      receptor.responder(recibido, res, req)
+      receptor.recibidos.push(received)
+      receptor.responder(received, res, req)
     } catch {
       res.destroy()
     }
   })
-  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
-  receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  receptor.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/avisos`
   receptor.close = () => {
-    servidor.closeAllConnections()
-    return new Promise((resolve) => void servidor.close(() => resolve()))
+    server.closeAllConnections()
+    return new Promise((resolve) => void server.close(() => resolve()))
   }
   return receptor
 }

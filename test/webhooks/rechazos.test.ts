@@ -65,7 +65,7 @@ describe('what is unknown', () => {
     })
     await eliminado.api.webhooks.eliminar(eliminado.webhook)
     const viva = new Guias({
-      llave: await entorno.nuevaLlave(eliminado.comercio, { modo: 'live' }),
+      llave: await entorno.createLlave(eliminado.comercio, { modo: 'live' }),
       baseUrl: entorno.url,
     })
     const casos: [Api, string, string, string][] = [

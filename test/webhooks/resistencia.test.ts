@@ -8,7 +8,7 @@ import { SCENARIOS } from '../resistencia/webhooks.ts'
 describe.concurrent('the sender survives', FULL_RUN_ONLY, () => {
   for (const { titulo, correr, ci } of SCENARIOS) {
     it(titulo, async ({ expect: suyo }) => {
-      const { perdido, fallas } = await correr(ci)
+      const { lost: perdido, fallas } = await correr(ci)
       suyo({ perdido, fallas }).toEqual({ perdido: 0, fallas: [] })
     })
   }

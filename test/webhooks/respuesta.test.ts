@@ -114,7 +114,7 @@ describe('what is kept of the answer', () => {
     const respuesta = await enviar(receptor.url)
     expect(respuesta).toMatchObject({ status: 200, error: null, cuerpo_truncado: true })
     expect(respuesta.cuerpo).toHaveLength(16_384)
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
     expect(escritos).toBeLessThan(1e8)
   })
 

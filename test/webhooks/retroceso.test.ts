@@ -51,7 +51,7 @@ it('a delivery attempted while the correction waits for the database keeps its d
   // The first reading of the clock is from before the attempt.
   const lecturas = [new Date(entorno.clock().getTime() - HORA)]
   await bringAvisosForward({
-    db: entorno.db.como('guias_trabajos'),
+    db: entorno.db.asRole('guias_trabajos'),
     clock: () => lecturas.shift() ?? entorno.clock(),
   })
   expect(await api.webhooks.obtenerAviso(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })

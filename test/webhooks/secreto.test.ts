@@ -4,7 +4,7 @@ import { MASTER_KEY } from '../entorno.ts'
 import { cleanUpNow } from './limpiar.ts'
 import { firmaDe, firmas, terminada, useWebhooks } from './webhooks.ts'
 
-const { entorno, rotar, nuevo, sinSecretos } = useWebhooks()
+const { entorno, rotar, nuevo, checkNoSecretos: sinSecretos } = useWebhooks()
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {

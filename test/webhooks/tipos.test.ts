@@ -51,7 +51,7 @@ describe('types and modes', () => {
 
   it('an endpoint hears of its own mode alone', async () => {
     const { comercio, api, webhook, receptor } = await nuevo()
-    const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const viva = new Guias({ llave: await entorno.createLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
     await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
     const { guia: deVerdad } = await viva.guias.crear(buildGuia())

@@ -4,14 +4,14 @@ import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { createCertificate, encodeDnsName, type Par, paraIp } from '../certificado.ts'
+import { createCertificate, encodeDnsName, encodeIpName, type Par } from '../certificado.ts'
 import { EMPTY_RESPONSE, listenAsReceiver, openRawReceiver, responder, useSender } from './enviador.ts'
 
 const { send: enviar, vencer } = useSender()
 
 describe('TLS', () => {
   const NOMBRE = 'recibe.ejemplo.com'
-  const bueno = createCertificate([encodeDnsName(NOMBRE), paraIp(8, 8, 8, 8)])
+  const bueno = createCertificate([encodeDnsName(NOMBRE), encodeIpName(8, 8, 8, 8)])
 
   /** Public addresses are all that https may go to, so the way there is bent here, at the last step, and nothing else. */
   function desviar(port: number, alAbrir = (_socket: tls.TLSSocket): unknown => null) {
@@ -80,7 +80,7 @@ describe('TLS', () => {
   const ajeno = createCertificate([encodeDnsName(NOMBRE)])
   const otroNombre = createCertificate([encodeDnsName('otro.ejemplo.com')])
   const vencido = createCertificate([encodeDnsName(NOMBRE)], ['2020', '2021'])
-  const otraIp = createCertificate([paraIp(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
+  const otraIp = createCertificate([encodeIpName(1, 1, 1, 1), encodeDnsName('8.8.8.8')])
   test.each<[string, Par, { url?: string; ca?: string }, string]>([
     ['that nobody vouches for', ajeno, {}, 'autofirmado'],
     ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
@@ -148,7 +148,7 @@ describe('TLS', () => {
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
     expect(respuesta).toMatchObject({ status: null, error, tls_ms: null })
     expect(respuesta.detalle).toContain('TLS')
-    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await expect.poll(() => receptor.openSockets.size).toBe(0)
     await seguro.close()
   })
 })

@@ -25,20 +25,20 @@ let serie = 0
 export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
 export const buildAvisoCode = (webhook: string, guia: string, secuencia = 1) =>
   `avi_${webhook.slice(3)}_${guia}_${secuencia}`
-export const collectCodes = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
-  const leidos: string[] = []
-  for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
-  return leidos
+export const collectCodes = async <N extends string>(nombre: N, items: AsyncIterable<Record<N, string>>) => {
+  const codes: string[] = []
+  for await (const { [nombre]: codigo } of items) codes.push(codigo)
+  return codes
 }
 export const terminada = (api: Api, webhook: string, aviso: string, intentos = 1) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerAviso(webhook, aviso)
-    return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
+    const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
+    return readAviso.intentos >= intentos && readAviso.estado !== 'pendiente' && readAviso
   })
 export const waitForIntentos = (api: Api, webhook: string, aviso: string, intentos: number) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerAviso(webhook, aviso)
-    return leida.intentos >= intentos && leida
+    const readAviso = await api.webhooks.obtenerAviso(webhook, aviso)
+    return readAviso.intentos >= intentos && readAviso
   })
 export const fallaDeApi = (promesa: PromiseLike<unknown>) =>
   promesa.then(
@@ -48,7 +48,7 @@ export const fallaDeApi = (promesa: PromiseLike<unknown>) =>
     (error) => error,
   )
 export const readFailureCode = async (promesa: PromiseLike<unknown>) => (await fallaDeApi(promesa)).codigo
-export const firmas = (recibido: ReceivedWebhook) => String(recibido.cabeceras['webhook-signature']).split(' ')
+export const firmas = (received: ReceivedWebhook) => String(received.cabeceras['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
 export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: ReceivedWebhook) =>
   `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
@@ -56,15 +56,15 @@ export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: ReceivedWebh
     .digest('base64')}`
 export const waitForRecovery = (api: Api, webhook: string, recuperacion: string) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
-    return leida.estado !== 'en_curso' && leida
+    const readRecovery = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
+    return readRecovery.estado !== 'en_curso' && readRecovery
   })
 /**
  * Waits until a recovery would see so many events: a transaction of anybody's, on the whole server, hides what came after it
  * as long as it is open; what was seen once stays seen.
  */
-export const waitUntilVisible = (api: Api, webhook: string, desde: string, cuantos: number) =>
-  hasta(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === cuantos)
+export const waitUntilVisible = (api: Api, webhook: string, desde: string, eventoCount: number) =>
+  hasta(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === eventoCount)
 
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
 export function useWebhooks() {
@@ -80,17 +80,17 @@ export function useWebhooks() {
     { url }: Pick<TestReceiver, 'url'>,
     datos: WebhookCreationData = {},
   ) => {
-    const creado = await api.webhooks.crear({ url, ...datos })
-    secretos.push(creado.secreto)
-    return creado
+    const createdWebhook = await api.webhooks.crear({ url, ...datos })
+    secretos.push(createdWebhook.secreto)
+    return createdWebhook
   }
   const rotar = async (api: Api, webhook: string, horas?: number) => {
-    const rotado = await api.webhooks.rotarSecreto(
+    const rotation = await api.webhooks.rotarSecreto(
       webhook,
       horas === undefined ? undefined : { solapamiento_horas: horas },
     )
-    secretos.push(rotado.secreto)
-    return rotado
+    secretos.push(rotation.secreto)
+    return rotation
   }
   /** A merchant with an endpoint. */
   const nuevo = async (responder?: TestReceiver['responder'], datos?: WebhookCreationData) => {
@@ -99,17 +99,17 @@ export function useWebhooks() {
     return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
   }
   /** Looks for every secret that was shown, in whatever form, in the log and in all tables. */
-  const sinSecretos = async () => {
+  const checkNoSecretos = async () => {
     const formas = secretos.flatMap((secreto) => {
       const bytes = Buffer.from(secreto.slice(6), 'base64')
       return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
     })
-    const { rows: tablas } = await entorno.db.pool.query<{ tabla: string }>(
+    const { rows: tableRows } = await entorno.db.pool.query<{ tabla: string }>(
       `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
        where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
     )
     const textos = [entorno.log.join('\n')]
-    for (const { tabla } of tablas) {
+    for (const { tabla } of tableRows) {
       const { rows } = await entorno.db.pool.query<{ texto: string }>(
         `select string_agg(t::text, '\n') as texto from ${tabla} t`,
       )
@@ -121,7 +121,7 @@ export function useWebhooks() {
       expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
     }
   }
-  afterAll(sinSecretos)
+  afterAll(checkNoSecretos)
 
   return {
     entorno,
@@ -133,6 +133,6 @@ export function useWebhooks() {
     rotar,
     nuevo,
     secretos,
-    sinSecretos,
+    checkNoSecretos,
   }
 }

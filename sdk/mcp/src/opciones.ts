@@ -11,7 +11,7 @@ export interface BridgeOptions {
 }
 
 /** Error in the arguments or the environment, as a sentence for the person who starts the program. */
-export class ErrorDeUso extends Error {}
+export class UsageError extends Error {}
 
 /** Help text with all options. */
 export const HELP_TEXT = `guias-mcp: las operaciones de la API de guías, como herramientas para un asistente (MCP por stdio).
@@ -32,19 +32,19 @@ const LOCAL_URL = 'http://127.0.0.1:3000'
 
 /**
  * Reads the settings. Returns undefined if the user only asked for help.
- * @throws ErrorDeUso
+ * @throws UsageError
  */
 export function readBridgeOptions(args: readonly string[], env: NodeJS.ProcessEnv): BridgeOptions | undefined {
-  const { escribir, url, ayuda, 'llave-archivo': archivo } = parseArguments(args)
-  if (ayuda) return undefined
+  const { escribir, url, ayuda: wantsHelp, 'llave-archivo': archivo } = parseArguments(args)
+  if (wantsHelp) return undefined
   const llave = archivo === undefined ? env.GUIAS_LLAVE?.trim() : leerArchivo(archivo)
   if (!llave)
-    throw new ErrorDeUso('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
-  const dada = url ?? env.GUIAS_URL
+    throw new UsageError('Falta su llave: póngala en la variable GUIAS_LLAVE, o en un archivo con --llave-archivo.')
+  const givenUrl = url ?? env.GUIAS_URL
   // A live key must not go to an unknown program that listens on this machine.
-  if (!dada && !llave.startsWith('guia_test_'))
-    throw new ErrorDeUso('Falta la dirección del servicio: póngala en --url o en la variable GUIAS_URL.')
-  return { llave, url: (dada || LOCAL_URL).replace(/\/$/, ''), escribir }
+  if (!givenUrl && !llave.startsWith('guia_test_'))
+    throw new UsageError('Falta la dirección del servicio: póngala en --url o en la variable GUIAS_URL.')
+  return { llave, url: (givenUrl || LOCAL_URL).replace(/\/$/, ''), escribir }
 }
 
 function parseArguments(args: readonly string[]) {
@@ -60,7 +60,7 @@ function parseArguments(args: readonly string[]) {
     })
     return values
   } catch {
-    throw new ErrorDeUso('No se entienden los argumentos. Hay: --escribir, --url, --llave-archivo, --ayuda.')
+    throw new UsageError('No se entienden los argumentos. Hay: --escribir, --url, --llave-archivo, --ayuda.')
   }
 }
 
@@ -68,6 +68,6 @@ function leerArchivo(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {
-    throw new ErrorDeUso(`No se pudo leer la llave de ${path}.`)
+    throw new UsageError(`No se pudo leer la llave de ${path}.`)
   }
 }

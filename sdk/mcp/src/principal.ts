@@ -1,7 +1,7 @@
 import { ErrorGuias, Guias } from '@guias/sdk'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import paquete from '../package.json' with { type: 'json' }
-import { ErrorDeUso, HELP_TEXT, readBridgeOptions } from './opciones.ts'
+import { HELP_TEXT, readBridgeOptions, UsageError } from './opciones.ts'
 import { connectToService, createMcpBridge } from './puente.ts'
 
 /** Writes a message for the person to standard error, because standard output carries the protocol. */
@@ -21,6 +21,6 @@ try {
     )
   }
 } catch (error) {
-  printMessage(error instanceof ErrorDeUso || error instanceof ErrorGuias ? error.message : String(error))
-  process.exitCode = error instanceof ErrorDeUso ? 2 : 1
+  printMessage(error instanceof UsageError || error instanceof ErrorGuias ? error.message : String(error))
+  process.exitCode = error instanceof UsageError ? 2 : 1
 }

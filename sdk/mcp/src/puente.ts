@@ -69,10 +69,10 @@ async function callTool(
   service: Client,
   tool: Tool | undefined,
   name: string,
-  dados: ToolArguments,
+  givenArguments: ToolArguments,
 ): Promise<CallToolResult> {
   const conClave = tool !== undefined && CLAVE in (tool.inputSchema.properties ?? {})
-  const toolArguments = conClave ? { [CLAVE]: randomUUID(), ...dados } : dados
+  const toolArguments = conClave ? { [CLAVE]: randomUUID(), ...givenArguments } : givenArguments
   const isRepeatable = conClave || tool?.annotations?.idempotentHint === true
   for (let retriesLeft = isRepeatable ? MAX_RETRIES : 0; ; retriesLeft--) {
     try {
@@ -80,13 +80,14 @@ async function callTool(
     } catch (error) {
       if (!isTransient(error)) throw error
       if (retriesLeft === 0)
-        return { content: [{ type: 'text', text: isRepeatable ? NO_ANSWER : SIN_SABER }], isError: true }
+        return { content: [{ type: 'text', text: isRepeatable ? NO_ANSWER : UNKNOWN_OUTCOME }], isError: true }
       await esperar(RETRY_PAUSE_MS)
     }
   }
 }
 const NO_ANSWER = 'El servicio no respondió, tras varios intentos. Espere y repita la llamada tal cual.'
-const SIN_SABER = 'El servicio no respondió, y no se sabe si el cambio se hizo. Léalo antes de repetir la llamada.'
+const UNKNOWN_OUTCOME =
+  'El servicio no respondió, y no se sabe si el cambio se hizo. Léalo antes de repetir la llamada.'
 
 /** Reports whether a failure may be temporary: the connection failed, or the service reports that it is not ready. */
 const isTransient = (error: unknown) =>

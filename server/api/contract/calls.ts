@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
 import { correctCost } from '../http/rateLimit.ts'
+import type { RequestState } from '../http/request.ts'
 import type { Operation, OperationId } from './contract.ts'
 import type { DeclaredResponse, HandlerInput } from './handler.ts'
 import {
@@ -88,7 +89,7 @@ function requestFor(
     params: { value: params, writable: true },
     // Converts the body as JSON would: undefined members disappear.
     body: { value: body && JSON.parse(JSON.stringify(body)), writable: true },
-    solicitud: { value: { id, metodo: method, inicio: performance.now(), deApi: false } },
+    solicitud: { value: { id, method, startedAt: performance.now(), deApi: false } satisfies RequestState },
   }) as Request
 }
 

@@ -49,7 +49,7 @@ export interface Operation {
   /** True if a person's session must have proved the person's presence within {@link PRESENCE_MS}. */
   needsPresence: boolean
   /** True if the operation also accepts a session that still lacks its second factor. */
-  sinSegundoFactor: boolean
+  skipsSecondFactor: boolean
   /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
   needsSameOrigin: boolean
   parameters: readonly ContractParameter[]
@@ -100,16 +100,17 @@ export const readDocument = (texto = readContractText()): OpenApiDocument => JSO
 
 /** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
 export function readOperations(documento: OpenApiDocument): Operation[] {
-  const resolveSchema = (dado: JsonSchema): JsonSchema => {
-    if (typeof dado.$ref === 'string') return resolveSchema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
-    const { items, anyOf, ...rest } = dado as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
+  const resolveSchema = (schemaOrRef: JsonSchema): JsonSchema => {
+    if (typeof schemaOrRef.$ref === 'string')
+      return resolveSchema(documento.components.schemas[schemaOrRef.$ref.split('/').at(-1)!]!)
+    const { items, anyOf, ...rest } = schemaOrRef as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
     return { ...rest, ...(items && { items: resolveSchema(items) }), ...(anyOf && { anyOf: anyOf.map(resolveSchema) }) }
   }
-  const resolver = (dado: ContractParameter | { $ref: string }): ContractParameter => {
+  const resolver = (parameterOrRef: ContractParameter | { $ref: string }): ContractParameter => {
     const parameter =
-      '$ref' in dado
-        ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as ContractParameter)
-        : dado
+      '$ref' in parameterOrRef
+        ? (documento.components.parameters[parameterOrRef.$ref.split('/').at(-1)!] as unknown as ContractParameter)
+        : parameterOrRef
     return { ...parameter, schema: resolveSchema(parameter.schema) }
   }
   return Object.entries(documento.paths).flatMap(([path, operationsByMethod]) =>
@@ -132,7 +133,7 @@ export function readOperations(documento: OpenApiDocument): Operation[] {
         security,
         acceptsSesion,
         needsPresence: operacion['x-presencia'] ?? false,
-        sinSegundoFactor: operacion['x-sin-segundo-factor'] ?? false,
+        skipsSecondFactor: operacion['x-sin-segundo-factor'] ?? false,
         needsSameOrigin: operacion['x-mismo-origen'] ?? (method !== 'get' && security?.enCookie === true),
         parameters: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),

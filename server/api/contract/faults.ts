@@ -71,9 +71,9 @@ export function explainErrors(errores: readonly ErrorObject[], maximum: number, 
     )
     .flatMap(({ schema, schemaPath, instancePath }) => {
       const references = (schema as { $ref?: string }[]).flatMap(({ $ref }) => $ref ?? [])
-      return [schemaPath, ...references].map((rama) => ({ rama: `${rama}/`, lugar: instancePath }))
+      return [schemaPath, ...references].map((branchPath) => ({ branch: `${branchPath}/`, lugar: instancePath }))
     })
-  const vistas = new Set<string>()
+  const seenKeys = new Set<string>()
   const listedFaults: Falla[] = []
   let checkedCount = 0
   for (const error of errores) {
@@ -81,13 +81,13 @@ export function explainErrors(errores: readonly ErrorObject[], maximum: number, 
     checkedCount++
     // Ajv reports a wrong key twice: by the rule that it breaks, and as a summary without a text.
     if (error.keyword === 'propertyNames') continue
-    if (silentErrors.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar))
+    if (silentErrors.some(({ branch, lugar }) => error.schemaPath.includes(branch) && error.instancePath === lugar))
       continue
     const falla = explainError(error, valor)
     // The parts of an `allOf` report the wrong type of a value once each, and only the first has a message for it.
     const keys = [falla.mensaje, ...(error.keyword === 'type' ? ['type'] : [])].map((key) => `${falla.campo}\n${key}`)
-    if (!keys.some((key) => vistas.has(key))) listedFaults.push(falla)
-    for (const key of keys) vistas.add(key)
+    if (!keys.some((key) => seenKeys.has(key))) listedFaults.push(falla)
+    for (const key of keys) seenKeys.add(key)
   }
   return { listedFaults, omittedCount: errores.length - checkedCount }
 }
@@ -236,18 +236,18 @@ function genericMessage({ keyword, params, data }: ErrorObject, schema: FaultSch
 function desconocido(
   clave: string,
   knownNames: readonly string[],
-  { que = 'no existe', listIntro = 'los campos son' } = {},
+  { problem = 'no existe', listIntro = 'los campos son' } = {},
 ): string {
   const parecida = findMeant(clave, knownNames)
-  if (parecida) return `${que}; ¿quiso decir ${parecida}?`
-  return [que, otherWayThan(clave, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
+  if (parecida) return `${problem}; ¿quiso decir ${parecida}?`
+  return [problem, otherWayThan(clave, knownNames), `${listIntro}: ${knownNames.join(', ')}`].filter(Boolean).join('; ')
 }
 
 /** Returns the warning for an unknown member that need not fail the request. */
 export const unknownMemberFault = (clave: string, knownNames: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
   campo: truncate(`/${escapeToken(clave)}`, 300),
-  mensaje: truncate(desconocido(clave, knownNames, { que: 'no existe y no se tomó en cuenta' }), 500),
+  mensaje: truncate(desconocido(clave, knownNames, { problem: 'no existe y no se tomó en cuenta' }), 500),
   sugerencia: findMeant(clave, knownNames) ?? null,
 })
 
@@ -306,10 +306,10 @@ const repeated = (nombre: string, values: readonly string[]) =>
 
 /** Explains values that are separated by commas. Each value of a list is a parameter of its own. */
 function explainCommas(nombre: string, { type, enum: vocabulary }: FaultSchema, valor: unknown): string | undefined {
-  const junto = [valor].flat().find((value): value is string => typeof value === 'string' && value.includes(','))
-  if (junto === undefined) return undefined
+  const joinedValues = [valor].flat().find((value): value is string => typeof value === 'string' && value.includes(','))
+  if (joinedValues === undefined) return undefined
   if (type === 'array')
-    return `los valores no se separan con comas: repita el parámetro, ${repeated(nombre, junto.split(','))}`
+    return `los valores no se separan con comas: repita el parámetro, ${repeated(nombre, joinedValues.split(','))}`
   return vocabulary ? 'admite un solo valor: pida cada uno por separado' : undefined
 }
 

@@ -27,7 +27,7 @@ export interface AuthenticationDeps {
   /**
    * Records the use of a session, and its use from another network than that of the sign-in. The request is not refused.
    */
-  onSesionUse?: (sesion: Identities['sesionDePersona'], uso: UseOfSession) => void
+  onSesionUse?: (sesion: Identities['sesionDePersona'], use: UseOfSession) => void
   settings: {
     /** True if keys and codes for a first try (demonstration credentials) are valid. */
     readonly demostracion: boolean
@@ -117,7 +117,7 @@ const enCookie = (
   retryHint: string,
   cabeceras: Record<string, string>,
 ): Credencial => {
-  const noVale = (que = vencida) => new Problema('sesion_invalida', `${que}. ${retryHint}`, { cabeceras })
+  const noVale = (sentence = vencida) => new Problema('sesion_invalida', `${sentence}. ${retryHint}`, { cabeceras })
   return {
     leer(req) {
       const token = leerToken(req)
@@ -150,7 +150,7 @@ const dePersona = (browser: Browser) =>
  * credentials. The caller is stored in `req.solicitud.identity`.
  */
 export function authenticate(
-  { security, acceptsSesion, sinSegundoFactor }: Operation,
+  { security, acceptsSesion, skipsSecondFactor }: Operation,
   authenticators: Authenticators,
   { browser, limits, settings, onSesionUse }: AuthenticationDeps,
 ): RequestHandler {
@@ -179,7 +179,7 @@ export function authenticate(
     }
     const ofSession = (sesion: Identities['sesionDePersona'], req: Request, instead: boolean): Identity => {
       onSesionUse?.(sesion, { red, requestId: req.solicitud.id, isRefresh: isRefresh(req) })
-      if (sesion.lacksSecondFactor && !sinSegundoFactor) throw withoutSecondFactor(scheme)
+      if (sesion.lacksSecondFactor && !skipsSecondFactor) throw withoutSecondFactor(scheme)
       return instead ? llaveOf(sesion, scheme) : sesion
     }
     const refuse = (problema: Problema): never => {
@@ -211,7 +211,7 @@ const presentsSession = (req: Request, browser: Browser) =>
  * Returns the key of this security scheme that a person's session stands for.
  * @throws Problema 403 if the session's membership is of another kind
  */
-function llaveOf({ como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
+function llaveOf({ membresiaLlave: como }: Identities['sesionDePersona'], scheme: SecurityScheme): Identity {
   if (como && 'comercio' in como === (scheme === 'llaveDeComercio')) return como
   throw new Problema('alcance_insuficiente', OTHER_MEMBERSHIP)
 }

@@ -72,13 +72,13 @@ const charsetDe = (tipo: string) => (tipo.includes(';') && new MIMEType(tipo).pa
 
 function requireType(req: Request, tipos: readonly string[]) {
   const writtenType = req.headers['content-type'] ?? ''
-  const [dado = ''] = writtenType.toLowerCase().split(';', 1)
-  if (!tipos.includes(dado.trim())) {
+  const [mediaType = ''] = writtenType.toLowerCase().split(';', 1)
+  if (!tipos.includes(mediaType.trim())) {
     throw notAccepted(
-      `Envíe «Content-Type: ${tipos.join('», «')}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
+      `Envíe «Content-Type: ${tipos.join('», «')}»${mediaType.trim() ? ` en lugar de «${mediaType.trim().slice(0, 100)}»` : ''}.`,
     )
   }
-  if (TEXT_TYPE.test(dado.trim()) && !/^utf-?8$/i.test(charsetDe(writtenType)))
+  if (TEXT_TYPE.test(mediaType.trim()) && !/^utf-?8$/i.test(charsetDe(writtenType)))
     throw notAccepted('Envíe el cuerpo en UTF-8.')
   const encoding = req.headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity')

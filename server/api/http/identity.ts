@@ -71,7 +71,7 @@ export interface Identities {
     lacksSecondFactor: boolean
     demostracion: boolean
     /** Key with the scopes of the membership; undefined if its merchant no longer exists. */
-    como: Identities['llaveDeComercio' | 'llaveDeOperacion'] | undefined
+    membresiaLlave: Identities['llaveDeComercio' | 'llaveDeOperacion'] | undefined
   }
   sesionDeRepartidor: {
     repartidorId: string

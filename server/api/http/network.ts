@@ -26,8 +26,8 @@ export function networkOf(texto: string): string {
   if (ip.includes('.')) return ip
   // `::` stands for all missing zero groups, and the first four groups may be among them.
   const [antes = '', despues] = ip.split('::').map((parte) => parte.split(':').filter(Boolean))
-  const ceros = despues ? Math.max(0, 8 - antes.length - despues.length) : 0
-  return [...antes, ...Array(ceros).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
+  const missingGroupCount = despues ? Math.max(0, 8 - antes.length - despues.length) : 0
+  return [...antes, ...Array(missingGroupCount).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
 }
 
 /** Matches a /64 as {@link networkOf} writes it. */
@@ -53,11 +53,11 @@ export type NetworkRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Bits before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`, RFC 4291, 2.5.5.2). */
 const BITS_ANTES_DE_IPV4 = 96
 
-const esIpv4EnIpv6 = (ip: NetworkRange[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
+const isMappedIpv4 = (ip: NetworkRange[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
 
 /** Converts an IPv4-mapped IPv6 network to IPv4, because client addresses are compared as IPv4. */
 function conIpv4([ip, bits]: NetworkRange): NetworkRange {
-  if (!esIpv4EnIpv6(ip) || bits < BITS_ANTES_DE_IPV4) return [ip, bits]
+  if (!isMappedIpv4(ip) || bits < BITS_ANTES_DE_IPV4) return [ip, bits]
   return [ip.toIPv4Address(), bits - BITS_ANTES_DE_IPV4]
 }
 
@@ -69,11 +69,12 @@ export type RangeFault = 'no_es_red' | 'prefijo_de_ipv4'
  * `::ffff:203.0.113.7/120` becomes `203.0.113.0/24`; with less than 96 bits it is refused, being neither IPv4 nor IPv6.
  */
 export function normalizeRange(texto: string): { red: string } | { falla: RangeFault } {
-  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
+  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...extraParts] = texto.split('/')
   const addressClass = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
-  if (!addressClass || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return { falla: 'no_es_red' }
+  if (!addressClass || extraParts.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128))
+    return { falla: 'no_es_red' }
   const direccion = addressClass.parse(ip)
-  if (esIpv4EnIpv6(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'prefijo_de_ipv4' }
+  if (isMappedIpv4(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'prefijo_de_ipv4' }
   const [red, largo] = conIpv4([direccion, Number(bits)])
   const networkClass = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
   return { red: `${networkClass.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }

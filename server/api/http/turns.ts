@@ -22,11 +22,11 @@ export function createTurns(maxConcurrent: number): Turns {
 export type OwnerTurns = <T>(dueno: string, task: () => Promise<T>) => Promise<T>
 
 /**
- * Creates a limiter that runs at most `perOwner` functions of each owner at a time, and at most `todos` of all owners.
+ * Creates a limiter that runs at most `perOwner` functions of each owner at a time, and at most `overall` of all owners.
  */
-export function createSharedTurns({ perOwner, todos }: { perOwner: number; todos: number }): OwnerTurns {
+export function createSharedTurns({ perOwner, overall }: { perOwner: number; overall: number }): OwnerTurns {
   const ownerTurns = createOwnerTurns(perOwner)
-  const turno = createTurns(todos)
+  const turno = createTurns(overall)
   return (dueno, task) => ownerTurns(dueno, () => turno(task))
 }
 

@@ -82,7 +82,7 @@ export class Buckets {
   take(clave: string, rate: Rate, cost = 1): number {
     const processes = this.#processes()
     const perSecond = rate.perSecond / processes
-    const bucket = this.#alDia(clave, perSecond, burstShare(rate.burst, processes))
+    const bucket = this.#refill(clave, perSecond, burstShare(rate.burst, processes))
     if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
     bucket.tokens -= cost
     return 0
@@ -99,11 +99,11 @@ export class Buckets {
     const processes = this.#processes()
     const perSecond = rate.perSecond / processes
     const burst = burstShare(rate.burst, processes)
-    const { tokens } = this.#alDia(clave, perSecond, burst)
+    const { tokens } = this.#refill(clave, perSecond, burst)
     return { remaining: Math.max(0, Math.floor(tokens)), fullIn: Math.ceil((burst - tokens) / perSecond) }
   }
 
-  #alDia(clave: string, perSecond: number, burst: number): Bucket {
+  #refill(clave: string, perSecond: number, burst: number): Bucket {
     const ahora = this.#clock()
     const bucket = this.#buckets.get(clave) ?? this.#addBucket(clave, ahora, perSecond, burst)
     bucket.tokens = Math.min(burst, bucket.tokens + ((ahora - bucket.countedAt) / 1_000) * perSecond)

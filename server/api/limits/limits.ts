@@ -354,9 +354,9 @@ export class Limits {
 
   #createCaller(operacion: Operation, identity: Identity): Caller {
     if ('comercio' in identity) return comercioCaller(operacion, identity)
-    if ('operador' in identity) return solo(`llave ${identity.llave}`, this.#operationRate, 'de su llave')
+    if ('operador' in identity) return singleRateCaller(`llave ${identity.llave}`, this.#operationRate, 'de su llave')
     const repartidor = 'repartidor' in identity ? identity.repartidor : undefined
-    return solo(sesionKey(identity.sesion), SESSION_RATE, 'de su sesión', repartidor)
+    return singleRateCaller(sesionKey(identity.sesion), SESSION_RATE, 'de su sesión', repartidor)
   }
 
   #de({ nombre }: Charge): Buckets {
@@ -439,7 +439,7 @@ function comercioCaller({ rate: rateClass, rateBy }: Operation, identity: Identi
 
 const sesionKey = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
-const solo = (clave: string, rate: Rate, de: string, repartidor?: string): Caller => ({
+const singleRateCaller = (clave: string, rate: Rate, de: string, repartidor?: string): Caller => ({
   clave,
   maxConcurrent: MAX_SIMULTANEOUS,
   charges: [{ nombre: 'solicitudes', clave, rate, cost: 1, de }],

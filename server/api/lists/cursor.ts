@@ -46,9 +46,9 @@ export function createCursors(secretos: Secrets): Cursors {
         .filter(([, valor]) => valor !== undefined)
         .sort(),
     ])
-  const encrypt = (additional: string, claro: string): string => {
-    const nonce = Buffer.from(digest(secretos.current('nonces'), additional + claro), 'base64url')
-    return seal(secretos, 'cursores', additional, Buffer.from(claro), nonce).toString('base64url')
+  const encrypt = (additional: string, plaintext: string): string => {
+    const nonce = Buffer.from(digest(secretos.current('nonces'), additional + plaintext), 'base64url')
+    return seal(secretos, 'cursores', additional, Buffer.from(plaintext), nonce).toString('base64url')
   }
   const decrypt = (additional: string, cursor: string): CursorPosition => {
     const bytes = Buffer.from(cursor, 'base64url')

@@ -9,19 +9,19 @@ export interface Pagination {
 }
 
 /** Page of a list; the cursor is null on the last page. */
-export interface Page<Dato> {
-  datos: Dato[]
+export interface Page<Item> {
+  datos: Item[]
   cursor_siguiente: string | null
 }
 
 /** Page of a bounded reading. It is partial if the bound ended the reading before the page was full. */
-export interface BoundedPage<Dato> extends Page<Dato> {
+export interface BoundedPage<Item> extends Page<Item> {
   parcial: boolean
 }
 
 /** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
-export interface RowsUpTo<Fila> {
-  rows: Fila[]
+export interface RowsUpTo<Row> {
+  rows: Row[]
   hasta: CursorPosition | undefined
 }
 
@@ -31,16 +31,16 @@ export interface RowsUpTo<Fila> {
  * page exists.
  * @throws Problema `cursor_invalido`
  */
-export async function paginate<Fila, Dato>(
+export async function paginate<Row, Item>(
   cursors: Cursors,
   ambito: CursorScope,
   pagination: Pagination,
   source: {
-    leer: (despues: CursorPosition | undefined, count: number) => Promise<Fila[]>
-    posicion: (fila: Fila) => CursorPosition
-    present: (fila: Fila) => Dato
+    leer: (despues: CursorPosition | undefined, count: number) => Promise<Row[]>
+    posicion: (row: Row) => CursorPosition
+    present: (row: Row) => Item
   },
-): Promise<Page<Dato>> {
+): Promise<Page<Item>> {
   const { datos, cursor_siguiente } = await paginateBounded(cursors, ambito, pagination, {
     ...source,
     leer: async (despues, count) => ({ rows: await source.leer(despues, count), hasta: undefined }),
@@ -52,16 +52,16 @@ export async function paginate<Fila, Dato>(
  * Returns a page like {@link paginate} does, of a reading that ends at a maximum number of rows.
  * @throws Problema `cursor_invalido`
  */
-export async function paginateBounded<Fila, Dato>(
+export async function paginateBounded<Row, Item>(
   cursors: Cursors,
   ambito: CursorScope,
   { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
   source: {
-    leer: (despues: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Fila>>
-    posicion: (fila: Fila) => CursorPosition
-    present: (fila: Fila) => Dato
+    leer: (despues: CursorPosition | undefined, count: number) => Promise<RowsUpTo<Row>>
+    posicion: (row: Row) => CursorPosition
+    present: (row: Row) => Item
   },
-): Promise<BoundedPage<Dato>> {
+): Promise<BoundedPage<Item>> {
   const despues = cursor === undefined ? undefined : cursors.decrypt(ambito, cursor)
   const { rows, hasta } = await source.leer(despues, limite + 1)
   const pagina = rows.slice(0, limite)

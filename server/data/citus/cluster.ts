@@ -19,7 +19,7 @@ interface Numbered {
   nadie: string
 }
 
-const PLACEMENTS = `select c.relname as tabla, s.shardid::text, n.groupid as nodo, n.nodename, n.nodeport,
+const PLACEMENTS = `select c.relname as table, s.shardid::text, n.groupid as nodo, n.nodename, n.nodeport,
     s.shardminvalue::int as desde, s.shardmaxvalue::int as hasta
   from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid join pg_dist_shard s using (logicalrelid)
   join pg_dist_placement using (shardid) join pg_dist_node n using (groupid)
@@ -332,7 +332,7 @@ function partOf(
     to: hasta,
     era,
     schema: `p${numero}_${era}`,
-    shard: tables.find(({ tabla }) => tabla === 'guia')!.shardid,
+    shard: tables.find(({ table }) => table === 'guia')!.shardid,
     url: urlOf(coordinator, nodename, nodeport),
     letter: letterOf(desde, hasta, all),
   }

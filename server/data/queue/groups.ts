@@ -28,13 +28,13 @@ interface GroupRules<D extends GroupOwner, T, R> {
   /** Groups under way at a time, per queue. */
   concurrency: number
   /** Returns the text that identifies an owner; owners with the same text share groups. */
-  juntos: (dueno: D) => string
+  groupKey: (dueno: D) => string
   /**
    * Processes a group, completely or not at all.
-   * @param solo true if the group belongs to one owner, so that no other owner waits for it
+   * @param isSingleOwner true if the group belongs to one owner, so that no other owner waits for it
    * @returns a result for each of the data, in their order
    */
-  perform: (requests: readonly GroupRequest<D, T>[], solo: boolean) => Promise<R[]>
+  perform: (requests: readonly GroupRequest<D, T>[], isSingleOwner: boolean) => Promise<R[]>
   /** Reports whether the data of one owner may have caused the error. The group is then processed owner by owner. */
   isSingleOwnerError: (error: unknown) => boolean
 }
@@ -63,7 +63,7 @@ export class Groups<D extends GroupOwner, T, R> {
   async request(dueno: D, datos: readonly T[]): Promise<R[]> {
     if (datos.length === 0) return []
     return new Promise((resolver, reject) => {
-      const nombre = this.#isAlone(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#rules.juntos(dueno)}`
+      const nombre = this.#isAlone(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#rules.groupKey(dueno)}`
       const cola = this.#colas.get(nombre) ?? { owners: new Map(), inFlight: 0, scheduled: false }
       this.#colas.set(nombre, cola)
       const ownerRequests = cola.owners.get(dueno.clave)
@@ -106,10 +106,10 @@ export class Groups<D extends GroupOwner, T, R> {
     const group: WaitingRequest<D, T, R>[] = []
     let count = 0
     for (const [clave, ownerRequests] of owners) {
-      const [primero] = ownerRequests
-      if (count > 0 && count + primero!.datos.length > this.#rules.max) continue
-      group.push(primero!)
-      count += primero!.datos.length
+      const [firstRequest] = ownerRequests
+      if (count > 0 && count + firstRequest!.datos.length > this.#rules.max) continue
+      group.push(firstRequest!)
+      count += firstRequest!.datos.length
       ownerRequests.shift()
       // The owner moves to the end of the Map, so this loop visits it again after all others.
       owners.delete(clave)
@@ -138,7 +138,7 @@ export class Groups<D extends GroupOwner, T, R> {
     await Promise.all(
       ownerGroups.map(async (parte) => {
         try {
-          // `solo` is false although each owner is alone here. An owner whose data fails again is then known to be at
+          // `isSingleOwner` is false although each owner is alone here. An owner whose data fails again is then known to be at
           // fault.
           this.#deliverResults(parte, await this.#rules.perform(parte, false))
         } catch (error) {

@@ -72,11 +72,11 @@ export class Rounds {
     const startedAt = this.#timers.now()
     this.#currentRun = this.#work()
       .catch(this.#onFailure)
-      .then((hayMas) => {
+      .then((hasMore) => {
         this.#currentRun = undefined
         if (!this.#hurried) this.#pause = Math.min(2 * this.#pause, this.#calmInterval)
         this.#schedule(
-          hayMas === true ? Math.min(this.#pause, REST_FACTOR * (this.#timers.now() - startedAt)) : this.#pause,
+          hasMore === true ? Math.min(this.#pause, REST_FACTOR * (this.#timers.now() - startedAt)) : this.#pause,
         )
       })
   }

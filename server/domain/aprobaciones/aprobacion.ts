@@ -35,14 +35,14 @@ export type StoredAprobacionContent = ContenidoDeAprobacion & {
 }
 
 /** Row of `aprobacion`. The state of an expired approval stays `pendiente`. */
-export type FilaAprobacion = RowOf<
+export type AprobacionRow = RowOf<
   aprobacion,
   { tipo: TipoDeAprobacion; estado: 'pendiente' | 'aprobada' | 'rechazada' | 'retirada' }
 >
 
 const OPEN = statement<
-  Pick<FilaAprobacion, 'id' | 'aprobacion' | 'tipo' | 'pide' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array },
-  FilaAprobacion
+  Pick<AprobacionRow, 'id' | 'aprobacion' | 'tipo' | 'pide' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array },
+  AprobacionRow
 >(
   'aprobaciones.abrir',
   `insert into aprobacion (id, aprobacion, tipo, contenido, estado, pide, creado_en, vence_en)
@@ -57,10 +57,10 @@ export async function openAprobacion(
   query: Query,
   { secretos, newId, clock }: Pick<Deps, 'secretos' | 'newId' | 'clock'>,
   { tipo, contenido, pide }: { tipo: TipoDeAprobacion; contenido: StoredAprobacionContent; pide: string },
-): Promise<FilaAprobacion> {
+): Promise<AprobacionRow> {
   const { id } = newId()
   const creado_en = clock()
-  const [fila] = await query(OPEN, {
+  const [row] = await query(OPEN, {
     id,
     aprobacion: `apr_${randomBase32(12)}`,
     tipo,
@@ -69,7 +69,7 @@ export async function openAprobacion(
     creado_en,
     vence_en: new Date(creado_en.getTime() + APROBACION_HOURS * 3_600_000),
   })
-  return fila!
+  return row!
 }
 
 /**
@@ -78,10 +78,10 @@ export async function openAprobacion(
  */
 export function readAprobacionContent(
   secretos: Deps['secretos'],
-  { id, contenido }: Pick<FilaAprobacion, 'id' | 'contenido'>,
+  { id, contenido }: Pick<AprobacionRow, 'id' | 'contenido'>,
 ): StoredAprobacionContent | null {
-  const claro = contenido && unsealIfKnown(secretos, 'aprobaciones', id, contenido)
-  return claro ? JSON.parse(claro.toString()) : null
+  const plaintext = contenido && unsealIfKnown(secretos, 'aprobaciones', id, contenido)
+  return plaintext ? JSON.parse(plaintext.toString()) : null
 }
 
 /** Returns the content without its secrets, for answers. */
@@ -93,15 +93,15 @@ const toOptionalIso = (instant: Date | null) => instant?.toISOString() ?? null
 /** Returns an approval in the contract's form. */
 export function presentAprobacion(
   { secretos, clock }: Pick<Deps, 'secretos' | 'clock'>,
-  fila: FilaAprobacion,
+  row: AprobacionRow,
 ): Aprobacion {
-  const { aprobacion, tipo, pide, decide, razon, creado_en, vence_en, decidido_en } = fila
-  const vencida = fila.estado === 'pendiente' && vence_en <= clock()
-  const contenido = vencida ? null : readAprobacionContent(secretos, fila)
+  const { aprobacion, tipo, pide, decide, razon, creado_en, vence_en, decidido_en } = row
+  const vencida = row.estado === 'pendiente' && vence_en <= clock()
+  const contenido = vencida ? null : readAprobacionContent(secretos, row)
   return {
     aprobacion,
     tipo,
-    estado: vencida ? 'vencida' : fila.estado,
+    estado: vencida ? 'vencida' : row.estado,
     contenido: contenido && visible(contenido),
     pide,
     decide,
@@ -116,12 +116,12 @@ export function presentAprobacion(
  * Finds an approval by its public identifier.
  * @throws Problema 404
  */
-export async function requireAprobacion(db: Pick<Db, 'prisma'>, codigo: string): Promise<FilaAprobacion> {
-  const fila = /^apr_[0-9A-Z]{12}$/.test(codigo)
+export async function requireAprobacion(db: Pick<Db, 'prisma'>, codigo: string): Promise<AprobacionRow> {
+  const row = /^apr_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.aprobacion.findUnique({ where: { aprobacion: codigo } })
     : null
-  if (!fila) throw unknownAprobacion()
-  return fila as FilaAprobacion
+  if (!row) throw unknownAprobacion()
+  return row as AprobacionRow
 }
 
 /** Returns the 404 for an identifier that names no approval. */
@@ -132,7 +132,7 @@ export const unknownAprobacion = () =>
 export const closedAprobacion = (reason: string) =>
   new Problema('aprobacion_cerrada', `${reason} Si todavía hace falta, pídala otra vez.`)
 
-const PENDING = statement<{ ahora: Date }, FilaAprobacion>(
+const PENDING = statement<{ ahora: Date }, AprobacionRow>(
   'aprobaciones.pendientes',
   `select * from aprobacion where estado = 'pendiente' and vence_en > :ahora order by id limit 100`,
 )
@@ -145,7 +145,7 @@ const ERASE = statement<{ pide: string; ids: readonly string[] }>(
   'aprobaciones.olvidar',
   'delete from aprobacion where pide = :pide or id = any(:ids::uuid[])',
 )
-const OPEN_APROBACIONES = statement<object, Pick<FilaAprobacion, 'id' | 'contenido'>>(
+const OPEN_APROBACIONES = statement<object, Pick<AprobacionRow, 'id' | 'contenido'>>(
   'aprobaciones.abiertas',
   'select id, contenido from aprobacion where contenido is not null',
 )
@@ -157,6 +157,6 @@ export async function eraseAprobaciones(
   { persona, correo }: { persona: string; correo: string },
 ): Promise<void> {
   const openAprobaciones = await query(OPEN_APROBACIONES)
-  const ownAprobaciones = openAprobaciones.filter((fila) => readAprobacionContent(secretos, fila)?.correo === correo)
+  const ownAprobaciones = openAprobaciones.filter((row) => readAprobacionContent(secretos, row)?.correo === correo)
   await query(ERASE, { pide: persona, ids: ownAprobaciones.map(({ id }) => id) })
 }

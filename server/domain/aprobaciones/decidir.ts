@@ -8,8 +8,8 @@ import { EFFECTS, notifyDecision } from '../equipo/aprobable.ts'
 import { ADMINISTRATORS, EMPRESA } from '../equipo/persona.ts'
 import { empresaLlave } from '../equipo/sesion.ts'
 import {
+  type AprobacionRow,
   closedAprobacion,
-  type FilaAprobacion,
   needsThirdPersona,
   presentAprobacion,
   readAprobacionContent,
@@ -23,13 +23,13 @@ import {
  * removals of persons wait for each other.
  */
 const CLOSE = statement<
-  Pick<FilaAprobacion, 'id' | 'estado' | 'razon'> & {
+  Pick<AprobacionRow, 'id' | 'estado' | 'razon'> & {
     decide: string
     sobre: string | null
     third: boolean
     ahora: Date
   },
-  FilaAprobacion
+  AprobacionRow
 >(
   'aprobaciones.cerrar',
   `with ${ADMINISTRATORS}, administran as (
@@ -55,7 +55,7 @@ const OTHER_DECIDER_EXISTS = statement<{ personas: readonly string[] }, { exists
 /** Reports whether the approval concerns the deciding person although a third person has to decide, or could. */
 export async function needsOtherDecider(
   { db }: Pick<Deps, 'db'>,
-  { tipo, pide, decide, sobre }: Pick<FilaAprobacion, 'tipo' | 'pide'> & { decide: string; sobre: string | null },
+  { tipo, pide, decide, sobre }: Pick<AprobacionRow, 'tipo' | 'pide'> & { decide: string; sobre: string | null },
 ): Promise<boolean> {
   if (sobre !== decide) return false
   if (needsThirdPersona(tipo)) return true
@@ -82,17 +82,17 @@ export async function decideAprobacion(
 ): Promise<Aprobacion> {
   const { db, clock, secretos, bitacora, notifyJobs } = deps
   const { persona: decide, nombre } = quien.identity
-  const como = empresaLlave(quien.identity, 'administrar')
-  if (!como)
+  const empresaIdentity = empresaLlave(quien.identity, 'administrar')
+  if (!empresaIdentity)
     throw new Problema('alcance_insuficiente', 'La operación pide el alcance administrar y su cuenta no lo tiene.')
-  const fila = await requireAprobacion(db, codigo)
-  const { id, aprobacion, tipo, pide } = fila
+  const row = await requireAprobacion(db, codigo)
+  const { id, aprobacion, tipo, pide } = row
   if (pide === decide)
     throw new Problema(
       'aprobacion_propia',
       'Usted pidió esta aprobación: la decide otra persona con el alcance administrar.',
     )
-  const contenido = readAprobacionContent(secretos, fila)
+  const contenido = readAprobacionContent(secretos, row)
   const sobre = contenido?.persona ?? null
   if (await needsOtherDecider(deps, { tipo, pide, decide, sobre }))
     throw new Problema(
@@ -111,7 +111,7 @@ export async function decideAprobacion(
       return closedRow
     }
     if (!contenido) throw closedAprobacion('Lo que se pidió ya no se puede leer.')
-    const lineas = await EFFECTS[tipo](query, deps, { identity: como, contenido })
+    const lineas = await EFFECTS[tipo](query, deps, { identity: empresaIdentity, contenido })
     await bitacora.recordAll(
       query,
       quien,
@@ -125,7 +125,7 @@ export async function decideAprobacion(
 }
 
 /** Returns the reason why an approval could not be decided, in Spanish. */
-function whyNotDecidable({ estado, vence_en }: FilaAprobacion, ahora: Date): string {
+function whyNotDecidable({ estado, vence_en }: AprobacionRow, ahora: Date): string {
   if (estado === 'retirada') return 'Quien pidió la aprobación la retiró.'
   if (estado !== 'pendiente') return `La aprobación ya se decidió: está ${estado}.`
   if (vence_en <= ahora) return 'La aprobación venció.'

@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Deps } from '../deps.ts'
 import { notifyDecision } from '../equipo/aprobable.ts'
-import { type FilaAprobacion, readAprobacionContent } from './aprobacion.ts'
+import { type AprobacionRow, readAprobacionContent } from './aprobacion.ts'
 
 /** Days for which an approval's row is kept after it expires. */
 const DIAS = 30
@@ -10,7 +10,7 @@ const DIAS = 30
  * Erases the content of expired approvals, and returns the erased content. Skips rows that a decision has locked; the
  * next run erases them.
  */
-const EMPTY = statement<{ ahora: Date }, Pick<FilaAprobacion, 'id' | 'tipo' | 'pide' | 'contenido'>>(
+const EMPTY = statement<{ ahora: Date }, Pick<AprobacionRow, 'id' | 'tipo' | 'pide' | 'contenido'>>(
   'aprobaciones.vaciar',
   `with v as (
      select id, contenido from aprobacion where contenido is not null and vence_en <= :ahora
@@ -31,9 +31,9 @@ export async function purgeAprobaciones(
   const { db, clock, secretos, notifyJobs } = deps
   const expiredCount = await inTransaction(db.central, async (query) => {
     const rows = await query(EMPTY, { ahora: clock() })
-    for (const fila of rows) {
-      const contenido = readAprobacionContent(secretos, fila)
-      if (contenido) await notifyDecision(query, deps, { ...fila, contenido }, { quien: null, razon: null })
+    for (const row of rows) {
+      const contenido = readAprobacionContent(secretos, row)
+      if (contenido) await notifyDecision(query, deps, { ...row, contenido }, { quien: null, razon: null })
     }
     return rows.length
   })

@@ -15,7 +15,7 @@ import { type FilaGuia, findGuia } from '../guias/guia.ts'
 import type { Disposition } from './links.ts'
 
 /** Row of table `archivo`. The columns have the contract's names. */
-export type FilaArchivo = RowOf<archivo, { modo: Modo; tipo: TipoDeArchivo }>
+export type ArchivoRow = RowOf<archivo, { modo: Modo; tipo: TipoDeArchivo }>
 
 const PREFIX = 'arch_'
 /** Creates a file code with 80 random bits. */
@@ -26,14 +26,11 @@ export const isArchivoCode = (clave: string) => clave.startsWith(PREFIX)
 
 /** Data of a file except its code, its guide and the values computed from its bytes. */
 type ArchivoData = Pick<
-  FilaArchivo,
+  ArchivoRow,
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
 >
 
-const REGISTRAR = statement<
-  ArchivoData & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
-  FilaArchivo
->(
+const REGISTRAR = statement<ArchivoData & Pick<ArchivoRow, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>, ArchivoRow>(
   'archivos.registrar',
   `with i as (
      update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
@@ -61,7 +58,7 @@ const MAX_IMAGES = { per_intento: 20, per_guia: 60 }
  */
 const UPLOAD_TIMEOUT_MS = 60_000
 
-type GuiaKey = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
+type GuiaKey = Pick<ArchivoRow, 'comercio_id' | 'modo' | 'guia_id'>
 
 /**
  * Counts the pictures of a guide: all of them (`per_guia`), and those since the last failed attempt (`per_intento`).
@@ -87,7 +84,7 @@ const TURN = statement<Pick<GuiaKey, 'guia_id'>>(
   { alcance: 'parte' },
 )
 
-const RESERVE = statement<GuiaKey & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
+const RESERVE = statement<GuiaKey & Pick<ArchivoRow, 'archivo' | 'creado_en'>>(
   'archivos.reservar',
   `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
@@ -118,7 +115,7 @@ export async function saveArchivo(
   { db, store, clock }: Pick<Deps, 'db' | 'store' | 'clock'>,
   guia: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>,
   { contenido, ...datos }: ArchivoToSave,
-): Promise<FilaArchivo> {
+): Promise<ArchivoRow> {
   const archivo = newArchivoCode()
   const guiaKey = guiaKeyOf(guia)
   const { comercio_id } = guia
@@ -134,10 +131,10 @@ export async function saveArchivo(
   }
   await store.save(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
-  const [fila] = await db.query(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
+  const [row] = await db.query(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
   // No row: the upload took so long that the sweeper has marked its reservation for deletion.
-  if (!fila) throw unavailable('La subida tardó demasiado. Repítala.')
-  return fila
+  if (!row) throw unavailable('La subida tardó demasiado. Repítala.')
+  return row
 }
 
 /** Converts a digest to hexadecimal, the format in the contract. */
@@ -146,7 +143,7 @@ export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString(
 /** Converts a file row to the contract's `ArchivoDePrueba`, with a new signed link that expires. */
 export function presentArchivo(
   { archivoLinks }: Pick<Deps, 'archivoLinks'>,
-  { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
+  { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: ArchivoRow,
   disp: Disposition = 'inline',
 ): ArchivoDePrueba {
   return {
@@ -179,7 +176,7 @@ export async function receiveImage(
   await authorize?.(guia)
   // Rejects a full guide before the body is read. `saveArchivo` counts again under a lock.
   await requireImageQuota(db.query, guiaKeyOf(guia), clock())
-  const fila = await reception.receive(contenido, async (path, inTurn) => {
+  const row = await reception.receive(contenido, async (path, inTurn) => {
     const image = await inTurn(() => readImage(path, tipo))
     return saveArchivo({ db, store, clock }, guia, {
       ...image,
@@ -189,7 +186,7 @@ export async function receiveImage(
       usado_en: null,
     })
   })
-  const { archivo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng } = fila
+  const { archivo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng } = row
   return {
     status: 201,
     body: {

@@ -6,9 +6,9 @@ import { whereIs } from '../../data/owners.ts'
 import { Problema, uniformProblem } from '../../platform/errors.ts'
 import type { ByteRange } from '../../platform/files/store.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaArchivo } from './archivo.ts'
+import type { ArchivoRow } from './archivo.ts'
 
-const FIND = statement<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
+const FIND = statement<Pick<ArchivoRow, 'archivo'>, Pick<ArchivoRow, 'mime' | 'bytes' | 'sha256'>>(
   'archivos.buscar',
   `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo
@@ -27,10 +27,10 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   { db, store, archivoLinks },
 ) => {
   const disp = archivoLinks.verify(archivo, query)
-  const [fila] = (disp && (await (await whereIs(db, archivo))?.query(FIND, { archivo }))) ?? []
+  const [row] = (disp && (await (await whereIs(db, archivo))?.query(FIND, { archivo }))) ?? []
   // A deleted file gets the same response as an invalid link.
-  if (!disp || !fila) throw uniformProblem('enlace_invalido')
-  const { mime, bytes, sha256 } = fila
+  if (!disp || !row) throw uniformProblem('enlace_invalido')
+  const { mime, bytes, sha256 } = row
   const nombre = `${archivo}.${EXTENSIONS[mime] ?? 'bin'}`
   if (store.link) {
     // The storage itself handles ranges and conditional requests. Its link is valid for one method only.
@@ -68,13 +68,13 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
  * malformed header
  */
 function parseRange(header: string | undefined, bytes: number): ByteRange | 'fuera' | undefined {
-  const [, primero, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
-  if (primero === undefined || ultimo === undefined || primero + ultimo === '') return undefined
-  if (primero === '') {
+  const [, firstByte, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  if (firstByte === undefined || ultimo === undefined || firstByte + ultimo === '') return undefined
+  if (firstByte === '') {
     const byteCount = Math.min(Number(ultimo), bytes)
     return byteCount === 0 ? 'fuera' : { desde: bytes - byteCount, hasta: bytes - 1 }
   }
-  const desde = Number(primero)
+  const desde = Number(firstByte)
   const hasta = ultimo === '' ? bytes - 1 : Math.min(Number(ultimo), bytes - 1)
   if (ultimo !== '' && Number(ultimo) < desde) return undefined
   return desde >= bytes ? 'fuera' : { desde, hasta }

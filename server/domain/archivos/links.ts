@@ -62,10 +62,10 @@ export function createSignedLinks({
         return undefined
       // Signatures are compared as text: the last base64 character has unused bits, and a link altered in these bits
       // must be invalid.
-      const [dada, expected] = [firma, sign(subkey.clave, pathOf(nombre), exp, kid, disp, formato)].map((texto) =>
-        Buffer.from(texto),
+      const [givenSignature, expected] = [firma, sign(subkey.clave, pathOf(nombre), exp, kid, disp, formato)].map(
+        (texto) => Buffer.from(texto),
       )
-      if (dada!.length !== expected!.length || !timingSafeEqual(dada!, expected!)) return undefined
+      if (givenSignature!.length !== expected!.length || !timingSafeEqual(givenSignature!, expected!)) return undefined
       const remainingMs = Number(exp) * 1_000 - clock().getTime()
       return remainingMs > 0 && remainingMs <= MAX_LIFETIME_MS ? disp : undefined
     },

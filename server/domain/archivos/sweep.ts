@@ -142,7 +142,7 @@ export async function sweepUnknownFiles({
 }: Pick<Deps, 'db' | 'store' | 'clock' | 'log'> & { metrics: Pick<FileMetrics, 'differences'> }): Promise<void> {
   const ahora = clock().getTime()
   const completeBefore = new Date(ahora - ABANDONED_MS)
-  let [vistas, sinFila] = [0, 0]
+  let [completeCount, rowlessFiles] = [0, 0]
   let pagina: { clave: string; ago: number }[] = []
   const sweepPage = async () => {
     const known = await readKnown(
@@ -150,19 +150,19 @@ export async function sweepUnknownFiles({
       pagina.map(({ clave }) => clave),
       completeBefore,
     )
-    vistas += known.filter(({ complete }) => complete).length
-    const conFila = new Set(known.map(({ clave }) => clave))
-    const unnamed = pagina.filter(({ clave }) => !conFila.has(clave))
+    completeCount += known.filter(({ complete }) => complete).length
+    const knownKeys = new Set(known.map(({ clave }) => clave))
+    const unnamed = pagina.filter(({ clave }) => !knownKeys.has(clave))
     const stale = pagina.filter(({ ago }) => ago > UNNAMED_MS)
     const claves = unnamed.filter(({ ago }) => ago > UNNAMED_MS).map(({ clave }) => clave)
     const isForeignStore = claves.length > stale.length / 2
     // A younger file may belong to an upload whose row is not committed yet.
-    sinFila += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : claves.length)
+    rowlessFiles += unnamed.filter(({ ago }) => ago > ABANDONED_MS).length - (isForeignStore ? 0 : claves.length)
     if (claves.length > 0) {
-      const que = isForeignStore
+      const message = isForeignStore
         ? 'most files of the storage are unknown to this database: nothing deleted'
         : 'unknown files swept'
-      log.warn({ archivos: claves.length, de: stale.length }, que)
+      log.warn({ archivos: claves.length, de: stale.length }, message)
     }
     if (!isForeignStore) for (const clave of claves) await store.remove(clave)
     pagina = []
@@ -170,9 +170,9 @@ export async function sweepUnknownFiles({
   }
   for await (const { clave, modifiedAt } of store.list()) {
     if (isArchivoCode(clave)) pagina.push({ clave, ago: ahora - modifiedAt.getTime() })
-    if (pagina.length === LOTE && !(await sweepPage())) return metrics.differences({ sinFila })
+    if (pagina.length === LOTE && !(await sweepPage())) return metrics.differences({ rowlessFiles })
   }
   await sweepPage()
-  const missingFiles = Math.max(0, (await countComplete(db, completeBefore)) - vistas)
-  metrics.differences({ sinFila, missingFiles })
+  const missingFiles = Math.max(0, (await countComplete(db, completeBefore)) - completeCount)
+  metrics.differences({ rowlessFiles, missingFiles })
 }

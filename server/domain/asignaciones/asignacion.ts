@@ -7,17 +7,17 @@ import { Problema } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { empresaTimeZone } from '../catalogo/zona.ts'
 import type { Deps } from '../deps.ts'
-import { EN_MANOS } from '../estados/custodia.ts'
+import { HELD_STATES } from '../estados/custodia.ts'
 import { ONGOING_STATES } from '../estados/estados.ts'
 import { explainGuiaCode } from '../guias/guia.ts'
 import { readAuthors } from '../operadores/operador.ts'
 import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
 /** Row of `asignacion`. */
-export type FilaAsignacion = RowOf<asignacion, { modo: Modo; fecha: Dia }>
+export type AsignacionRow = RowOf<asignacion, { modo: Modo; fecha: Dia }>
 
 /** Assignment of a guide, read by the guide's code. */
-type AsignacionRead = Pick<FilaAsignacion, 'repartidor' | 'fecha' | 'autor' | 'asignado_en'> & { guia: string }
+type AsignacionRead = Pick<AsignacionRow, 'repartidor' | 'fecha' | 'autor' | 'asignado_en'> & { guia: string }
 
 const LEER = statement<{ guias: readonly string[] }, AsignacionRead>(
   'asignaciones.leer',
@@ -58,8 +58,8 @@ export async function leerAsignaciones(db: Db, guias: readonly string[]): Promis
 }
 
 const OF_GUIA = statement<
-  Pick<FilaAsignacion, 'comercio_id' | 'modo' | 'guia_id'>,
-  Pick<FilaAsignacion, 'repartidor' | 'autor'>
+  Pick<AsignacionRow, 'comercio_id' | 'modo' | 'guia_id'>,
+  Pick<AsignacionRow, 'repartidor' | 'autor'>
 >(
   'asignaciones.deGuia',
   `select repartidor, autor from asignacion where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id`,
@@ -69,9 +69,9 @@ const OF_GUIA = statement<
 export async function findAsignacion(
   db: Pick<Db, 'query'>,
   { comercio_id, modo, id }: { comercio_id: string; modo: Modo; id: string },
-): Promise<Pick<FilaAsignacion, 'repartidor' | 'autor'> | undefined> {
-  const [fila] = await db.query(OF_GUIA, { comercio_id, modo, guia_id: id })
-  return fila
+): Promise<Pick<AsignacionRow, 'repartidor' | 'autor'> | undefined> {
+  const [row] = await db.query(OF_GUIA, { comercio_id, modo, guia_id: id })
+  return row
 }
 
 /** Returns today's date in the company's time zone. */
@@ -85,14 +85,14 @@ const PREVIOUS_DAYS = 7
 export interface ToTakeParams {
   dias: readonly Dia[]
   en_curso: readonly Estado[]
-  en_manos: readonly Estado[]
+  held_states: readonly Estado[]
 }
 
 /** Returns the parameters of {@link TO_TAKE} for assignments up to `despues` days after today. */
 export function toTakeParams(deps: Pick<Deps, 'clock' | 'settings'>, despues = 0): ToTakeParams {
   const hoy = empresaDay(deps)
   const dias = Array.from({ length: PREVIOUS_DAYS + 1 + despues }, (_, i) => addDays(hoy, i - PREVIOUS_DAYS))
-  return { dias, en_curso: ONGOING_STATES, en_manos: EN_MANOS }
+  return { dias, en_curso: ONGOING_STATES, held_states: HELD_STATES }
 }
 
 /**
@@ -100,7 +100,7 @@ export function toTakeParams(deps: Pick<Deps, 'clock' | 'settings'>, despues = 0
  * yet.
  */
 export const TO_TAKE = `a.fecha = any(:dias::text[]::date[]) and g.estado = any(:en_curso::text[])
-     and (g.custodio is distinct from a.repartidor or g.estado <> all(:en_manos::text[]))`
+     and (g.custodio is distinct from a.repartidor or g.estado <> all(:held_states::text[]))`
 
 type AsignacionResult = ResultadosDeAsignar['resultados'][number]
 

@@ -3,7 +3,7 @@ import { askByKey } from '../../data/owners.ts'
 import type { Dia, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayOutOfRange, diasDe } from '../decisiones/decision.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import type { Handler } from '../operation.ts'
 import { requireActiveRepartidor } from '../repartidores/repartidor.ts'
 import { type AsignacionVerdict, empresaDay, presentResults, toGuiaCodes } from './asignacion.ts'
@@ -73,7 +73,7 @@ export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, 
     inTransaction(parte, async (query) => {
       await query(LOCK, { guias })
       const guiaRows = await query(LEER, { guias })
-      const changedRows = guiaRows.filter((row) => !esFinal(row.estado) && !isSameAsignacion(row, newAsignacion))
+      const changedRows = guiaRows.filter((row) => !isFinalState(row.estado) && !isSameAsignacion(row, newAsignacion))
       if (changedRows.length > 0) {
         const autor = quien.identity.operador
         await query(ASSIGN, { guias: JSON.stringify(changedRows), ...newAsignacion, autor, ahora: clock() })
@@ -95,7 +95,7 @@ export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, 
   const verdicts = new Map<string, AsignacionVerdict>(
     guiaRows.map((row) => [
       row.guia,
-      esFinal(row.estado) ? terminada(row.estado) : { repetida: isSameAsignacion(row, newAsignacion) },
+      isFinalState(row.estado) ? terminada(row.estado) : { repetida: isSameAsignacion(row, newAsignacion) },
     ]),
   )
   return {

@@ -5,7 +5,7 @@ import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { type AsignacionVerdict, presentResults, toGuiaCodes } from './asignacion.ts'
 
-interface Vista {
+interface WithdrawalRow {
   comercio_id: string
   modo: Modo
   guia: string
@@ -17,7 +17,7 @@ interface Vista {
 }
 
 /** Deletes the assignments of guides. If `repartidor` names a courier, deletes only that courier's assignments. */
-const WITHDRAW = statement<{ guias: readonly string[]; repartidor: string | null }, Vista>(
+const WITHDRAW = statement<{ guias: readonly string[]; repartidor: string | null }, WithdrawalRow>(
   'asignaciones.retirar',
   `with d as (
      delete from asignacion a using guia_indice i where i.guia = any(:guias::text[])
@@ -41,10 +41,10 @@ const assignedToOther = () =>
 export const retirarAsignaciones: Handler<'retirarAsignaciones'> = async ({ body, ...quien }, deps) => {
   const { db, bitacora } = deps
   const { repartidor = null } = body
-  const vistas = await askByKey(db, toGuiaCodes(body.guias), (parte, guias) =>
+  const rows = await askByKey(db, toGuiaCodes(body.guias), (parte, guias) =>
     inTransaction(parte, async (query) => {
-      const vistas = await query(WITHDRAW, { guias, repartidor })
-      const withdrawnRows = vistas.filter((row) => row.repartidor !== null)
+      const rows = await query(WITHDRAW, { guias, repartidor })
+      const withdrawnRows = rows.filter((row) => row.repartidor !== null)
       await bitacora.recordAll(
         query,
         quien,
@@ -56,11 +56,11 @@ export const retirarAsignaciones: Handler<'retirarAsignaciones'> = async ({ body
           despues: { repartidor: null, fecha: null },
         })),
       )
-      return vistas
+      return rows
     }),
   )
   const verdicts = new Map<string, AsignacionVerdict>(
-    vistas.map((row) => [row.guia, row.is_others ? assignedToOther() : { repetida: row.repartidor === null }]),
+    rows.map((row) => [row.guia, row.is_others ? assignedToOther() : { repetida: row.repartidor === null }]),
   )
   return {
     status: 200,

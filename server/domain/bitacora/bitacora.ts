@@ -9,7 +9,7 @@ import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 
 /** Row of the audit record (table `bitacora`), called a line. */
-export type FilaBitacora = RowOf<
+export type BitacoraRow = RowOf<
   bitacora,
   {
     modo: Modo | null
@@ -27,7 +27,7 @@ type AuditValues = Readonly<Record<string, unknown>>
 export interface AuditEntry {
   /** Name of the operation, or of the console command. */
   accion: string
-  sobre?: readonly [tipo: NonNullable<FilaBitacora['sobre_tipo']>, identificador: string]
+  sobre?: readonly [tipo: NonNullable<BitacoraRow['sobre_tipo']>, identificador: string]
   /**
    * Merchant and mode whose audit record contains the line. Default: the calling merchant. A line of any other caller
    * is visible only to operators.
@@ -71,7 +71,7 @@ export const DE_CONSOLA = {
   red: '',
 }
 
-type Autor = Pick<FilaBitacora, 'quien_tipo' | 'quien' | 'llave' | 'comercio_id' | 'modo'>
+type Autor = Pick<BitacoraRow, 'quien_tipo' | 'quien' | 'llave' | 'comercio_id' | 'modo'>
 
 function authorOf(identity: Authenticated | null): Autor {
   const nadie = { quien: null, llave: null, comercio_id: null, modo: null }
@@ -90,7 +90,7 @@ function authorOf(identity: Authenticated | null): Autor {
   return { ...nadie, quien_tipo: 'operador', quien: identity.operador, llave: `llave_${identity.llave}` }
 }
 
-type WrittenLine = Omit<FilaBitacora, 'xid'>
+type WrittenLine = Omit<BitacoraRow, 'xid'>
 
 /** SQL that inserts lines from a JSON array. */
 const INSERT = `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos,
@@ -229,7 +229,7 @@ export function cambios(
   audited: readonly string[],
 ): Pick<AuditEntry, 'campos' | 'antes' | 'despues'> {
   const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
-  const pickAudited = (fila: AuditValues) =>
-    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, fila[campo] ?? null]))
+  const pickAudited = (values: AuditValues) =>
+    Object.fromEntries(campos.filter((campo) => audited.includes(campo)).map((campo) => [campo, values[campo] ?? null]))
   return { campos, ...(Object.keys(antes).length > 0 && { antes: pickAudited(antes) }), despues: pickAudited(despues) }
 }

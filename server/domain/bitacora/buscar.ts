@@ -4,10 +4,10 @@ import { paginateBitacora, presentBitacoraLine } from './page.ts'
 
 export const buscarEnBitacora: Handler<'buscarEnBitacora'> = async ({ query }, { db, cursors }) => {
   const { comercio, ...filters } = query ?? {}
-  const fila = comercio === undefined ? undefined : await findComercio(db, comercio)
-  if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
+  const comercioRow = comercio === undefined ? undefined : await findComercio(db, comercio)
+  if (comercio !== undefined && !comercioRow) return { status: 200, body: { datos: [], cursor_siguiente: null } }
   const quien = { operacion: 'buscarEnBitacora', dueno: 'operador' }
-  const de = { comercio_id: fila?.id ?? null, modo: null }
+  const de = { comercio_id: comercioRow?.id ?? null, modo: null }
   const pagina = await paginateBitacora({ db, cursors }, quien, filters, de, (linea) => ({
     ...presentBitacoraLine(linea),
     comercio: linea.comercio,

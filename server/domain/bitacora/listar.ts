@@ -1,11 +1,11 @@
 import type { LineaDeBitacora } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaBitacora } from './bitacora.ts'
+import type { BitacoraRow } from './bitacora.ts'
 import { paginateBitacora, presentBitacoraLine } from './page.ts'
 
 /** Converts an audit line for a merchant. Hides the networks, keys and request ids of operators and couriers. */
-const presentLine = (fila: FilaBitacora): LineaDeBitacora =>
-  presentBitacoraLine(fila.quien_tipo === 'llave' ? fila : { ...fila, llave: null, id_solicitud: null, red: null })
+const presentLine = (row: BitacoraRow): LineaDeBitacora =>
+  presentBitacoraLine(row.quien_tipo === 'llave' ? row : { ...row, llave: null, id_solicitud: null, red: null })
 
 export const listarBitacora: Handler<'listarBitacora'> = async ({ query, identity }, { db, cursors }) => {
   const { comercioId: comercio_id, modo } = identity

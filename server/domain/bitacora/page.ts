@@ -5,9 +5,9 @@ import { type Db, statement } from '../../data/db.ts'
 import type { LineaDeBitacora, Modo } from '../../generado/contrato/tipos/index.ts'
 import { smallestId } from '../../platform/codes/codes.ts'
 import { readInstant } from '../../platform/time/instant.ts'
-import type { FilaBitacora } from './bitacora.ts'
+import type { BitacoraRow } from './bitacora.ts'
 
-type AuditRow = FilaBitacora & { comercio: string | null }
+type AuditRow = BitacoraRow & { comercio: string | null }
 
 /** Filters for a page of audit lines; null matches any value. */
 interface AuditConditions {
@@ -36,7 +36,7 @@ const buildQuery = (de: string) => `select ${COLUMNS} from (
 
 type AuditParams = Omit<AuditConditions, 'desde' | 'hasta'> & { desde: string; hasta: string; count: number }
 
-const DE_TODOS = statement<AuditParams, AuditRow>('bitacora.deTodos', buildQuery('true'), { alcance: 'todo' })
+const OF_ALL = statement<AuditParams, AuditRow>('bitacora.deTodos', buildQuery('true'), { alcance: 'todo' })
 const OF_COMERCIO = statement<AuditParams, AuditRow>(
   'bitacora.deComercio',
   buildQuery('comercio_id = :comercio_id::uuid'),
@@ -51,7 +51,7 @@ const ABOUT = statement<AuditParams, AuditRow>('bitacora.sobre', buildQuery('sob
 
 /** Selects the statement with the most selective index for the filters. */
 const narrowestStatement = ({ sobre, quien, comercio_id }: AuditConditions) =>
-  sobre !== null ? ABOUT : quien !== null ? OF_ACTOR : comercio_id !== null ? OF_COMERCIO : DE_TODOS
+  sobre !== null ? ABOUT : quien !== null ? OF_ACTOR : comercio_id !== null ? OF_COMERCIO : OF_ALL
 
 /** Query parameters that both audit lists accept. */
 export interface BitacoraQuery extends Pagination {
@@ -67,12 +67,12 @@ const AFTER_EVERYTHING = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const boundOf = (instant: string | undefined) => (instant === undefined ? null : smallestId(readInstant(instant)!))
 
 /** Reads a page of the audit record, newest line first. */
-export function paginateBitacora<Dato>(
+export function paginateBitacora<Item>(
   { db, cursors }: { db: Db; cursors: Cursors },
   quien: { operacion: string; dueno: string },
   { limite, cursor, creado_desde, creado_hasta, ...filters }: BitacoraQuery,
   de: Pick<AuditConditions, 'comercio_id' | 'modo'>,
-  present: (fila: AuditRow) => Dato,
+  present: (row: AuditRow) => Item,
 ) {
   const { accion = null, sobre = null, quien: actor = null } = filters
   const desde = boundOf(creado_desde)
@@ -96,16 +96,16 @@ export function paginateBitacora<Dato>(
 }
 
 /** Converts an audit line for operators. Omits its merchant. */
-export const presentBitacoraLine = (fila: FilaBitacora): LineaDeBitacora => ({
-  linea: fila.linea,
-  accion: fila.accion,
-  quien: { tipo: fila.quien_tipo, identificador: fila.quien, llave: fila.llave },
-  sobre: fila.sobre_tipo && fila.sobre ? { tipo: fila.sobre_tipo, identificador: fila.sobre } : null,
-  modo: fila.modo,
-  campos: fila.campos,
-  antes: fila.antes,
-  despues: fila.despues,
-  id_solicitud: fila.id_solicitud,
-  red: fila.red,
-  creado_en: fila.creado_en.toISOString(),
+export const presentBitacoraLine = (row: BitacoraRow): LineaDeBitacora => ({
+  linea: row.linea,
+  accion: row.accion,
+  quien: { tipo: row.quien_tipo, identificador: row.quien, llave: row.llave },
+  sobre: row.sobre_tipo && row.sobre ? { tipo: row.sobre_tipo, identificador: row.sobre } : null,
+  modo: row.modo,
+  campos: row.campos,
+  antes: row.antes,
+  despues: row.despues,
+  id_solicitud: row.id_solicitud,
+  red: row.red,
+  creado_en: row.creado_en.toISOString(),
 })

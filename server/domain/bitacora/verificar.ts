@@ -111,8 +111,8 @@ async function verifyChain(db: Db, chain: Chain, range: TimeRange, result: Verif
 async function verifyUnchained(db: Db, chain: Chain, antes_de: Date, result: VerificationResult): Promise<void> {
   for (const { clave, future } of await readUnchained(db, chain, antes_de)) {
     const nombre = await nameOf(partOfChain(db, chain), chain.de, clave.toString('hex'))
-    const que = future ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
-    result.faltas.push(`${chain.de}: ${nombre} ${que}`)
+    const fault = future ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
+    result.faltas.push(`${chain.de}: ${nombre} ${fault}`)
   }
 }
 
@@ -130,8 +130,8 @@ async function compareLink(
   const chainedKeys = splitHex(claves, KEY_BYTES)
   const digestByKey = new Map(splitHex(huellas, DIGEST_BYTES).map((huella, i) => [chainedKeys[i], huella]))
   const currentDigests = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
-  const describe = (que: string) => async (clave: string) =>
-    `${chain.de}: ${que} ${await nameOf(partOfChain(db, chain), chain.de, clave)} (eslabón ${numero})`
+  const describe = (fault: string) => async (clave: string) =>
+    `${chain.de}: ${fault} ${await nameOf(partOfChain(db, chain), chain.de, clave)} (eslabón ${numero})`
   const missingKeys = chainedKeys.filter((clave) => !currentDigests.has(clave))
   const addedKeys = [...currentDigests.keys()].filter((clave) => !digestByKey.has(clave))
   const changedKeys = chainedKeys.filter(
@@ -166,9 +166,9 @@ const splitHex = (bytes: Uint8Array, largo: number): string[] =>
  */
 async function nameOf(db: Db, registro: Chain['de'], clave: string): Promise<string> {
   const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  const [fila] = await db.query(NAME[registro], { id })
-  if (registro === 'bitacora') return fila?.nombre ?? id
-  return `${fila?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
+  const [row] = await db.query(NAME[registro], { id })
+  if (registro === 'bitacora') return row?.nombre ?? id
+  return `${row?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
 }
 
 async function verifySeals(db: Db, secretos: Secrets, range: TimeRange, result: VerificationResult): Promise<void> {

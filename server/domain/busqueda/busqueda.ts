@@ -123,24 +123,24 @@ async function buildConditions(db: Db, texto: string, closeness: Closeness): Pro
  */
 const conditionsSql = (count: number) => `with c as materialized (
      select comercio_id, modo, id from busqueda
-     where ${Array.from({ length: count }, (_una, i) => `claves @@ (:conditions::text[])[${i + 1}]::tsquery`).join(' and ')}
+     where ${Array.from({ length: count }, (_item, i) => `claves @@ (:conditions::text[])[${i + 1}]::tsquery`).join(' and ')}
      limit ${MAX_CANDIDATES}
    ) select comercio_id, modo, id from c order by id desc limit :limite`
 
 type SearchConditions = { conditions: readonly string[]; limite: number }
-const DE_LA_PARTE = { alcance: 'parte', plan: 'indexed' } as const
+const SHARD_OPTIONS = { alcance: 'parte', plan: 'indexed' } as const
 /**
  * Statements by number of conditions minus one. There are at most as many conditions as words, and one more for the
  * days.
  */
 const BY_CONDITIONS = [
-  statement<SearchConditions, GuiaMatch>('busqueda.conUna', conditionsSql(1), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conDos', conditionsSql(2), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conTres', conditionsSql(3), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCuatro', conditionsSql(4), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conCinco', conditionsSql(5), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSeis', conditionsSql(6), DE_LA_PARTE),
-  statement<SearchConditions, GuiaMatch>('busqueda.conSiete', conditionsSql(7), DE_LA_PARTE),
+  statement<SearchConditions, GuiaMatch>('busqueda.conUna', conditionsSql(1), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conDos', conditionsSql(2), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conTres', conditionsSql(3), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conCuatro', conditionsSql(4), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conCinco', conditionsSql(5), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conSeis', conditionsSql(6), SHARD_OPTIONS),
+  statement<SearchConditions, GuiaMatch>('busqueda.conSiete', conditionsSql(7), SHARD_OPTIONS),
 ]
 
 /** Returns the newest guides that fulfil all conditions, from all parts of the data. */
@@ -166,7 +166,7 @@ async function findByKeys(
     // A search for beginnings skips the shortest period, because each pass has to read all keys that begin with the
     // text again.
     for (const dias of closeness === 'exacta' ? PERIOD_DAYS : PERIOD_DAYS.slice(1)) {
-      matches = await leerCon(db, dias === undefined ? conditions : [...conditions, losDias(ahora, dias)], limite)
+      matches = await leerCon(db, dias === undefined ? conditions : [...conditions, daysQuery(ahora, dias)], limite)
       if (matches.length >= limite) break
     }
     // A text that matches as a reference is hardly a name, so its words are not searched.
@@ -179,7 +179,7 @@ async function findByKeys(
  * Returns the `tsquery` for guides created in the last days or tomorrow. Tomorrow is included because the clock that
  * dated a guide may be ahead.
  */
-const losDias = (ahora: Date, dias: number) =>
+const daysQuery = (ahora: Date, dias: number) =>
   anyKeyQuery(Array.from({ length: dias + 1 }, (_item, i) => deDia(diaDe(ahora) + 1 - i)))
 
 const BY_TELEFONO = statement<{ telefonos: readonly string[]; limite: number }, GuiaMatch>(
@@ -214,8 +214,9 @@ async function findByTelefono(
 ): Promise<GuiaMatch[]> {
   const digits = digitsOf(texto)
   if (closeness === 'comienzo' || !TELEFONO_FORM.test(texto) || digits.length < MIN_DIGITS) return []
-  const mas = texto.trimStart().startsWith('+') ? '+' : ''
-  const texts = closeness === 'parecida' ? similarWords(digits).map((similarDigits) => mas + similarDigits) : [texto]
+  const plusSign = texto.trimStart().startsWith('+') ? '+' : ''
+  const texts =
+    closeness === 'parecida' ? similarWords(digits).map((similarDigits) => plusSign + similarDigits) : [texto]
   const telefonos = [...new Set(texts.flatMap(telephoneReadings))]
   if (telefonos.length === 0) return []
   const matches = await askAll(db, ({ query }) => query(BY_TELEFONO, { telefonos, limite }))

@@ -83,19 +83,21 @@ async function indexPart(db: Db, parte: Db): Promise<boolean> {
   const numero = parte.lugar && 'part' in parte.lugar ? parte.lugar.part : 0
   const progressKey = { parte: numero, version: VERSION }
   const [desde = START] = await db.central.query(PROGRESS, progressKey)
-  const leidos = await inTransaction(parte, async (query) => {
+  const nextRows = await inTransaction(parte, async (query) => {
     const [{ acquired } = { acquired: false }] = await query(RESERVE)
     return acquired ? indexNext(query, desde) : []
   })
-  const ultimo = leidos.at(-1)
+  const ultimo = nextRows.at(-1)
   if (ultimo) await db.central.query(ADVANCE, { ...progressKey, ...ultimo })
-  return leidos.length === LOTE
+  return nextRows.length === LOTE
 }
 
 async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosition[]> {
-  const leidos = await query(NEXT, desde)
+  const nextRows = await query(NEXT, desde)
   const rows = new Map(
-    leidos.flatMap((leido) => (leido.dia !== null ? [[leido.guia_id, leido as EventoRead & Searchable] as const] : [])),
+    nextRows.flatMap((leido) =>
+      leido.dia !== null ? [[leido.guia_id, leido as EventoRead & Searchable] as const] : [],
+    ),
   )
   if (rows.size > 0) {
     const searchables = [...rows.values()]
@@ -106,5 +108,5 @@ async function indexNext(query: Query, desde: IndexPosition): Promise<IndexPosit
       claves: searchables.map((searchable) => enTsvector(searchKeysOf(searchable))),
     })
   }
-  return leidos
+  return nextRows
 }

@@ -124,14 +124,14 @@ function leer(): Catalogo {
 
 function openEntry([codigo, nombre, , lat, lng, stored]: StoredDepartamento): DepartamentoEntry {
   const pais = codigo.slice(0, 2) as Pais
-  const municipios = stored.map(([numero, municipioName, , suLat, suLng, poblacion]) => ({
+  const municipios = stored.map(([numero, municipioName, , municipioLat, municipioLng, poblacion]) => ({
     codigo: `${codigo}-${numero}`,
     nombre: municipioName,
     departamento: codigo,
-    lat: suLat ?? lat,
-    lng: suLng ?? lng,
+    lat: municipioLat ?? lat,
+    lng: municipioLng ?? lng,
     poblacion: poblacion || null,
-    aproximado: suLat === undefined,
+    aproximado: municipioLat === undefined,
   }))
   let indice: ReturnType<DepartamentoEntry['indice']> | undefined
   let radio: number | undefined
@@ -249,9 +249,9 @@ function diagnose(
   municipio: string,
   claves: readonly string[],
 ): Diagnosis {
-  const { entries: todos, indexedNames } = catalogo()
+  const { entries: allEntries, indexedNames } = catalogo()
   const isKnown = entries.length > 0
-  const conEl = todos.filter(
+  const withMunicipio = allEntries.filter(
     (entry) => (!isKnown || entries.some(({ pais }) => pais === entry.pais)) && findMunicipio(entry, claves),
   )
   const swapped = isKnown ? undefined : findInEntries(findEntries(municipio), nameKeysOf(departamento))
@@ -259,14 +259,14 @@ function diagnose(
     const names = { departamentos: [swapped.departamento.nombre], municipios: [swapped.municipio.nombre] }
     return { names, mistake: { kind: 'swapped' } }
   }
-  const withItsName = isKnown ? [] : todos.filter((entry) => findMunicipio(entry, nameKeysOf(departamento)))
+  const withItsName = isKnown ? [] : allEntries.filter((entry) => findMunicipio(entry, nameKeysOf(departamento)))
   const similarNames = isKnown ? [] : nearestNames(departamento, indexedNames, MAX_SUGGESTIONS)
-  const others = [...withItsName, ...conEl].map(({ nombre }) => nombre)
+  const others = [...withItsName, ...withMunicipio].map(({ nombre }) => nombre)
   const ordered = withItsName.length > 0 ? [...others, ...similarNames] : [...similarNames, ...others]
   // Only addresses in Guatemala have zones. «Capital» alone is that of any country.
   if (ordered.length === 0 && isPart(departamento) && hasZone(`${departamento} ${municipio}`)) ordered.push('Guatemala')
   const departamentos = [...new Set(ordered)].slice(0, MAX_SUGGESTIONS)
-  const donde = isKnown ? entries : todos.filter(({ nombre }) => departamentos.includes(nombre))
+  const donde = isKnown ? entries : allEntries.filter(({ nombre }) => departamentos.includes(nombre))
   const candidates = donde.flatMap((entry) => entry.indice().indexedNames)
   // A zone beside a municipality that stands in the place of its department is a part of that municipality.
   const itsOwn = withoutZone(municipio) === '' ? withItsName : []
@@ -278,7 +278,7 @@ function diagnose(
   const names = { departamentos, municipios: [...new Set(municipios)].slice(0, MAX_SUGGESTIONS) }
   const namesOf = (namedEntries: readonly DepartamentoEntry[]) => [...new Set(namedEntries.map(({ nombre }) => nombre))]
   const mistake = ((): Mistake | undefined => {
-    if (isKnown && conEl.length > 0) return { kind: 'elsewhere', departamentos: namesOf(conEl) }
+    if (isKnown && withMunicipio.length > 0) return { kind: 'elsewhere', departamentos: namesOf(withMunicipio) }
     if (withItsName.length > 0) return { kind: 'municipality', departamentos: namesOf(withItsName) }
     return isPart(isKnown ? municipio : departamento) ? { kind: 'part' } : undefined
   })()

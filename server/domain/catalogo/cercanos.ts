@@ -19,17 +19,18 @@ const MAX_DISTANCE = 4
 export function nearestNames(texto: string, names: readonly Nombre[], limit: number): string[] {
   const clave = nameKeysOf(texto).at(-1)!.slice(0, LARGO)
   if (clave.trim() === '') return []
-  let tope = Math.min(MAX_DISTANCE, Math.max(1, Math.floor(clave.length / 3)))
+  let maxDistance = Math.min(MAX_DISTANCE, Math.max(1, Math.floor(clave.length / 3)))
   const best: { nombre: string; distance: number }[] = []
   for (const { nombre, clave: candidateKey } of names) {
     // The beginning of a name is near, however much of the name is missing.
-    const distance = clave.length > 3 && candidateKey.startsWith(clave) ? 1 : editDistance(clave, candidateKey, tope)
-    if (distance > tope || best.some((otro) => otro.nombre === nombre)) continue
+    const distance =
+      clave.length > 3 && candidateKey.startsWith(clave) ? 1 : editDistance(clave, candidateKey, maxDistance)
+    if (distance > maxDistance || best.some((otro) => otro.nombre === nombre)) continue
     const position = best.findIndex((otro) => otro.distance > distance)
     best.splice(position < 0 ? best.length : position, 0, { nombre, distance })
     if (best.length > limit) best.pop()
     // Once the list is full, the distance of its last name becomes the bound. The smaller bound makes the search cheap.
-    if (best.length === limit) tope = best.at(-1)!.distance
+    if (best.length === limit) maxDistance = best.at(-1)!.distance
   }
   return best.map(({ nombre }) => nombre)
 }
@@ -42,18 +43,18 @@ let [previousRow, currentRow, rowBeforePrevious] = [0, 0, 0].map(() => new Uint8
 
 /**
  * Edit distance of two keys: insertions, deletions, substitutions and swaps of neighbours. Returns a number above
- * `tope` if the distance is greater than `tope`.
+ * `maxDistance` if the distance is greater than `maxDistance`.
  */
-function editDistance(a: string, b: string, tope: number): number {
+function editDistance(a: string, b: string, maxDistance: number): number {
   const n = b.length > LARGO ? LARGO : b.length
-  if (Math.abs(a.length - n) > tope) return tope + 1
+  if (Math.abs(a.length - n) > maxDistance) return maxDistance + 1
   for (let j = 0; j <= n; j++) previousRow[j] = j
   let previousMin = 0
   for (let i = 1; i <= a.length; i++) {
-    // Only cells at most `tope` away from the diagonal can stay within the bound. The cells at both edges of this band
+    // Only cells at most `maxDistance` away from the diagonal can stay within the bound. The cells at both edges of this band
     // count as too far.
-    const [desde, hasta] = [Math.max(1, i - tope), Math.min(n, i + tope)]
-    currentRow[desde - 1] = desde === 1 ? i : tope + 1
+    const [desde, hasta] = [Math.max(1, i - maxDistance), Math.min(n, i + maxDistance)]
+    currentRow[desde - 1] = desde === 1 ? i : maxDistance + 1
     let rowMin = currentRow[desde - 1]!
     const ca = a.charCodeAt(i - 1)
     for (let j = desde; j <= hasta; j++) {
@@ -67,9 +68,9 @@ function editDistance(a: string, b: string, tope: number): number {
       currentRow[j] = cost
       if (cost < rowMin) rowMin = cost
     }
-    if (hasta < n) currentRow[hasta + 1] = tope + 1
+    if (hasta < n) currentRow[hasta + 1] = maxDistance + 1
     // A swap uses the row before the previous one, so the search stops only when two rows exceed the bound.
-    if (rowMin > tope && previousMin >= tope) return tope + 1
+    if (rowMin > maxDistance && previousMin >= maxDistance) return maxDistance + 1
     previousMin = rowMin
     ;[rowBeforePrevious, previousRow, currentRow] = [previousRow, currentRow, rowBeforePrevious]
   }

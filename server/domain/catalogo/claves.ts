@@ -56,7 +56,7 @@ function withoutGenericWords(words: readonly string[]): readonly string[] {
 }
 
 /** Words for the capital itself, and for a part of it, that people write in place of its name. */
-const DE_LA_CAPITAL = new Set([
+const CAPITAL_WORDS = new Set([
   'capital',
   'capitalino',
   'capitalina',
@@ -74,7 +74,7 @@ const DE_LA_CAPITAL = new Set([
  */
 export function withoutZone(texto: string): string | undefined {
   const todas = wordsOf(texto.slice(0, LARGO))
-  const rest = todas.filter((word) => !/^(?:zona|z?\d{1,2}|z)$/.test(word) && !DE_LA_CAPITAL.has(word))
+  const rest = todas.filter((word) => !/^(?:zona|z?\d{1,2}|z)$/.test(word) && !CAPITAL_WORDS.has(word))
   if (rest.length === todas.length) return undefined
   return rest.filter((word) => !ARTICLES.has(word) && !GENERIC_WORDS.has(word)).join(' ')
 }

@@ -8,7 +8,9 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
   const { comercioId, modo } = identity
   const { departamento, buscar } = query
   if (findDepartamentos(departamento).length === 0) throw desconocido(departamento)
-  const todos = municipiosOf(departamento).filter(({ nombre }) => buscar === undefined || containsName(nombre, buscar))
+  const matchingMunicipios = municipiosOf(departamento).filter(
+    ({ nombre }) => buscar === undefined || containsName(nombre, buscar),
+  )
   const ambito = {
     operacion: 'listarMunicipios',
     dueno: `${comercioId}:${modo}`,
@@ -16,8 +18,8 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
   }
   const pagina = await paginate(cursors, ambito, query, {
     async leer(despues, take) {
-      const desde = despues ? todos.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
-      return todos.slice(desde, desde + take)
+      const desde = despues ? matchingMunicipios.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
+      return matchingMunicipios.slice(desde, desde + take)
     },
     posicion: ({ codigo }) => [codigo],
     present: (municipio): Municipio => municipio,

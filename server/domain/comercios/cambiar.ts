@@ -34,7 +34,7 @@ const UPDATE = statement<
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
   const { id, comercio } = await requireComercio(db, path.comercio)
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const [antes] = await query(LOCK, { id })
     const [despues] = await query(UPDATE, { ...antes!, ...columnsOf(body) })
     await bitacora.record(query, quien, {
@@ -45,5 +45,5 @@ export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, 
     })
     return despues!
   })
-  return { status: 200, body: presentComercio(fila) }
+  return { status: 200, body: presentComercio(row) }
 }

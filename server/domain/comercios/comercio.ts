@@ -26,9 +26,9 @@ export const presentComercio = ({ comercio, nombre, pais, estricto, creado_en, .
 })
 
 /** Rate limits of a merchant. A limit that the merchant does not have takes the service's default. */
-export const presentRates = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
-  solicitudes: fila.ritmo_solicitudes ?? DEFAULT_RATES.solicitudes,
-  guias: fila.ritmo_guias ?? DEFAULT_RATES.guias,
+export const presentRates = (row: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
+  solicitudes: row.ritmo_solicitudes ?? DEFAULT_RATES.solicitudes,
+  guias: row.ritmo_guias ?? DEFAULT_RATES.guias,
 })
 
 /** Columns of a merchant that say which evidence its deliveries need. */
@@ -38,10 +38,10 @@ export type PolicyColumns = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma'
 export const POLICY_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
 
 /** Converts the columns of a merchant's evidence policy to the contract's form. */
-export const presentPolicy = (fila: PolicyColumns): PoliticaDeEvidencia => ({
-  fotos_minimas: fila.evidencia_fotos,
-  firma: fila.evidencia_firma as PoliticaDeEvidencia['firma'],
-  documento: fila.evidencia_documento as PoliticaDeEvidencia['documento'],
+export const presentPolicy = (row: PolicyColumns): PoliticaDeEvidencia => ({
+  fotos_minimas: row.evidencia_fotos,
+  firma: row.evidencia_firma as PoliticaDeEvidencia['firma'],
+  documento: row.evidencia_documento as PoliticaDeEvidencia['documento'],
 })
 
 // The parameter is named `comercio_id`, so that on Citus both policies are read in the merchant's own part, also within
@@ -54,8 +54,8 @@ const POLICY = statement<{ comercio_id: string }, PolicyColumns>(
 
 /** Reads the evidence that deliveries of a merchant need now. */
 export async function readPolicy(db: Db, id: string): Promise<PoliticaDeEvidencia> {
-  const [fila] = await db.query(POLICY, { comercio_id: id })
-  return presentPolicy(fila!)
+  const [row] = await db.query(POLICY, { comercio_id: id })
+  return presentPolicy(row!)
 }
 
 /** Columns of a merchant that say what happens after a failed delivery attempt. */
@@ -69,12 +69,12 @@ export type IntentosColumns = Pick<
 >
 
 /** Converts the columns of a merchant about failed delivery attempts to the contract's form. */
-export const presentIntentosPolicy = (fila: IntentosColumns): PoliticaDeIntentos => ({
-  maximos: fila.politica_de_intentos_maximos,
-  dias_entre: fila.politica_de_intentos_dias_entre,
-  dias_para_decidir: fila.politica_de_intentos_dias_para_decidir,
-  al_vencer: fila.politica_de_intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
-  destinatario_decide: fila.politica_de_intentos_destinatario_decide,
+export const presentIntentosPolicy = (row: IntentosColumns): PoliticaDeIntentos => ({
+  maximos: row.politica_de_intentos_maximos,
+  dias_entre: row.politica_de_intentos_dias_entre,
+  dias_para_decidir: row.politica_de_intentos_dias_para_decidir,
+  al_vencer: row.politica_de_intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
+  destinatario_decide: row.politica_de_intentos_destinatario_decide,
 })
 
 const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
@@ -85,8 +85,8 @@ const INTENTOS = statement<{ comercio_id: string }, IntentosColumns>(
 
 /** Reads the merchant's present policy about failed delivery attempts. */
 export async function leerIntentos(db: Pick<Db, 'query'>, id: string): Promise<PoliticaDeIntentos> {
-  const [fila] = await db.query(INTENTOS, { comercio_id: id })
-  return presentIntentosPolicy(fila!)
+  const [row] = await db.query(INTENTOS, { comercio_id: id })
+  return presentIntentosPolicy(row!)
 }
 
 /** Settings of a merchant, named as in requests. */
@@ -132,8 +132,8 @@ export const AUDITED = [
 ] as const
 
 /** Values of a merchant that the audit record contains. */
-export const pickAudited = (fila: Pick<comercio, (typeof AUDITED)[number]>) =>
-  Object.fromEntries(AUDITED.map((column) => [column, fila[column]]))
+export const pickAudited = (row: Pick<comercio, (typeof AUDITED)[number]>) =>
+  Object.fromEntries(AUDITED.map((column) => [column, row[column]]))
 
 /** Creates a public identifier for a merchant. */
 export const newComercioCode = () => `com_${randomBase32(12)}`
@@ -149,7 +149,7 @@ export async function findComercio(db: Db, codigo: string): Promise<comercio | u
  * @throws Problema 404 if no merchant has the identifier
  */
 export async function requireComercio(db: Db, codigo: string): Promise<comercio> {
-  const fila = await findComercio(db, codigo)
-  if (!fila) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
-  return fila
+  const row = await findComercio(db, codigo)
+  if (!row) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
+  return row
 }

@@ -31,7 +31,7 @@ const DEFAULT_SETTINGS = {
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
   const nuevo = { ...newId(), comercio: newComercioCode(), ...DEFAULT_SETTINGS, ...columnsOf(body) }
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const [createdRow] = await query(CREATE, nuevo)
     await bitacora.record(query, quien, {
       accion: 'crearComercio',
@@ -42,5 +42,5 @@ export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }
     })
     return createdRow!
   })
-  return { status: 201, body: presentComercio(fila) }
+  return { status: 201, body: presentComercio(row) }
 }

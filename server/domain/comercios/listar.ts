@@ -8,7 +8,7 @@ import { presentComercio } from './comercio.ts'
 
 interface ComercioFilters {
   /** `like` pattern for the merchant's name; null matches every name. */
-  patron: string | null
+  pattern: string | null
   comercios: readonly string[] | null
   despues: string | null
   count: number
@@ -23,14 +23,14 @@ const LIST = statement<ComercioFilters, comercio>(
   `select * from comercio
    where (:despues::uuid is null or id < :despues::uuid)
      and (:comercios::text[] is null or comercio = any(:comercios::text[]))
-     and (:patron::text is null or translate(lower(nombre), ${ACCENTS}) like :patron::text)
+     and (:pattern::text is null or translate(lower(nombre), ${ACCENTS}) like :pattern::text)
    order by id desc limit :count`,
 )
 
 export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursors }) => {
   const { texto, comercio, ...requestedPage } = query ?? {}
   const listParams = {
-    patron: texto === undefined ? null : namePattern(texto),
+    pattern: texto === undefined ? null : namePattern(texto),
     comercios: comercio ?? null,
   }
   const ambito = { operacion: 'listarComercios', dueno: 'operador', filters: { texto, comercio } }

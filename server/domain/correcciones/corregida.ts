@@ -4,7 +4,7 @@ import type { CorreccionDeGuia, Estado } from '../../generado/contrato/tipos/ind
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { judgeDestino, type StoredAdvertencia } from '../guias/advertencias.ts'
-import { CORRECTABLE_COLUMNS, type FilaGuia, pickCorrectable, type StoredRecogida } from '../guias/campos.ts'
+import { CORRECTABLE_COLUMNS, type GuiaRow, pickCorrectable, type StoredRecogida } from '../guias/campos.ts'
 import type { CorrectableColumn, CorrectionChanges } from '../guias/correcciones.ts'
 import { advertenciasOfTelefono } from '../guias/datos.ts'
 
@@ -46,7 +46,7 @@ export function requireFields(campos: CorrectedFields): void {
  * @throws Problema 409 `no_corregible`, with the states that allow all of its fields
  */
 export function requireCorrectable(
-  { estado }: Pick<FilaGuia, 'estado'>,
+  { estado }: Pick<GuiaRow, 'estado'>,
   { recogida, ...otherFields }: CorrectedFields,
 ): void {
   const admitida_en = recogida ? RECOGIDA_STATES : ENTREGA_STATES
@@ -69,13 +69,13 @@ const REMEDIES: Readonly<Partial<Record<Estado, string>>> = {
 /** Result of a correction: changed columns, and consequences for the guide. */
 export interface CorrectedGuia {
   /** All columns that a correction may change, with their new values. */
-  values: Pick<FilaGuia, CorrectableColumn>
+  values: Pick<GuiaRow, CorrectableColumn>
   /** Old and new values of the columns that change. */
   cambios: CorrectionChanges
   /** JSON Pointers to the changed members of the guide, in the order of the contract's `Guia`. */
   campos: string[]
   /** Guide after the correction. A new location is not confirmed in it yet. */
-  guia: FilaGuia
+  guia: GuiaRow
 }
 
 /**
@@ -84,7 +84,7 @@ export interface CorrectedGuia {
  * @param cuenta account of the guide's merchant, whose country telephones without `+` have
  * @throws Error if a telephone was not validated
  */
-export function correctGuia(storedGuia: FilaGuia, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia {
+export function correctGuia(storedGuia: GuiaRow, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia {
   const values = valuesOf(storedGuia, campos, cuenta)
   const changedColumns = CORRECTABLE_COLUMNS.filter((column) => !areEqual(storedGuia[column], values[column]))
   const cambios = Object.fromEntries(
@@ -100,7 +100,7 @@ export function correctGuia(storedGuia: FilaGuia, campos: CorrectedFields, cuent
   }
 }
 
-function valuesOf(storedGuia: FilaGuia, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia['values'] {
+function valuesOf(storedGuia: GuiaRow, campos: CorrectedFields, cuenta: Cuenta): CorrectedGuia['values'] {
   const { telefono, pais, recogida, lat, lng, maps_url, ...textFields } = campos
   return {
     ...pickCorrectable(storedGuia),
@@ -147,7 +147,7 @@ const areEqual = (left: unknown, otro: unknown): boolean =>
 
 const isObject = (valor: unknown): valor is Record<string, unknown> => typeof valor === 'object' && valor !== null
 
-function pointersOf(column: CorrectableColumn, storedGuia: FilaGuia, values: CorrectedGuia['values']): string[] {
+function pointersOf(column: CorrectableColumn, storedGuia: GuiaRow, values: CorrectedGuia['values']): string[] {
   if (column !== 'recogida') return [`/${column}`]
   const [antes, despues] = [storedGuia.recogida, values.recogida]
   const members = ['nombre', 'lat', 'lng', 'maps_url', 'contacto', 'telefono', 'direccion', 'indicaciones'] as const
@@ -173,7 +173,7 @@ const ON_ETIQUETA = [
 ] as const satisfies readonly CorrectableColumn[]
 
 /** Checks the guide's location against its corrected destination, and returns all warnings of the guide. */
-function checkAdvertencias(storedGuia: FilaGuia, guia: FilaGuia, cambios: CorrectionChanges) {
+function checkAdvertencias(storedGuia: GuiaRow, guia: GuiaRow, cambios: CorrectionChanges) {
   const { distancia_km, advertencias } = judgeDestino(guia, storedGuia)
   const tenia = (codigo: StoredAdvertencia['codigo']) =>
     storedGuia.advertencias.some((advertencia) => advertencia.codigo === codigo)
@@ -197,7 +197,7 @@ function checkAdvertencias(storedGuia: FilaGuia, guia: FilaGuia, cambios: Correc
   }
 }
 
-function withDistance({ ubicacion_extra }: FilaGuia, distancia_km: number | null): FilaGuia['ubicacion_extra'] {
+function withDistance({ ubicacion_extra }: GuiaRow, distancia_km: number | null): GuiaRow['ubicacion_extra'] {
   const { distancia_km: _anterior, ...rest } = ubicacion_extra ?? {}
   const extra = { ...rest, ...(distancia_km === null ? {} : { distancia_km }) }
   return Object.keys(extra).length === 0 ? null : extra

@@ -11,7 +11,7 @@ export type { FactorChange } from './plantillas.ts'
  * Row of `correo`. State `enviando`: a process is sending the mail until `proximo_en`. `rebotado`: the mail server
  * refused it permanently. `caducado`: it was not sent before `vence_en`.
  */
-export type FilaCorreo = RowOf<
+export type CorreoRow = RowOf<
   correo,
   {
     tipo: CorreoType
@@ -27,7 +27,7 @@ export interface CorreoContent<T extends CorreoType = CorreoType> {
 }
 
 const SAVE = statement<
-  Pick<FilaCorreo, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
+  Pick<CorreoRow, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
 >(
   'correos.guardar',
   `insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
@@ -37,8 +37,8 @@ const SAVE = statement<
 /**
  * Returns the digests under which mails to an address may be stored: one for each master key, the present key's first.
  */
-const correoDigests = (secretos: Deps['secretos'], para: string) =>
-  secretos.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(para).digest()))
+const correoDigests = (secretos: Deps['secretos'], address: string) =>
+  secretos.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(address).digest()))
 
 /** Returns the columns that store a mail's address as a digest and its content encrypted. */
 export const sealCorreo = (secretos: Deps['secretos'], id: string, contenido: CorreoContent) => ({
@@ -72,10 +72,10 @@ export async function saveCorreo<T extends CorreoType>(
  */
 export function leerCorreo(
   secretos: Deps['secretos'],
-  { id, contenido }: Pick<FilaCorreo, 'id' | 'contenido'>,
+  { id, contenido }: Pick<CorreoRow, 'id' | 'contenido'>,
 ): CorreoContent | undefined {
-  const claro = contenido && unsealIfKnown(secretos, 'correos', id, contenido)
-  return claro ? JSON.parse(claro.toString()) : undefined
+  const plaintext = contenido && unsealIfKnown(secretos, 'correos', id, contenido)
+  return plaintext ? JSON.parse(plaintext.toString()) : undefined
 }
 
 const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
@@ -84,5 +84,5 @@ const ERASE = statement<{ huellas: readonly Uint8Array[] }>(
 )
 
 /** Deletes all mails to an address. */
-export const eraseCorreos = (query: Query, secretos: Deps['secretos'], para: string) =>
-  query(ERASE, { huellas: correoDigests(secretos, para) })
+export const eraseCorreos = (query: Query, secretos: Deps['secretos'], address: string) =>
+  query(ERASE, { huellas: correoDigests(secretos, address) })

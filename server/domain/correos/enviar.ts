@@ -4,7 +4,7 @@ import { letterHtml, letterText } from '../../platform/mail/letter.ts'
 import type { MailResult } from '../../platform/mail/smtp.ts'
 import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
 import type { JobDeps } from '../deps.ts'
-import { type FilaCorreo, leerCorreo } from './correo.ts'
+import { type CorreoRow, leerCorreo } from './correo.ts'
 import { composeLetter } from './plantillas.ts'
 
 type CorreoDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'secretos' | 'settings' | 'metrics' | 'mailClient'>
@@ -16,7 +16,7 @@ const ACCOUNT_DELAY_MS = 600_000
 /** Days for which the row of a mail is kept, for operators and for the local mailbox. */
 const DIAS = 30
 
-const PENDING = statement<{ ahora: Date; count: number }, Pick<FilaCorreo, 'id'> & { correo: FilaCorreo['id'] }>(
+const PENDING = statement<{ ahora: Date; count: number }, Pick<CorreoRow, 'id'> & { correo: CorreoRow['id'] }>(
   'correos.pendientes',
   `select id as correo, md5(id::text || ':' || estado || proximo_en)::uuid as id from correo
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora order by proximo_en limit :count`,
@@ -44,7 +44,7 @@ export const bringForwardCorreos = ({ db, clock }: Pick<CorreoDeps, 'db' | 'cloc
 /** Claims due mails for two minutes. */
 const CLAIM = statement<
   { correos: readonly string[]; ahora: Date },
-  Pick<FilaCorreo, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
+  Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
 >(
   'correos.reclamar',
   `update correo set estado = 'enviando', intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes'
@@ -52,7 +52,7 @@ const CLAIM = statement<
    returning id, tipo, contenido, intentos, vence_en`,
 )
 
-type ClaimedCorreo = Pick<FilaCorreo, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
+type ClaimedCorreo = Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'intentos' | 'vence_en'>
 
 /** Sends the mails of these jobs. Repeating a job has no effect. */
 export async function sendCorreos(deps: CorreoDeps, trabajos: readonly { data: object }[]): Promise<void> {
@@ -102,7 +102,7 @@ async function settle({ db, log, clock }: CorreoDeps, correo: ClaimedCorreo, mai
   }
 }
 
-type Clave = Pick<FilaCorreo, 'id' | 'intentos'>
+type Clave = Pick<CorreoRow, 'id' | 'intentos'>
 const claveDe = ({ id, intentos }: Clave): Clave => ({ id, intentos })
 
 /** SQL condition that the attempt that stores its result still holds the mail. */
@@ -118,7 +118,7 @@ const IN_BUZON = statement<Clave & { ahora: Date }>(
   'correos.enBuzon',
   `update correo set estado = 'enviado', canal = 'buzon', enviado_en = :ahora::timestamptz where ${CLAIMED}`,
 )
-const FINISH = statement<Clave & Pick<FilaCorreo, 'estado' | 'codigo'>>(
+const FINISH = statement<Clave & Pick<CorreoRow, 'estado' | 'codigo'>>(
   'correos.terminar',
   `update correo set estado = :estado, codigo = coalesce(:codigo, codigo), contenido = null where ${CLAIMED}`,
 )
@@ -128,7 +128,7 @@ const POSTPONE = statement<Clave & { proximo_en: Date; codigo: string }>(
    where ${CLAIMED}`,
 )
 
-const finish = async (db: Db, correo: Clave, estado: FilaCorreo['estado'], codigo: string | null): Promise<void> =>
+const finish = async (db: Db, correo: Clave, estado: CorreoRow['estado'], codigo: string | null): Promise<void> =>
   void (await db.query(FINISH, { ...claveDe(correo), estado, codigo }))
 const postpone = async (db: Db, correo: Clave, proximo_en: Date, codigo: string): Promise<void> =>
   void (await db.query(POSTPONE, { ...claveDe(correo), proximo_en, codigo }))

@@ -37,40 +37,40 @@ export type FactorChange =
 
 /** Subject and sentence of the mail for each change of the second factor. */
 const DE_FACTOR: Readonly<
-  Record<FactorChange, { subject: string; phrase: (cuando: string, quedan: number) => string }>
+  Record<FactorChange, { subject: string; phrase: (when: string, codesLeft: number) => string }>
 > = {
   agregado: {
     subject: 'Agregaron una app de códigos a su cuenta',
-    phrase: (cuando) => `El ${cuando} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
+    phrase: (when) => `El ${when} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
   },
   quitado: {
     subject: 'Quitaron la app de códigos de su cuenta',
-    phrase: (cuando) => `El ${cuando} alguien quitó de su cuenta la app de códigos.`,
+    phrase: (when) => `El ${when} alguien quitó de su cuenta la app de códigos.`,
   },
   codigos: {
     subject: 'Hicieron códigos de recuperación de su cuenta',
-    phrase: (cuando, quedan) =>
-      `El ${cuando} alguien hizo ${quedan} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
+    phrase: (when, codesLeft) =>
+      `El ${when} alguien hizo ${codesLeft} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
   },
   recuperacion: {
     subject: 'Usaron un código de recuperación de su cuenta',
-    phrase: (cuando, quedan) =>
-      `El ${cuando} alguien usó un código de recuperación de su cuenta. ${quedan === 1 ? 'Queda 1' : `Quedan ${quedan}`}.`,
+    phrase: (when, codesLeft) =>
+      `El ${when} alguien usó un código de recuperación de su cuenta. ${codesLeft === 1 ? 'Queda 1' : `Quedan ${codesLeft}`}.`,
   },
   bloqueado: {
     subject: 'Fallaron muchos códigos de su cuenta',
-    phrase: (cuando) =>
-      `Hasta el ${cuando} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
+    phrase: (when) =>
+      `Hasta el ${when} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
   },
   por_restablecer: {
     subject: 'Piden restablecer el segundo factor de su cuenta',
-    phrase: (cuando) =>
-      `El ${cuando} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
+    phrase: (when) =>
+      `El ${when} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
   },
   restablecido: {
     subject: 'Restablecieron el segundo factor de su cuenta',
-    phrase: (cuando) =>
-      `El ${cuando} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
+    phrase: (when) =>
+      `El ${when} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
   },
 }
 

@@ -3,7 +3,7 @@
 import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 
 /**
  * Returns a stored decision with its members in a fixed order. `jsonb` has its own order, and webhook bodies must stay
@@ -141,7 +141,7 @@ export function afterEstado(decision: Decision | null, estado: Estado): Decision
   // A courier who takes out a parcel that must return has not heard of the decision. The decision stays, and the return
   // follows the courier's scan.
   if (returnsAfter(decision, estado)) return undefined
-  if (!appliedAction && !esFinal(estado)) return undefined
+  if (!appliedAction && !isFinalState(estado)) return undefined
   const aplicada = isTaken(decision) && decision.accion === appliedAction
   return { valor: { ...decision, estado: aplicada ? 'aplicada' : 'superada' }, expiry: null }
 }
@@ -151,7 +151,7 @@ const NEVER_RETURNS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
 /** Returns true if a decided return begins right after a scan with this state. */
 export const returnsAfter = (decision: Decision | null, estado: Estado): boolean =>
-  isTaken(decision) && decision.accion === 'devolver' && !NEVER_RETURNS.includes(estado) && !esFinal(estado)
+  isTaken(decision) && decision.accion === 'devolver' && !NEVER_RETURNS.includes(estado) && !isFinalState(estado)
 
 /** Returns the reason (`motivo`) of the event that starts a return, by who decided the return. */
 export function motivoOf({ por, opciones }: Decision): Motivo {

@@ -9,7 +9,7 @@ import { timeZoneOf } from '../catalogo/zona.ts'
 import { correctLockedGuia } from '../correcciones/correccion.ts'
 import { darPaso, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../guias/advertencias.ts'
-import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
+import { type FilaGuia, IS_LIVE_LINK } from '../guias/guia.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
 import {
   isSamePlace,
@@ -102,7 +102,7 @@ const BY_TOKEN = statement<{ huella: Buffer }, DecisionRow>(
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
-     and ${ENLACE_VIVO} and m.tipo = 'solicitud_decision'
+     and ${IS_LIVE_LINK} and m.tipo = 'solicitud_decision'
    join comercio c on c.id = g.comercio_id where l.huella = :huella`,
   { alcance: 'parte' },
 )
@@ -125,16 +125,16 @@ async function buscar(db: Db, token: string): Promise<DecisionRow | undefined> {
 /** Creates the operations of the page where the recipient decides. */
 export const createDecisiones = (deps: DecisionDeps): Decisiones => ({
   async leer(token) {
-    const fila = await buscar(deps.db, token)
-    return fila && presentDecisionData(deps, fila)
+    const row = await buscar(deps.db, token)
+    return row && presentDecisionData(deps, row)
   },
   async decide(token, respuesta) {
     const proposal = respuesta.eleccion === 'otro_lugar' ? proposeUbicacion(respuesta.lugar) : undefined
     if (proposal && 'motivo' in proposal) return { ok: false, ...proposal }
     return retryLostRaces(async () => {
-      const fila = await buscar(deps.db, token)
-      if (!fila) return { ok: false, motivo: 'desconocida' }
-      return judgeAnswer(deps, fila, respuesta, proposal) ?? (await takeDecision(deps, fila, respuesta, proposal))
+      const row = await buscar(deps.db, token)
+      if (!row) return { ok: false, motivo: 'desconocida' }
+      return judgeAnswer(deps, row, respuesta, proposal) ?? (await takeDecision(deps, row, respuesta, proposal))
     })
   },
 })
@@ -146,22 +146,22 @@ function decisionStateOf({ has_other, decision, estado, expiry }: DecisionRow, a
   return estado === 'extraviado' ? 'detenida' : 'abierta'
 }
 
-function presentDecisionData({ clock, settings }: DecisionDeps, fila: DecisionRow): DecisionData {
+function presentDecisionData({ clock, settings }: DecisionDeps, row: DecisionRow): DecisionData {
   const ahora = clock()
-  const estado = decisionStateOf(fila, ahora)
-  const zona = timeZoneOf(fila, settings.timeZone)
-  const { accion = null, por = null, fecha = null, franja = null } = fila.decision ?? {}
+  const estado = decisionStateOf(row, ahora)
+  const zona = timeZoneOf(row, settings.timeZone)
+  const { accion = null, por = null, fecha = null, franja = null } = row.decision ?? {}
   return {
     estado,
-    ...shownParcel(fila),
-    motivo: fila.motivo as Motivo | null,
-    vence_en: (fila.expiry ?? ahora).toISOString(),
-    returns: fila.decision_vence !== null,
+    ...shownParcel(row),
+    motivo: row.motivo as Motivo | null,
+    vence_en: (row.expiry ?? ahora).toISOString(),
+    returns: row.decision_vence !== null,
     zona,
-    dias: fila.decision?.opciones.includes('reintentar') ? diasDe(fila.decision.fecha_desde, dayIn(ahora, zona)) : null,
+    dias: row.decision?.opciones.includes('reintentar') ? diasDe(row.decision.fecha_desde, dayIn(ahora, zona)) : null,
     decided:
       estado === 'decidida'
-        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? choiceOf(fila.requested) : null }
+        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? choiceOf(row.requested) : null }
         : null,
   }
 }
@@ -172,15 +172,15 @@ function presentDecisionData({ clock, settings }: DecisionDeps, fila: DecisionRo
  */
 function judgeAnswer(
   { clock }: DecisionDeps,
-  fila: DecisionRow,
+  row: DecisionRow,
   respuesta: RecipientAnswer,
   proposal: PlaceProposal | undefined,
 ): DecisionResult | undefined {
-  if (decisionStateOf(fila, clock()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
+  if (decisionStateOf(row, clock()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
   if ('fecha' in respuesta && respuesta.fecha !== undefined && !isDay(respuesta.fecha))
     return { ok: false, motivo: 'fecha_invalida' }
   if (respuesta.eleccion !== 'otro_lugar' || !proposal) return undefined
-  const { distancia_km } = judgeDestino(fila, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
+  const { distancia_km } = judgeDestino(row, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
   return distancia_km !== null && distancia_km > FAR_KM && !respuesta.lugar.seguro
     ? { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
     : undefined

@@ -4,7 +4,7 @@ import { dayIn } from '../../platform/time/day.ts'
 import { timeZoneOf } from '../catalogo/zona.ts'
 import { admitsCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { esFinal, siguientes } from '../estados/estados.ts'
+import { isFinalState, siguientes } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { LockedGuia, LockedGuiaDeps, LockedGuiaWriter } from '../guias/tomada.ts'
@@ -111,7 +111,7 @@ function requireRetryable(tomada: LockedGuia): Decision {
 
 /** Returns the end of an error message: why the guide has no failed attempt to repeat, and what the user can do. */
 function noIntentoRemedy(estado: Estado, canReturn: boolean): string {
-  if (esFinal(estado)) return ', que es un estado final: no hay nada que decidir.'
+  if (isFinalState(estado)) return ', que es un estado final: no hay nada que decidir.'
   if (estado === 'en_devolucion') return ': el paquete ya vuelve, y no se lleva otra vez.'
   const ahora = canReturn ? '; ahora puede pedir la devolución' : ''
   return ` y no hay un intento fallido que repetir. Se puede reintentar después de uno${ahora}.`
@@ -144,7 +144,7 @@ export function requireNotTaken({ estado, decision }: FilaGuia): void {
  */
 function requireReturnable({ estado }: FilaGuia): void {
   if (siguientes(estado).includes('en_devolucion')) return
-  const mensaje = esFinal(estado)
+  const mensaje = isFinalState(estado)
     ? `La guía está en ${estado}, que es un estado final: no hay nada que devolver.`
     : `La guía está en ${estado}: nadie tiene el paquete, así que no se devuelve: se cancela, con cancelar.`
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })

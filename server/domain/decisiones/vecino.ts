@@ -26,10 +26,10 @@ export function withoutNeighbour(indicaciones: string | null): string | null {
  */
 export function withNeighbour(indicaciones: string | null, { nombre, donde }: Neighbour): string {
   const linea = `${NEIGHBOUR_PREFIX}${[nombre, donde].filter(Boolean).join(', ')}`
-  const todo = [...[linea, withoutNeighbour(indicaciones)].filter(Boolean).join('\n')]
-  return todo.length <= MAX_INSTRUCTIONS
-    ? todo.join('')
-    : `${todo
+  const characters = [...[linea, withoutNeighbour(indicaciones)].filter(Boolean).join('\n')]
+  return characters.length <= MAX_INSTRUCTIONS
+    ? characters.join('')
+    : `${characters
         .slice(0, MAX_INSTRUCTIONS - 1)
         .join('')
         .trimEnd()}…`

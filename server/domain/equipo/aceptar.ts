@@ -11,7 +11,7 @@ import { bitacoraFields } from './cambiarMembresia.ts'
 import { isSameCode } from './codigo.ts'
 import { limitSignIns } from './entradas.ts'
 import type { SignInDeps } from './entrar.ts'
-import { EMPRESA, type FilaInvitacion, type FilaPersona, type MembresiaRow, requireCorreo } from './persona.ts'
+import { EMPRESA, type InvitacionRow, type MembresiaRow, type PersonaRow, requireCorreo } from './persona.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 /** Maximum attempts with the code of an invitation. */
@@ -25,7 +25,7 @@ const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
   and (correo is not null or not exists (select from persona))
   and (correo is null or codigo_hash is not null or ambito <> '${EMPRESA}')`
 
-const LEER = statement<{ huella: Uint8Array; ahora: Date }, FilaInvitacion>(
+const LEER = statement<{ huella: Uint8Array; ahora: Date }, InvitacionRow>(
   'equipo.leerInvitacion',
   `select * from invitacion where ${VALE}`,
 )
@@ -45,10 +45,7 @@ const REMOVE_INVITACION = statement<{ huella: Uint8Array }>(
 )
 
 /** Returns the person with an address, creating it if necessary. */
-const PERSONA = statement<
-  Pick<FilaPersona, 'id' | 'persona' | 'nombre' | 'creado_en'> & { correo: string },
-  FilaPersona
->(
+const PERSONA = statement<Pick<PersonaRow, 'id' | 'persona' | 'nombre' | 'creado_en'> & { correo: string }, PersonaRow>(
   'equipo.crearPersona',
   `insert into persona (id, persona, correo, nombre, creado_en) values (:id, :persona, :correo, :nombre, :creado_en)
    on conflict (correo) do update set correo = excluded.correo returning *`,
@@ -80,18 +77,18 @@ async function presenceWithFactor(
 ): Promise<Date | undefined> {
   const token = browser.readPersonaSesion({ headers: { cookie } })
   if (token === undefined) return undefined
-  const [fila] = await query(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: clock() })
-  return fila?.presencia_en
+  const [row] = await query(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: clock() })
+  return row?.presencia_en
 }
 
 /** Returns the open invitation to which a link belongs; undefined if the link is not valid. */
 export async function leerInvitacion(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   token: string,
-): Promise<FilaInvitacion | undefined> {
+): Promise<InvitacionRow | undefined> {
   if (!isToken(token)) return undefined
-  const [fila] = await db.query(LEER, { huella: tokenHash(token), ahora: clock() })
-  return fila
+  const [row] = await db.query(LEER, { huella: tokenHash(token), ahora: clock() })
+  return row
 }
 
 /** Returns the 401 for a wrong code of an invitation. */
@@ -196,8 +193,8 @@ export const aceptarInvitacion: Handler<'aceptarInvitacion'> = async (
 ) => {
   const { db } = deps
   const devolver = limitSignIns(deps, red)
-  const { token, vista } = await acceptInvitacion(deps, body, { userAgent, cookie, red, requestId })
+  const { token, view } = await acceptInvitacion(deps, body, { userAgent, cookie, red, requestId })
   devolver()
-  const headers = { 'Set-Cookie': sesionCookies(deps, token, vista) }
-  return { status: 201, headers, body: await presentPersonaSesion(db, vista) }
+  const headers = { 'Set-Cookie': sesionCookies(deps, token, view) }
+  return { status: 201, headers, body: await presentPersonaSesion(db, view) }
 }

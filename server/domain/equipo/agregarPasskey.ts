@@ -31,7 +31,13 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
   const newPasskey = await verifyRegistration(deps, { cookie, personaId }, body)
   if (!newPasskey) throw wrongPasskey()
   const dispositivo = deviceOf(userAgent)
-  const fila = { ...newPasskey, ...newId(), passkey: `pas_${randomBase32(12)}`, persona_id: personaId, dispositivo }
+  const passkeyRow = {
+    ...newPasskey,
+    ...newId(),
+    passkey: `pas_${randomBase32(12)}`,
+    persona_id: personaId,
+    dispositivo,
+  }
   const addition = await inTransaction(db.central, async (query) => {
     if (!(await lockFactors(query, personaId))) return false
     await requireCanAdd(query, quien.identity.sesion, personaId)
@@ -39,7 +45,7 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
     // added.
     const { passkeys } = await readFactors(query, personaId)
     if (passkeys >= MAX_PASSKEYS) throw tooManyPasskeys()
-    const [savedRow] = await query(ADD, fila)
+    const [savedRow] = await query(ADD, passkeyRow)
     if (!savedRow) return false
     const sobre = ['persona', persona] as const
     await bitacora.record(query, quien, { accion: 'agregarPasskey', sobre, campos: ['passkeys'] })
@@ -51,5 +57,5 @@ export const agregarPasskey: Handler<'agregarPasskey'> = async ({ body, cookie, 
   const headers = {
     'Set-Cookie': [browser.setChallenge('', 0), ...(addition.cookie === undefined ? [] : [addition.cookie])],
   }
-  return { status: 201, headers, body: presentPasskey({ ...fila, usado_en: null }) }
+  return { status: 201, headers, body: presentPasskey({ ...passkeyRow, usado_en: null }) }
 }

@@ -20,7 +20,7 @@ import { findMember, writeInvitacion } from './invitacion.ts'
 import { APPROVE_REMEDY, createApprovedLlave, rotateApprovedLlave } from './llaveAprobada.ts'
 import { changeAlcances, findMembresia, removeMembresia } from './membresia.ts'
 import { permissionNames } from './permisos.ts'
-import { ADMINISTRATORS, EMPRESA, empresaAlcances, type FilaPersona } from './persona.ts'
+import { ADMINISTRATORS, EMPRESA, empresaAlcances, type PersonaRow } from './persona.ts'
 import { resetFactors } from './restablecer.ts'
 
 /** Maximum persons who get a mail about one approval. */
@@ -45,7 +45,7 @@ type Effect = (
   de: { identity: Pick<Identities['llaveDeOperacion'], 'alcances'>; contenido: StoredAprobacionContent },
 ) => Promise<readonly Omit<AuditEntry, 'accion'>[]>
 
-const PERSONA = statement<{ persona: string }, Pick<FilaPersona, 'id' | 'nombre' | 'correo'>>(
+const PERSONA = statement<{ persona: string }, Pick<PersonaRow, 'id' | 'nombre' | 'correo'>>(
   'equipo.personaAprobada',
   'select id, nombre, correo from persona where persona = :persona',
 )
@@ -114,7 +114,7 @@ export function describeRequest(tipo: TipoDeAprobacion, contenido: ContenidoDeAp
   }
 }
 
-const REQUESTER = statement<{ pide: string }, Pick<FilaPersona, 'nombre' | 'correo'>>(
+const REQUESTER = statement<{ pide: string }, Pick<PersonaRow, 'nombre' | 'correo'>>(
   'equipo.quienPidio',
   'select nombre, correo from persona where persona = :pide and correo is not null',
 )
@@ -136,7 +136,7 @@ export async function notifyDecision(
   await saveCorreo(query, deps, { tipo: 'decision', para: requester.correo!, datos, lifetimeMinutes: DECISION_MINUTES })
 }
 
-const NOTIFIED_ADMINISTRATORS = statement<object, Pick<FilaPersona, 'persona' | 'nombre' | 'correo'>>(
+const NOTIFIED_ADMINISTRATORS = statement<object, Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>>(
   'equipo.quienesAdministran',
   `with ${ADMINISTRATORS}
    select p.persona, p.nombre, p.correo from administradoras a join persona p on p.id = a.persona_id
@@ -178,7 +178,7 @@ export async function requestAprobacion(
   const thirdPersonas = otherAdministrators.filter(({ persona }) => persona !== contenido.persona)
   if (needsThird && thirdPersonas.length === 0) throw nobodyToApprove()
   if (otherAdministrators.length === 0) return undefined
-  const fila = await openAprobacion(query, deps, { tipo, contenido, pide })
+  const row = await openAprobacion(query, deps, { tipo, contenido, pide })
   const commonData = {
     quien: administrators.find(({ persona }) => persona === pide)?.nombre ?? pide,
     que: describeRequest(tipo, contenido),
@@ -197,9 +197,9 @@ export async function requestAprobacion(
   const { alcances, llave } = contenido
   await deps.bitacora.record(query, quien, {
     accion,
-    sobre: ['aprobacion', fila.aprobacion],
+    sobre: ['aprobacion', row.aprobacion],
     campos: llave ? ['llave', 'alcances'] : ['correo', 'nombre', 'alcances'],
     despues: { estado: 'pendiente', tipo, alcances, ...(llave && { llave: llave.id }) },
   })
-  return presentAprobacion(deps, fila)
+  return presentAprobacion(deps, row)
 }

@@ -130,13 +130,13 @@ export async function spendCode(
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
   const huella = tokenHash(token)
-  const [fila] = await query(ATTEMPT, { huella, ahora: clock() })
-  if (!fila) return undefined
+  const [row] = await query(ATTEMPT, { huella, ahora: clock() })
+  if (!row) return undefined
   const typedCode = codigo.replace(/\s/g, '')
-  const bueno = isSameCode(secretos, { huella, ...fila }, typedCode)
-  if (!bueno || fila.persona_id === null) return undefined
+  const isRight = isSameCode(secretos, { huella, ...row }, typedCode)
+  if (!isRight || row.persona_id === null) return undefined
   await query(SPEND, { huella })
-  return fila.persona_id
+  return row.persona_id
 }
 
 /** Returns the 401 for a code that is not valid. The answer does not give the reason. */

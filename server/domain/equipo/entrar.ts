@@ -6,14 +6,14 @@ import { notifySignIn } from './avisar.ts'
 import { spendCode, wrongCode } from './codigo.ts'
 import { limitSignIns } from './entradas.ts'
 import { type Factors, needsSecondFactor, readFactors } from './factores.ts'
-import type { FilaPersona, MembresiaRow } from './persona.ts'
+import type { MembresiaRow, PersonaRow } from './persona.ts'
 import { type AMedias, PARTIAL_SIGN_IN_MINUTES, startSignIn } from './segundoFactor.ts'
 import { openPersonaSesion, presentPersonaSesion, sesionCookies } from './sesion.ts'
 
 /** Reads a person and the person's oldest membership. A person without membership cannot sign in. */
 const FIND_PERSONA = statement<
   { id: string },
-  Pick<FilaPersona, 'persona' | 'nombre' | 'correo'> &
+  Pick<PersonaRow, 'persona' | 'nombre' | 'correo'> &
     Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
 >(
   'equipo.quienEntra',
@@ -38,15 +38,15 @@ export async function openSesionOf(
   { accion, cookie, userAgent, ...quien }: Omit<Actor, 'identity'> & Record<'accion' | 'cookie' | 'userAgent', string>,
   segundoFactor: boolean,
 ) {
-  const [fila] = await query(FIND_PERSONA, { id })
-  if (!fila) return undefined
-  const membresia = { id: fila.membresia_id, membresia: fila.membresia, ambito: fila.ambito, alcances: fila.alcances }
-  const signIn = { persona: fila, membresia, userAgent, cookie, red: quien.red, segundoFactor }
+  const [row] = await query(FIND_PERSONA, { id })
+  if (!row) return undefined
+  const membresia = { id: row.membresia_id, membresia: row.membresia, ambito: row.ambito, alcances: row.alcances }
+  const signIn = { persona: row, membresia, userAgent, cookie, red: quien.red, segundoFactor }
   const abierta = await openPersonaSesion(query, deps, signIn)
-  const autor = { ...quien, identity: { persona: fila.persona } }
-  const sobre = ['persona', fila.persona] as const
+  const autor = { ...quien, identity: { persona: row.persona } }
+  const sobre = ['persona', row.persona] as const
   await deps.bitacora.record(query, autor, { accion, sobre, campos: ['sesion'] })
-  await notifySignIn(query, deps, { id, nombre: fila.nombre, correo: fila.correo! }, { cookie, userAgent })
+  await notifySignIn(query, deps, { id, nombre: row.nombre, correo: row.correo! }, { cookie, userAgent })
   return abierta
 }
 
@@ -61,10 +61,10 @@ async function startSignInOf(
   factors: Factors,
   quien: Omit<Actor, 'identity'>,
 ): Promise<SignInResult | undefined> {
-  const [fila] = await query(FIND_PERSONA, { id })
-  if (!fila) return undefined
-  const autor = { ...quien, identity: { persona: fila.persona } }
-  const sobre = ['persona', fila.persona] as const
+  const [row] = await query(FIND_PERSONA, { id })
+  if (!row) return undefined
+  const autor = { ...quien, identity: { persona: row.persona } }
+  const sobre = ['persona', row.persona] as const
   await deps.bitacora.record(query, autor, { accion: 'abrirSesionDePersona', sobre, campos: ['entrada_a_medias'] })
   return { aMedias: await startSignIn(query, deps, id, factors) }
 }
@@ -109,7 +109,7 @@ export const abrirSesionDePersona: Handler<'abrirSesionDePersona'> = async (
     const setCookies = [browser.setPartialSignIn(token, PARTIAL_SIGN_IN_MINUTES * 60), clearedCodeCookie]
     return { status: 202, headers: { 'Set-Cookie': setCookies }, body: requestedFactor }
   }
-  const { token, vista } = result
-  const cookies = [...sesionCookies(deps, token, vista), clearedCodeCookie]
-  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, vista) }
+  const { token, view } = result
+  const cookies = [...sesionCookies(deps, token, view), clearedCodeCookie]
+  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, view) }
 }

@@ -13,9 +13,9 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   const devolver = limitSignIns(deps, red)
   const signer = await verifySignature(deps, cookie, body)
   if (!signer) throw wrongPasskey()
-  const { persona_id, ...uso } = signer
+  const { persona_id, ...usage } = signer
   const abierta = await inTransaction(db.central, async (query) => {
-    const [usedRow] = await query(USE, { ...uso, ahora: clock() })
+    const [usedRow] = await query(USE, { ...usage, ahora: clock() })
     if (!usedRow) return undefined
     const quien = { accion: 'abrirSesionConPasskey', cookie, userAgent, red, requestId }
     return openSesionOf(query, deps, persona_id, quien, true)
@@ -23,6 +23,6 @@ export const abrirSesionConPasskey: Handler<'abrirSesionConPasskey'> = async (
   if (!abierta) throw wrongPasskey()
   notifyJobs()
   devolver()
-  const cookies = [...sesionCookies(deps, abierta.token, abierta.vista), browser.setChallenge('', 0)]
-  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, abierta.vista) }
+  const cookies = [...sesionCookies(deps, abierta.token, abierta.view), browser.setChallenge('', 0)]
+  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, abierta.view) }
 }

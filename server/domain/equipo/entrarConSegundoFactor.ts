@@ -39,8 +39,8 @@ export const abrirSesionConSegundoFactor: Handler<'abrirSesionConSegundoFactor'>
   const { db, browser } = deps
   const devolver = limitSignIns(deps, red)
   const quien = { userAgent, red, requestId }
-  const { token, vista } = await enterWithSecondFactor(deps, { cookie, codigo: body.codigo }, quien)
+  const { token, view } = await enterWithSecondFactor(deps, { cookie, codigo: body.codigo }, quien)
   devolver()
-  const cookies = [...sesionCookies(deps, token, vista), browser.setPartialSignIn('', 0)]
-  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, vista) }
+  const cookies = [...sesionCookies(deps, token, view), browser.setPartialSignIn('', 0)]
+  return { status: 201, headers: { 'Set-Cookie': cookies }, body: await presentPersonaSesion(db, view) }
 }

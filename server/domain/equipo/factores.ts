@@ -70,10 +70,10 @@ export async function findImpediment(
   hash: Uint8Array,
   persona_id: string,
 ): Promise<'tiene' | 'correo' | undefined> {
-  const [fila] = await query(CAN_ADD, { hash, persona_id })
-  if (fila && !fila.missing) return undefined
-  if (!fila || fila.has_factor) return 'tiene'
-  return fila.alta ? undefined : 'correo'
+  const [row] = await query(CAN_ADD, { hash, persona_id })
+  if (row && !row.missing) return undefined
+  if (!row || row.has_factor) return 'tiene'
+  return row.alta ? undefined : 'correo'
 }
 
 /**
@@ -84,11 +84,12 @@ export async function findImpediment(
 export async function requireCanAdd(query: Query, hash: Uint8Array, persona_id: string): Promise<void> {
   const impediment = await findImpediment(query, hash, persona_id)
   if (impediment === 'tiene') throw uniformProblem('segundo_factor_requerido')
-  if (impediment === 'correo') throw new Problema('segundo_factor_requerido', SOLO_CORREO)
+  if (impediment === 'correo') throw new Problema('segundo_factor_requerido', MAIL_ONLY_TEXT)
 }
 
-const SOLO_CORREO =
+const MAIL_ONLY_TEXT =
   'Entró solo con su correo, y no basta para agregar el primer segundo factor. Pida a quien administra que le invite otra vez: le da un código, y con él lo agrega.'
 
 /** Reports whether removing one factor would leave a person without the second factor that the person needs. */
-export const esElUltimo = ({ in_empresa, totp, passkeys }: Factors) => in_empresa && passkeys + (totp ? 1 : 0) <= 1
+export const isLastNeededFactor = ({ in_empresa, totp, passkeys }: Factors) =>
+  in_empresa && passkeys + (totp ? 1 : 0) <= 1

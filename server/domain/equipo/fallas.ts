@@ -32,8 +32,8 @@ export async function recordFailure(
   quien: Actor,
   { persona_id, con, locks = false }: { persona_id: string; con: 'codigo' | 'passkey'; locks?: boolean },
 ): Promise<number> {
-  const [fila] = await query(FAIL, { persona_id, ahora: clock() })
-  const { fallas, persona } = fila!
+  const [row] = await query(FAIL, { persona_id, ahora: clock() })
+  const { fallas, persona } = row!
   if (fallas <= LINES_PER_HOUR || locks)
     await bitacora.record(query, quien, {
       accion: 'fallarSegundoFactor',

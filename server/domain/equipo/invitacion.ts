@@ -7,7 +7,7 @@ import { saveCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 import { sealCode } from './codigo.ts'
 import { readFactors } from './factores.ts'
-import { comercioOf, EMPRESA, type FilaInvitacion, type MembresiaRow } from './persona.ts'
+import { comercioOf, EMPRESA, type InvitacionRow, type MembresiaRow } from './persona.ts'
 
 /**
  * Length of the code that an invitation to the courier company needs, in characters of 5 bits each. With five attempts,
@@ -21,7 +21,7 @@ export const newInvitacionCode = () => inGroups(randomBase32(CODE_LETTERS))
 /** Hours for which the link of an invitation is valid. */
 const HORAS = 24
 /** Stores an invitation. It replaces an open invitation of the same address to the same merchant or company. */
-const SAVE = statement<FilaInvitacion>(
+const SAVE = statement<InvitacionRow>(
   'equipo.invitar',
   `with v as (
      delete from invitacion where correo = :correo and ambito = :ambito
@@ -43,13 +43,13 @@ export const invitacionLink = (publicUrl: string, token: string) => `${publicUrl
 export async function saveInvitacion(
   query: Query,
   { clock }: Pick<Deps, 'clock'>,
-  de: Pick<FilaInvitacion, 'correo' | 'nombre' | 'ambito'> & { alcances: AlcanceDePersona[] },
+  de: Pick<InvitacionRow, 'correo' | 'nombre' | 'ambito'> & { alcances: AlcanceDePersona[] },
   sealDigest?: (huella: Uint8Array) => Uint8Array<ArrayBuffer>,
-): Promise<FilaInvitacion & { token: string }> {
+): Promise<InvitacionRow & { token: string }> {
   const token = newToken()
   const huella = tokenHash(token)
   const creado_en = clock()
-  const fila: FilaInvitacion = {
+  const row: InvitacionRow = {
     ...de,
     huella,
     codigo_hash: sealDigest?.(huella) ?? null,
@@ -58,8 +58,8 @@ export async function saveInvitacion(
     creado_en,
     vence_en: new Date(creado_en.getTime() + HORAS * 3_600_000),
   }
-  await query(SAVE, fila)
-  return { ...fila, token }
+  await query(SAVE, row)
+  return { ...row, token }
 }
 
 const FIND_MEMBER = statement<
@@ -73,13 +73,13 @@ const FIND_MEMBER = statement<
 
 /**
  * Returns the scopes that a person already has at the merchant or company; undefined if it is not a member.
- * `sinFactor`: true if it is a member of the courier company without a second factor. An invitation then lets it add one.
+ * `lacksFactor`: true if it is a member of the courier company without a second factor. An invitation then lets it add one.
  */
 export async function findMember(query: Query, { correo, ambito }: { correo: string; ambito: string }) {
   const [membresia] = await query(FIND_MEMBER, { correo, ambito })
   if (!membresia) return undefined
   const { totp, passkeys } = await readFactors(query, membresia.persona_id)
-  return { alcances: membresia.alcances, sinFactor: ambito === EMPRESA && !totp && passkeys === 0 }
+  return { alcances: membresia.alcances, lacksFactor: ambito === EMPRESA && !totp && passkeys === 0 }
 }
 
 /** Invitation with validated data. */

@@ -41,7 +41,7 @@ export async function invitePersona(
   requireOwnAlcances(quien.identity, empresaAlcances(alcances), ALCANCES_REMEDY)
   const comercio = comercioCode === undefined ? undefined : await requireComercio(db, comercioCode)
   const existingMember = await findMember(db.query, { correo, ambito })
-  if (existingMember && !existingMember.sinFactor)
+  if (existingMember && !existingMember.lacksFactor)
     throw new Problema('persona_repetida', 'Esa persona ya está. Cambie los permisos de su membresía.')
   // A caller without these scopes could not give them, so it may not let the member in again.
   if (existingMember) requireOwnAlcances(quien.identity, empresaAlcances(existingMember.alcances), INVITE_REMEDY)
@@ -79,7 +79,7 @@ export const invitarPersona: Handler<'invitarPersona'> = async ({ body, ...quien
     : { status: 201, body: inviteResult.invitacion }
 }
 
-const HAY_PERSONAS = statement<object, { exists: boolean }>(
+const PERSONAS_EXIST = statement<object, { exists: boolean }>(
   'equipo.hayPersonas',
   'select exists (select from persona) as exists',
 )
@@ -92,7 +92,7 @@ const REMOVE_FIRST = statement('equipo.quitarPrimera', 'delete from invitacion w
  * @returns the link; undefined if there is a person already
  */
 export async function inviteFirstPersona(deps: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<string | undefined> {
-  const [{ exists } = { exists: true }] = await deps.db.query(HAY_PERSONAS)
+  const [{ exists } = { exists: true }] = await deps.db.query(PERSONAS_EXIST)
   if (exists) return undefined
   const token = await inTransaction(deps.db.central, async (query) => {
     await query(REMOVE_FIRST)

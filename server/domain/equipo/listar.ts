@@ -3,7 +3,7 @@ import { paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { Persona } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaPersona, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
+import { type PersonaRow, presentMembresia, readMembresias, type VisibleMembresia } from './persona.ts'
 
 export const listarPersonas: Handler<'listarPersonas'> = async (
   { query, ...quien },
@@ -22,10 +22,10 @@ export const listarPersonas: Handler<'listarPersonas'> = async (
         readMembresias(db, ids),
         readAccesses(db, ids, clock()),
       ])
-      return rows.map((fila) => ({
-        ...fila,
-        ...accesses.get(fila.id)!,
-        membresias: membresiasByPersona.get(fila.id) ?? [],
+      return rows.map((row) => ({
+        ...row,
+        ...accesses.get(row.id)!,
+        membresias: membresiasByPersona.get(row.id) ?? [],
       }))
     },
     posicion: positionOfId,
@@ -72,7 +72,7 @@ export const presentPersona = ({
   sesiones,
   entrado_en,
   creado_en,
-}: FilaPersona & PersonaAccess & { membresias: readonly VisibleMembresia[] }): Persona => ({
+}: PersonaRow & PersonaAccess & { membresias: readonly VisibleMembresia[] }): Persona => ({
   persona,
   nombre,
   correo: correo!,

@@ -39,11 +39,11 @@ export async function createApprovedLlave(
   const { operador, id, redes, ...llave } = contenido.llave!
   const alcances = empresaAlcances(contenido.alcances)
   requireOwnAlcances(identity, alcances, APPROVE_REMEDY)
-  const [fila] = await query(OPERADOR, { operador })
-  if (!fila || fila.revocado_en) throw closedAprobacion('El operador de la llave fue revocado.')
+  const [row] = await query(OPERADOR, { operador })
+  if (!row || row.revocado_en) throw closedAprobacion('El operador de la llave fue revocado.')
   const vence_en = llave.vence_en === null ? null : new Date(llave.vence_en)
   if (vence_en && vence_en <= ahora) throw closedAprobacion('La llave ya habría vencido.')
-  const de = { operadorId: fila.id, operador, alcances, vence_en, redes: [...redes] }
+  const de = { operadorId: row.id, operador, alcances, vence_en, redes: [...redes] }
   const hash = new Uint8Array(Buffer.from(contenido.secreto!.hash, 'base64'))
   const newLlave = { id: id.replace(/^llave_/, ''), hash, llave: '' }
   const createdLlave = await saveOperadorLlave({ query }, ahora, de, newLlave)

@@ -15,13 +15,13 @@ export type AvisoDeRed = NonNullable<AuthenticationDeps['onSesionUse']>
  * records each session and network once.
  */
 export function createNetworkNotice({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): AvisoDeRed {
-  const vistas = new ExpiringSet(REMEMBERED_MS)
+  const seenKeys = new ExpiringSet(REMEMBERED_MS)
   return (sesion, { red, requestId }) => {
     const currentNetwork = wideNetwork(red)
     if (sesion.red === null || sesion.red === currentNetwork) return
     const clave = `${sesion.codigo} ${currentNetwork}`
-    if (vistas.has(clave)) return
-    vistas.add(clave)
+    if (seenKeys.has(clave)) return
+    seenKeys.add(clave)
     const linea = { accion: 'usarSesionEnOtraRed', sobre: ['persona', sesion.persona], campos: ['red'] } as const
     bitacora
       .recordRead({ identity: sesion, red, requestId }, linea)

@@ -14,7 +14,7 @@ export const MAX_PASSKEYS = 10
 /** Minutes for which a challenge is valid. */
 const CHALLENGE_MINUTES = 5
 
-type FilaPasskey = Omit<passkey, 'contador' | 'id'>
+type PasskeyRow = Omit<passkey, 'contador' | 'id'>
 
 /**
  * Returns the domain and origin for which passkeys are valid (the relying party). Undefined if the pages are reached by
@@ -112,7 +112,7 @@ const loadWebAuthn = () => import('@simplewebauthn/server')
 const WITHOUT_CERTIFICATES: ReadonlySet<string> = new Set(['none', 'packed'])
 
 /** Passkey that an authenticator has just created. */
-export type NewPasskey = Pick<FilaPasskey, 'credencial' | 'clave' | 'sincronizada'> & { contador: number }
+export type NewPasskey = Pick<PasskeyRow, 'credencial' | 'clave' | 'sincronizada'> & { contador: number }
 
 /**
  * Verifies the answer of an authenticator that created a passkey, and uses up the challenge.
@@ -158,7 +158,7 @@ export async function verifyRegistration(
 
 const bytesDe = (texto: string) => new Uint8Array(Buffer.from(texto, 'base64url'))
 
-const FIND = statement<Pick<FilaPasskey, 'credencial'>, Pick<FilaPasskey, 'persona_id' | 'passkey' | 'clave'>>(
+const FIND = statement<Pick<PasskeyRow, 'credencial'>, Pick<PasskeyRow, 'persona_id' | 'passkey' | 'clave'>>(
   'equipo.buscarPasskey',
   'select persona_id, passkey, clave from passkey where credencial = :credencial',
 )
@@ -182,9 +182,9 @@ export async function verifySignature(
   { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
 ): Promise<Signer | undefined> {
   const party = relyingParty(deps.settings.urlDePersonas)
-  const [fila] = await deps.db.query(FIND, { credencial: bytesDe(credencial) })
+  const [row] = await deps.db.query(FIND, { credencial: bytesDe(credencial) })
   const reto = await spendChallenge(deps, cookie, null)
-  if (!party || reto === undefined || !fila || usuario !== userHandleOf(fila.persona_id)) return undefined
+  if (!party || reto === undefined || !row || usuario !== userHandleOf(row.persona_id)) return undefined
   const { verifyAuthenticationResponse } = await loadWebAuthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -198,12 +198,12 @@ export async function verifySignature(
       expectedChallenge: reto,
       expectedOrigin: party.origen,
       expectedRPID: party.dominio,
-      credential: { id: credencial, publicKey: new Uint8Array(fila.clave), counter: 0 },
+      credential: { id: credencial, publicKey: new Uint8Array(row.clave), counter: 0 },
       requireUserVerification: true,
     })
     if (!verified) return undefined
     const { newCounter: contador, credentialBackedUp: sincronizada } = authenticationInfo
-    return { persona_id: fila.persona_id, passkey: fila.passkey, contador, sincronizada }
+    return { persona_id: row.persona_id, passkey: row.passkey, contador, sincronizada }
   } catch {
     // The library throws an error for each kind of invalid answer.
     return undefined
@@ -222,9 +222,9 @@ export const USE = statement<Omit<Signer, 'persona_id'> & { ahora: Date }, { pas
 )
 
 /** Columns of a passkey that API responses contain. */
-export type PasskeyVisible = Pick<FilaPasskey, 'passkey' | 'dispositivo' | 'sincronizada' | 'creado_en' | 'usado_en'>
+export type PasskeyVisible = Pick<PasskeyRow, 'passkey' | 'dispositivo' | 'sincronizada' | 'creado_en' | 'usado_en'>
 
-const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<FilaPasskey, 'credencial'>>(
+const LIST = statement<{ persona_id: string }, PasskeyVisible & Pick<PasskeyRow, 'credencial'>>(
   'equipo.listarPasskeys',
   `select passkey, dispositivo, sincronizada, creado_en, usado_en, credencial from passkey
    where persona_id = :persona_id order by creado_en, id`,

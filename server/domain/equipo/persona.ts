@@ -9,11 +9,11 @@ import { readAddress } from '../../platform/mail/address.ts'
 export const EMPRESA = 'empresa'
 
 /** Row of `persona`. */
-export type FilaPersona = persona
+export type PersonaRow = persona
 /** Row of `membresia`. */
 export type MembresiaRow = RowOf<membresia, { alcances: AlcanceDePersona[] }>
 /** Row of `invitacion`. */
-export type FilaInvitacion = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
+export type InvitacionRow = RowOf<invitacion, { alcances: AlcanceDePersona[] }>
 
 /** Columns of a membership that answers show. */
 export type VisibleMembresia = Pick<MembresiaRow, 'membresia' | 'ambito' | 'alcances' | 'creado_en'>
@@ -89,13 +89,13 @@ export function requireCorreo(texto: string, campo = '/correo'): string {
  * Finds a person by its public identifier.
  * @throws Problema 404 if no person has it, or if the person was erased
  */
-export async function requirePersona(db: Db, codigo: string): Promise<FilaPersona & { correo: string }> {
-  const fila = /^per_[0-9A-Z]{12}$/.test(codigo)
+export async function requirePersona(db: Db, codigo: string): Promise<PersonaRow & { correo: string }> {
+  const row = /^per_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.persona.findUnique({ where: { persona: codigo } })
     : null
-  if (!fila || fila.correo === null)
+  if (!row || row.correo === null)
     throw new Problema('persona_desconocida', 'No hay ninguna persona con ese identificador.')
-  return { ...fila, correo: fila.correo }
+  return { ...row, correo: row.correo }
 }
 
 /**
@@ -105,14 +105,14 @@ export async function requirePersona(db: Db, codigo: string): Promise<FilaPerson
 export async function requireMembresia(
   db: Db,
   codigo: string,
-): Promise<MembresiaRow & Pick<FilaPersona, 'persona' | 'nombre' | 'correo'>> {
-  const fila = /^mem_[0-9A-Z]{12}$/.test(codigo)
+): Promise<MembresiaRow & Pick<PersonaRow, 'persona' | 'nombre' | 'correo'>> {
+  const membresiaRow = /^mem_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.membresia.findUnique({ where: { membresia: codigo } })
     : null
-  if (!fila) throw unknownMembresia()
-  const personaRow = await db.prisma.persona.findUnique({ where: { id: fila.persona_id } })
+  if (!membresiaRow) throw unknownMembresia()
+  const personaRow = await db.prisma.persona.findUnique({ where: { id: membresiaRow.persona_id } })
   const { persona, nombre, correo } = personaRow!
-  return { ...(fila as MembresiaRow), persona, nombre, correo }
+  return { ...(membresiaRow as MembresiaRow), persona, nombre, correo }
 }
 
 /** Returns the 404 for an identifier that names no membership. */

@@ -15,8 +15,8 @@ export const probarPresenciaConPasskey: Handler<'probarPresenciaConPasskey'> = a
   const devolver = limitSignIns(deps, red)
   const useSigner = async (query: Query, signer: Signer | undefined) => {
     if (signer?.persona_id !== identity.personaId) return false
-    const { persona_id: _personaId, ...uso } = signer
-    return (await query(USE, { ...uso, ahora: clock() })).length > 0
+    const { persona_id: _personaId, ...usage } = signer
+    return (await query(USE, { ...usage, ahora: clock() })).length > 0
   }
   const signer = await verifySignature(deps, cookie, body)
   const { personaId } = identity

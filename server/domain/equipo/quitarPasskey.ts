@@ -5,7 +5,7 @@ import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { notifyPasskey } from './avisar.ts'
-import { esElUltimo, lockFactors, readFactors } from './factores.ts'
+import { isLastNeededFactor, lockFactors, readFactors } from './factores.ts'
 import { ultimoSegundoFactor } from './segundoFactor.ts'
 
 const REMOVE = statement<{ persona_id: string; passkey: string }, { dispositivo: string }>(
@@ -27,12 +27,12 @@ export async function removePasskeyOf(
   const removedPasskey = await inTransaction(deps.db.central, async (query) => {
     await lockFactors(query, persona_id)
     const factors = await readFactors(query, persona_id)
-    const [fila] = await query(REMOVE, { persona_id, passkey })
-    if (!fila) return false
-    if (esElUltimo(factors)) throw ultimoSegundoFactor()
+    const [row] = await query(REMOVE, { persona_id, passkey })
+    if (!row) return false
+    if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, quien, { accion: 'quitarPasskey', sobre, campos: ['passkeys'] })
-    await notifyPasskey(query, deps, quien.identity, { agregada: false, dispositivo: fila.dispositivo })
+    await notifyPasskey(query, deps, quien.identity, { agregada: false, dispositivo: row.dispositivo })
     return true
   })
   if (removedPasskey) deps.notifyJobs()

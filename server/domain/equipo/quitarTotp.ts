@@ -4,7 +4,7 @@ import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { notifySecondFactor } from './avisar.ts'
-import { esElUltimo, lockFactors, readFactors } from './factores.ts'
+import { isLastNeededFactor, lockFactors, readFactors } from './factores.ts'
 import { ultimoSegundoFactor } from './segundoFactor.ts'
 
 /** The row stays, because it counts the attempts of the day. */
@@ -27,7 +27,7 @@ export async function removeTotpOf(
     await lockFactors(query, persona_id)
     const factors = await readFactors(query, persona_id)
     if (!factors.totp) return
-    if (esElUltimo(factors)) throw ultimoSegundoFactor()
+    if (isLastNeededFactor(factors)) throw ultimoSegundoFactor()
     await query(REMOVE, { persona_id })
     const sobre = ['persona', persona] as const
     await deps.bitacora.record(query, quien, { accion: 'quitarTotp', sobre, campos: ['totp'] })

@@ -76,9 +76,9 @@ export async function readPartialSignIn(
 ): Promise<SegundoFactorPedido | undefined> {
   const token = browser.readPartialSignIn(cookie)
   if (token === undefined) return undefined
-  const [fila] = await db.query(WAITING_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
-  if (!fila) return undefined
-  return { formas: factorFormsOf(await readFactors(db.query, fila.persona_id)), vence_en: fila.vence_en.toISOString() }
+  const [row] = await db.query(WAITING_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
+  if (!row) return undefined
+  return { formas: factorFormsOf(await readFactors(db.query, row.persona_id)), vence_en: row.vence_en.toISOString() }
 }
 
 const ATTEMPT_SIGN_IN = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
@@ -94,8 +94,8 @@ export async function attemptSignIn(
   token: string | undefined,
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
-  const [fila] = await query(ATTEMPT_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
-  return fila?.persona_id
+  const [row] = await query(ATTEMPT_SIGN_IN, { huella: tokenHash(token), ahora: clock() })
+  return row?.persona_id
 }
 
 const FINISH = statement<{ huella: Uint8Array }>(

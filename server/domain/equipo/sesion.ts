@@ -78,37 +78,40 @@ export const findPersonaSesiones = (db: Db, huellas: readonly string[]) => readB
  * Returns the identity of a session, with the API key that corresponds to its membership. Called once each time the row
  * is read, because limits and scopes are cached by identity object.
  */
-export function personaIdentity(fila: PersonaSesionRow): Identities['sesionDePersona'] {
-  const { persona_id: personaId, persona, nombre, hash, sesion: codigo, membresia, ambito, modo } = fila
-  const { red, creado_en, vence_en, inactiva_en, presencia_en, falta_segundo_factor: lacksSecondFactor } = fila
-  const personaFields = { personaId, persona, nombre, correo: fila.correo!, sesion: hash, codigo, membresia, modo }
-  const como = llaveOf(fila, ambito)
-  const uso = { inactiva_en, ambito, permissions: fila.alcances }
+export function personaIdentity(row: PersonaSesionRow): Identities['sesionDePersona'] {
+  const { persona_id: personaId, persona, nombre, hash, sesion: codigo, membresia, ambito, modo } = row
+  const { red, creado_en, vence_en, inactiva_en, presencia_en, falta_segundo_factor: lacksSecondFactor } = row
+  const personaFields = { personaId, persona, nombre, correo: row.correo!, sesion: hash, codigo, membresia, modo }
+  const correspondingLlave = llaveOf(row, ambito)
+  const accessFields = { inactiva_en, ambito, permissions: row.alcances }
   return {
     ...personaFields,
-    ...uso,
+    ...accessFields,
     red,
     creado_en,
     vence_en,
     presencia_en,
     lacksSecondFactor,
     demostracion: false,
-    como,
+    membresiaLlave: correspondingLlave,
   }
 }
 
 /** Returns the company's key that corresponds to a session, if it has the scope; undefined otherwise. */
 export const empresaLlave = (
-  { como }: Pick<Identities['sesionDePersona'], 'como'>,
+  { membresiaLlave: correspondingLlave }: Pick<Identities['sesionDePersona'], 'membresiaLlave'>,
   alcance: Identities['llaveDeOperacion']['alcances'][number],
-) => (como !== undefined && 'operador' in como && como.alcances.includes(alcance) ? como : undefined)
+) =>
+  correspondingLlave !== undefined && 'operador' in correspondingLlave && correspondingLlave.alcances.includes(alcance)
+    ? correspondingLlave
+    : undefined
 
 /**
  * Returns the API key that corresponds to a membership. Its rate limits are counted under the person's code, so that
  * all sessions of a person share them.
  */
-function llaveOf(fila: PersonaSesionRow, ambito: string): Identities['sesionDePersona']['como'] {
-  const { persona, alcances, vence_en, comercio_id, presencia_en } = fila
+function llaveOf(row: PersonaSesionRow, ambito: string): Identities['sesionDePersona']['membresiaLlave'] {
+  const { persona, alcances, vence_en, comercio_id, presencia_en } = row
   const commonFields = { persona, presencia_en, llave: persona, ranges: [], demostracion: false }
   if (ambito === EMPRESA)
     return { ...commonFields, operadorId: '', operador: persona, alcances: empresaAlcances(alcances) }
@@ -117,12 +120,12 @@ function llaveOf(fila: PersonaSesionRow, ambito: string): Identities['sesionDePe
     ...commonFields,
     comercioId: comercio_id,
     comercio: ambito,
-    modo: fila.modo,
+    modo: row.modo,
     alcances: llaveAlcances(alcances),
-    nombre: fila.nombre_comercio!,
-    pais: fila.pais,
-    estricto: fila.estricto === true,
-    ritmos: presentRates(fila),
+    nombre: row.nombre_comercio!,
+    pais: row.pais,
+    estricto: row.estricto === true,
+    ritmos: presentRates(row),
     vence_en,
   }
 }
@@ -135,8 +138,8 @@ export async function sesionOfToken(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   token: string,
 ): Promise<Identities['sesionDePersona'] | undefined> {
-  const [fila] = await db.query(FIND, { hash: tokenHash(token) })
-  return fila && isOpen(fila, clock()) ? personaIdentity(fila) : undefined
+  const [row] = await db.query(FIND, { hash: tokenHash(token) })
+  return row && isOpen(row, clock()) ? personaIdentity(row) : undefined
 }
 
 /** Reports whether a session has neither reached its end nor stayed unused for too long. */
@@ -145,9 +148,9 @@ export const isOpen = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_
 
 /** Reports whether a token's session would still be valid if somebody had used it. */
 export async function hasIdledOut({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
-  const [fila] = await db.query(FIND, { hash: tokenHash(token) })
+  const [row] = await db.query(FIND, { hash: tokenHash(token) })
   const ahora = clock()
-  return fila !== undefined && fila.vence_en > ahora && fila.inactiva_en <= ahora
+  return row !== undefined && row.vence_en > ahora && row.inactiva_en <= ahora
 }
 
 type SesionView = Pick<
@@ -169,7 +172,7 @@ type SesionView = Pick<
 /** Returns a session in the contract's form, with all memberships of its person. */
 export async function presentPersonaSesion(
   db: Pick<Db, 'query'>,
-  { personaId, persona, nombre, correo, codigo: sesion, membresia, modo, ...vista }: SesionView,
+  { personaId, persona, nombre, correo, codigo: sesion, membresia, modo, ...view }: SesionView,
 ): Promise<SesionDePersona> {
   const membresias = (await readMembresias(db, [personaId])).get(personaId) ?? []
   return {
@@ -180,11 +183,11 @@ export async function presentPersonaSesion(
     membresia,
     membresias: membresias.map(presentMembresia),
     modo,
-    falta_segundo_factor: vista.lacksSecondFactor,
-    presencia_en: vista.presencia_en.toISOString(),
-    creado_en: vista.creado_en.toISOString(),
-    vence_en: vista.vence_en.toISOString(),
-    inactiva_en: new Date(Math.min(vista.inactiva_en.getTime(), vista.vence_en.getTime())).toISOString(),
+    falta_segundo_factor: view.lacksSecondFactor,
+    presencia_en: view.presencia_en.toISOString(),
+    creado_en: view.creado_en.toISOString(),
+    vence_en: view.vence_en.toISOString(),
+    inactiva_en: new Date(Math.min(view.inactiva_en.getTime(), view.vence_en.getTime())).toISOString(),
   }
 }
 
@@ -241,7 +244,7 @@ export async function openPersonaSesion(
   query: Query,
   { clock, browser, settings }: Pick<Deps, 'clock' | 'browser' | 'settings'>,
   { persona, membresia, userAgent, cookie, red, segundoFactor, presencia_en: provenAt, alta = false }: SignIn,
-): Promise<{ token: string; vista: SesionView }> {
+): Promise<{ token: string; view: SesionView }> {
   const token = newToken()
   const anterior = browser.readPersonaSesion({ headers: { cookie } })
   const creado_en = clock()
@@ -272,7 +275,7 @@ export async function openPersonaSesion(
   const quien = { personaId, persona: personaCode, nombre, correo: correo!, membresia: membresia.membresia }
   return {
     token,
-    vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, lacksSecondFactor },
+    view: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, lacksSecondFactor },
   }
 }
 

@@ -64,7 +64,7 @@ export async function pasoDe(
 /** Removes spaces and hyphens, which apps insert for readability. */
 export const withoutSeparators = (codigo: string) => codigo.replace(/[\s-]/g, '')
 
-const TODOS = statement<object, Pick<segundo_factor, 'persona_id' | 'secreto'>>(
+const ALL_SECRETOS = statement<object, Pick<segundo_factor, 'persona_id' | 'secreto'>>(
   'equipo.secretosDeTotp',
   'select persona_id, secreto from segundo_factor where secreto is not null',
 )
@@ -78,7 +78,7 @@ const REENCRYPT = statement<{ persona_id: string; antes: Uint8Array; secreto: Ui
 export async function reencryptTotp({ db, secretos, log }: Pick<Deps, 'secretos' | 'log'> & { db: Db }): Promise<void> {
   const { kid } = secretos.current('segundo_factor')
   let reencryptedCount = 0
-  for (const { persona_id, secreto: antes } of await db.query(TODOS)) {
+  for (const { persona_id, secreto: antes } of await db.query(ALL_SECRETOS)) {
     if (antes === null || keyIdOf(antes) === kid) continue
     const secreto = reseal(secretos, 'segundo_factor', sealPlaceOf(persona_id), antes)
     if (secreto) await db.query(REENCRYPT, { persona_id, antes, secreto })

@@ -1,5 +1,5 @@
 import type { Custodia, Estado } from '../../generado/contrato/tipos/index.ts'
-import { esFinal, reportableStates } from './estados.ts'
+import { isFinalState, reportableStates } from './estados.ts'
 
 /** Properties of a guide that decide who has custody of its parcel. */
 export interface CarriedGuia {
@@ -13,7 +13,7 @@ const TAKING_STATES: readonly Estado[] = ['recolectado', 'en_ruta']
 /** States in which a parcel is with the company, independent of the courier who brought it. */
 const AT_EMPRESA_STATES: readonly Estado[] = ['en_bodega', 'en_transito']
 /** States in which the courier who took a parcel still carries it. */
-export const EN_MANOS: readonly Estado[] = ['recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion']
+export const HELD_STATES: readonly Estado[] = ['recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion']
 
 /** Returns who has custody of a parcel, from the view of a courier: `propia`, `ajena` or `ninguna`. */
 export function custodiaOf({ estado, custodio }: CarriedGuia, repartidor: string): Custodia {
@@ -30,7 +30,9 @@ export const isTaking = (estado: Estado) => TAKING_STATES.includes(estado)
  * without coverage, depend on that scan.
  */
 export const daCustodia = ({ estado, custodio }: CarriedGuia, reportedState: Estado): boolean =>
-  isTaking(reportedState) && !esFinal(estado) && (custodio === null || reportableStates(estado).includes(reportedState))
+  isTaking(reportedState) &&
+  !isFinalState(estado) &&
+  (custodio === null || reportableStates(estado).includes(reportedState))
 
 /**
  * Reports whether a courier may report this state. A courier with custody may report every state; any other courier

@@ -30,10 +30,10 @@ export const isRectifiable = (estado: Estado) =>
   (MAQUINA_DE_ESTADOS.rectificables as readonly Estado[]).includes(estado)
 
 /** Reports whether no state can follow this state. */
-export const esFinal = (estado: Estado) => siguientes(estado).length === 0
+export const isFinalState = (estado: Estado) => siguientes(estado).length === 0
 
 /** States of guides that are not over. */
-export const ONGOING_STATES = (Object.keys(transiciones) as Estado[]).filter((estado) => !esFinal(estado))
+export const ONGOING_STATES = (Object.keys(transiciones) as Estado[]).filter((estado) => !isFinalState(estado))
 
 /** Returns the states that the location of a guide may enter next. */
 export const nextUbicacionStates = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] =>

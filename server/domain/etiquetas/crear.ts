@@ -16,20 +16,20 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identity
     identity,
     codigos.filter((codigo) => codigo !== undefined),
   )
-  const rowByGuia = new Map(rows.map((fila) => [fila.guia, fila]))
+  const rowByGuia = new Map(rows.map((row) => [row.guia, row]))
   const firstIndexes = new Map<string, number>()
   const fallas: Falla[] = []
   const guias = codigos.flatMap((codigo, i) => {
-    const fila = codigo === undefined ? undefined : rowByGuia.get(codigo)
-    const firstIndex = fila && firstIndexes.get(fila.guia)
-    if (fila && firstIndex === undefined && !hasNoEtiqueta(fila)) {
-      firstIndexes.set(fila.guia, i)
-      return [fila.guia]
+    const row = codigo === undefined ? undefined : rowByGuia.get(codigo)
+    const firstIndex = row && firstIndexes.get(row.guia)
+    if (row && firstIndex === undefined && !hasNoEtiqueta(row)) {
+      firstIndexes.set(row.guia, i)
+      return [row.guia]
     }
     fallas.push({
       campo: `/guias/${i}`,
       codigo: 'valor_no_admitido',
-      mensaje: whyNotPrintable(body.guias[i]!, codigo, fila !== undefined, firstIndex),
+      mensaje: whyNotPrintable(body.guias[i]!, codigo, row !== undefined, firstIndex),
     })
     return []
   })

@@ -6,7 +6,7 @@ import { forDocuments } from '../../platform/brand/brand.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Resolution } from '../../platform/zpl/zpl.ts'
 import type { Deps } from '../deps.ts'
-import { DRAW_VERSION, etiquetaDataOf, type FilaEtiqueta } from './etiqueta.ts'
+import { DRAW_VERSION, type EtiquetaRow, etiquetaDataOf } from './etiqueta.ts'
 
 /** Form of a file of labels: the paper of a PDF, or the resolution of a label printer. */
 export type LabelForm = { formato: '10x15' | 'carta' } | { ppp: Resolution }
@@ -47,13 +47,13 @@ export interface LabelFile {
  */
 export function labelFile(
   { threads, recentDocuments, settings }: Pick<Deps, 'threads' | 'recentDocuments' | 'settings'>,
-  rows: readonly FilaEtiqueta[],
+  rows: readonly EtiquetaRow[],
   forma: LabelForm,
   charge: (labelCount: number) => void = () => {},
 ): LabelFile {
-  const etiquetas = rows.map((fila) => etiquetaDataOf(fila, settings))
+  const etiquetas = rows.map((row) => etiquetaDataOf(row, settings))
   const brand = forDocuments(settings.brand)
-  const brandKey = [brand.nombre, brand.logo && digestOf(brand.logo.negro.png)]
+  const brandKey = [brand.nombre, brand.logo && digestOf(brand.logo.black.png)]
   const enZpl = 'ppp' in forma
   const ETag = etagOf(JSON.stringify([DRAW_VERSION, enZpl ? `zpl${forma.ppp}` : forma.formato, ...brandKey, etiquetas]))
   const dueno = rows[0]!.comercio_id

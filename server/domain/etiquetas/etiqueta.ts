@@ -11,9 +11,9 @@ import type { EtiquetaData } from './label.ts'
 export const DRAW_VERSION = 5
 
 /** Row of a guide with its merchant's name. */
-export type FilaEtiqueta = FilaGuia & { nombre: string }
+export type EtiquetaRow = FilaGuia & { nombre: string }
 
-const LEER = statement<{ guias: readonly string[] } & ScopeColumns, FilaEtiqueta>(
+const LEER = statement<{ guias: readonly string[] } & ScopeColumns, EtiquetaRow>(
   'etiquetas.leer',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
@@ -24,7 +24,7 @@ const LEER = statement<{ guias: readonly string[] } & ScopeColumns, FilaEtiqueta
 )
 
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
-export async function leerEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
+export async function leerEtiquetas(db: Db, ambito: GuiaScope, codigos: readonly string[]): Promise<EtiquetaRow[]> {
   const leer = ({ query }: Db, guias: readonly string[]) => query(LEER, { guias, ...toScopeColumns(ambito) })
   if (ambito !== 'todos') return leer(db, codigos)
   const rows = await askByKey(db, codigos, leer)
@@ -53,13 +53,13 @@ const RECORD = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { printed: str
  * Records that labels with the data of these rows were made. Writes only for a guide's first label, and for the first
  * label after a correction of what labels show.
  */
-export async function recordEtiquetas(db: Db, rows: readonly FilaEtiqueta[], ahora: Date): Promise<void> {
+export async function recordEtiquetas(db: Db, rows: readonly EtiquetaRow[], ahora: Date): Promise<void> {
   const printed = rows.filter(
     ({ etiqueta_en, advertencias }) =>
       etiqueta_en === null || advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
   )
   if (printed.length === 0) return
-  const [{ comercio_id, modo }] = printed as [FilaEtiqueta]
+  const [{ comercio_id, modo }] = printed as [EtiquetaRow]
   const claves = printed.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
   await db.query(RECORD, { comercio_id, modo, printed: JSON.stringify(claves), ahora })
 }
@@ -76,14 +76,14 @@ export const joinCodes = (codigos: readonly string[]) => codigos.join('-')
 export const splitCodes = (nombre: string) => nombre.split('-')
 
 /** Converts a row into the data of its label. */
-export function etiquetaDataOf(fila: FilaEtiqueta, settings: Pick<ServiceSettings, 'publicUrl'>): EtiquetaData {
-  const { guia, modo, external_ref, contenido, recogida } = fila
+export function etiquetaDataOf(row: EtiquetaRow, settings: Pick<ServiceSettings, 'publicUrl'>): EtiquetaData {
+  const { guia, modo, external_ref, contenido, recogida } = row
   return {
-    comercio: fila.nombre,
+    comercio: row.nombre,
     modo,
     guia,
     external_ref,
-    creado_en: fila.creado_en.toISOString(),
+    creado_en: row.creado_en.toISOString(),
     url_rastreo: rastreoUrl(settings, guia),
     recogida: {
       nombre: recogida.nombre,
@@ -95,12 +95,12 @@ export function etiquetaDataOf(fila: FilaEtiqueta, settings: Pick<ServiceSetting
       indicaciones: recogida.indicaciones ?? null,
     },
     destinatario: {
-      nombre: fila.destinatario,
-      telefono: fila.telefono,
-      departamento: fila.departamento,
-      municipio: fila.municipio,
-      direccion: fila.direccion,
-      indicaciones: fila.indicaciones,
+      nombre: row.destinatario,
+      telefono: row.telefono,
+      departamento: row.departamento,
+      municipio: row.municipio,
+      direccion: row.direccion,
+      indicaciones: row.indicaciones,
     },
     contenido,
   }

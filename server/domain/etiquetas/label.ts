@@ -67,7 +67,7 @@ const WIDTH = LABEL_SHEET.ancho - 2 * X
 const LARGO_128 = 24
 /** Largest size of the brand's logo, in points. */
 export const LOGO_BOX = { ancho: WIDTH / 2 - 4, alto: 28 }
-const CAPTION: TextStyle = { cuerpo: 6.2, peso: 'strong', letterSpacing: 0.5 }
+const CAPTION: TextStyle = { cuerpo: 6.2, weight: 'strong', letterSpacing: 0.5 }
 
 /**
  * Draws a label from top to bottom: carrier, code, sender, destination, contents. The destination gets the space that
@@ -86,7 +86,7 @@ export function drawLabel(canvas: LabelCanvas, etiqueta: EtiquetaData): void {
   sheet.rule(y)
   y = remitente(sheet, y + 5)
   sheet.rule(y, 2)
-  const footTop = LABEL_SHEET.alto - X - ALTO_DEL_PIE
+  const footTop = LABEL_SHEET.alto - X - FOOT_HEIGHT
   destino(sheet, y + 6, footTop - 5)
   sheet.rule(footTop)
   drawContentAndQr(sheet, footTop + 1)
@@ -107,7 +107,7 @@ function drawHeader(sheet: Sheet): number {
   const x = X + halfWidth + 8
   if (etiqueta.modo === 'test') {
     canvas.fill(x + halfWidth - 66, y + 5, 66, 18)
-    const style: TextStyle = { cuerpo: 10, peso: 'strong', color: '#FFFFFF', letterSpacing: 1.5 }
+    const style: TextStyle = { cuerpo: 10, weight: 'strong', color: '#FFFFFF', letterSpacing: 1.5 }
     typography.write(['PRUEBA'], x + halfWidth - 66, y + 7.2, style, { ancho: 66, align: 'centro' })
   } else {
     const comercio = typography.fit(etiqueta.comercio, { leading: 1.15 }, [9, 8, 7], {
@@ -131,7 +131,7 @@ function drawBrand({ canvas, typography }: Sheet, y: number): void {
   if (logo) canvas.logo(X, top, logoSize.ancho, logoSize.alto)
   if (logo && !needsName(logo)) return
   const x = X + (logo ? logoSize.ancho + 5 : 0)
-  const style = { peso: 'strong', leading: 1.15 } as const
+  const style = { weight: 'strong', leading: 1.15 } as const
   const nombre = typography.fit(brand.nombre, style, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
   typography.write(nombre.lineas, x, y + (caja.alto - nombre.alto) / 2, nombre.style)
 }
@@ -144,7 +144,7 @@ function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
   canvas.clear(0, y, LABEL_SHEET.ancho, BARS_HEIGHT + 4)
   drawBars?.(y + 2, BARS_HEIGHT)
   const bottom = y + (drawBars ? BARS_HEIGHT + 4 : 0)
-  const base = { peso: 'strong', letterSpacing: 1.2 } as const
+  const base = { weight: 'strong', letterSpacing: 1.2 } as const
   const caja = { ancho: WIDTH, alto: 28 }
   const texto = typography.fit(inGroups(etiqueta.guia), base, [21, 15, 10, 8], caja)
   return typography.write(texto.lineas, X, bottom, texto.style, { ancho: WIDTH, align: 'centro' }) + 3
@@ -153,8 +153,8 @@ function codigo({ canvas, typography, etiqueta }: Sheet, y: number): number {
 function remitente({ typography, etiqueta }: Sheet, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
   const halfWidth = WIDTH / 2 - 5
-  const writeText = (valor: string, x: number, top: number, peso: TextStyle['peso'], alto: number): number => {
-    const texto = typography.fit(valor, { leading: 1.2, peso }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
+  const writeText = (valor: string, x: number, top: number, weight: TextStyle['weight'], alto: number): number => {
+    const texto = typography.fit(valor, { leading: 1.2, weight }, [8.5, 7.5, 6.5], { ancho: halfWidth, alto })
     return typography.write(texto.lineas, x, top, texto.style)
   }
   const right = X + halfWidth + 10
@@ -198,7 +198,7 @@ function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): vo
     const texto = typography.fit(valor, base, fontSizes, caja)
     return typography.write(texto.lineas, X, top, texto.style)
   }
-  const strong = { peso: 'strong', leading: 1.18 } as const
+  const strong = { weight: 'strong', leading: 1.18 } as const
   const normal = { leading: 1.24 } as const
   // A long address makes the other texts smaller, because a cut address costs more than a small municipality.
   const isTight = `${direccion ?? ''}${indicaciones ?? ''}`.length > 220
@@ -223,11 +223,11 @@ function destino({ typography, etiqueta }: Sheet, y: number, limitY: number): vo
   drawBlock(indicaciones && `Indicaciones: ${indicaciones}`, bottom, normal, [10, 9, 8, 7, 6.2, 5.4], limitY - bottom)
 }
 
-const ALTO_DEL_PIE = 78
+const FOOT_HEIGHT = 78
 
 function drawContentAndQr({ canvas, typography, etiqueta }: Sheet, y: number): void {
   const qr = canvas.qr(etiqueta.url_rastreo)
-  const side = ALTO_DEL_PIE
+  const side = FOOT_HEIGHT
   const ancho = qr ? WIDTH - side - 6 : WIDTH
   let bottom = typography.write(['CONTENIDO'], X, y + 5, CAPTION)
   const caja = { ancho, alto: 44 }

@@ -1,4 +1,4 @@
-import { setImmediate as ceder } from 'node:timers/promises'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { FormatoDeEtiquetas } from '../../generado/contrato/tipos/index.ts'
 import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
@@ -10,7 +10,7 @@ import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas } from './l
  * Width of a bar module in points: four dots of a 203 dpi printer (0.5 mm). Bars fall on whole dots and are wide enough
  * for any scanner.
  */
-const MODULO = (4 / 203) * 72
+const MODULE_POINTS = (4 / 203) * 72
 /**
  * Letter sheet with places for four labels, in points. The places fit sheets with four adhesive labels of 3½ × 5 in,
  * which shops sell for office printers.
@@ -28,7 +28,7 @@ const LETTER_SHEET = {
   /**
    * Factor that makes a bar module ten dots of a 600 dpi printer (0.42 mm), so that bars fall on whole dots there, too.
    */
-  scale: ((10 / 600) * 72) / MODULO,
+  scale: ((10 / 600) * 72) / MODULE_POINTS,
 } as const
 
 /**
@@ -61,7 +61,7 @@ export async function renderEtiquetas(
       drawLabel(canvas, etiqueta)
     }
     // Drawing a label is synchronous, so an abort is only noticed between two labels.
-    await ceder()
+    await yieldTurn()
     signal?.throwIfAborted()
   }
   if (etiquetas.length === 0) doc.addPage()
@@ -100,12 +100,12 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
   const logoImage = openLogo(doc, brand)
   return {
     typography,
-    brand: { nombre: brand.nombre, logo: brand.logo?.negro ?? null },
+    brand: { nombre: brand.nombre, logo: brand.logo?.black ?? null },
     fill: (x, y, ancho, alto) => void doc.rect(x, y, ancho, alto).fill('#000000'),
     clear: (x, y, ancho, alto) => void doc.rect(x, y, ancho, alto).fill('#FFFFFF'),
     logo: (x, y, width, height) => void (logoImage && doc.image(logoImage, x, y, { width, height })),
     backdrop() {
-      const style = { cuerpo: 76, peso: 'strong', color: '#D9D9D9', letterSpacing: 2 } as const
+      const style = { cuerpo: 76, weight: 'strong', color: '#D9D9D9', letterSpacing: 2 } as const
       const ancho = typography.measure('PRUEBA', style)
       doc.save().rotate(-50, { origin: [LABEL_SHEET.ancho / 2, LABEL_SHEET.alto / 2 + 20] })
       typography.write(['PRUEBA'], (LABEL_SHEET.ancho - ancho) / 2, LABEL_SHEET.alto / 2 - 30, style)
@@ -115,8 +115,8 @@ function pageCanvas(doc: PdfDocument, brand: DocumentBrand): LabelCanvas {
       const bars = barsOf(texto)
       if (!bars) return undefined
       const modules = bars.reduce((sum, ancho) => sum + ancho, 0)
-      const modulo = Math.min(MODULO, LABEL_SHEET.ancho / (modules + 2 * QUIET_ZONE_128))
-      return (y, alto) => drawBars(doc, bars, (LABEL_SHEET.ancho - modules * modulo) / 2, y, modulo, alto)
+      const moduleWidth = Math.min(MODULE_POINTS, LABEL_SHEET.ancho / (modules + 2 * QUIET_ZONE_128))
+      return (y, alto) => drawBars(doc, bars, (LABEL_SHEET.ancho - modules * moduleWidth) / 2, y, moduleWidth, alto)
     },
     qr(texto) {
       const qr = qrOf(texto)
@@ -129,5 +129,5 @@ function openLogo(doc: PdfDocument, { logo }: DocumentBrand): PDFKit.Mixins.Imag
   if (!logo) return undefined
   // The types of PDFKit lack `openImage`.
   const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
-  return openImage.call(doc, toBuffer(logo.negro.png))
+  return openImage.call(doc, toBuffer(logo.black.png))
 }

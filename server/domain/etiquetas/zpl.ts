@@ -1,4 +1,4 @@
-import { setImmediate as ceder } from 'node:timers/promises'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { DocumentBrand } from '../../platform/brand/brand.ts'
 import type { Drawing } from '../../platform/brand/logo.ts'
 import { fitInside } from '../../platform/images/prepareImage.ts'
@@ -19,7 +19,7 @@ import {
 import { drawLabel, type EtiquetaData, LABEL_SHEET, type LabelCanvas, LOGO_BOX } from './label.ts'
 
 /** Width of a bar module in points: 0.5 mm, four dots at 203 dpi and six at 300. */
-const MODULO = (0.5 / 25.4) * 72
+const MODULE_POINTS = (0.5 / 25.4) * 72
 /** Modules of the quiet zone on each side of a QR code. */
 const QUIET_ZONE_QR = 4
 /** Grey level, from 0 to 255, below which a pixel of the logo is printed. */
@@ -46,7 +46,7 @@ export async function renderZpl(
     drawLabel(canvas, etiqueta)
     written.push(...campos, '^XZ')
     // Drawing a label is synchronous, so an abort is only noticed between two labels.
-    await ceder()
+    await yieldTurn()
     signal?.throwIfAborted()
   }
   return Buffer.from(`${written.join('\n')}\n`, 'ascii')
@@ -58,7 +58,7 @@ async function createPrinterCanvas(
   writeField: (campo: string) => void,
 ): Promise<LabelCanvas> {
   const dots = dotsOf(ppp)
-  const logo = brand.logo?.negro ?? null
+  const logo = brand.logo?.black ?? null
   const bits = logo && (await rasterize(logo, dots))
   return {
     typography: createPrinterTypography(ppp, writeField),
@@ -69,19 +69,22 @@ async function createPrinterCanvas(
     backdrop() {},
     bars(texto) {
       const modules = modulesOf128(texto)
-      const modulo = Math.min(dots(MODULO), Math.floor(dots(LABEL_SHEET.ancho) / (modules + 2 * QUIET_ZONE_128)))
+      const moduleDots = Math.min(
+        dots(MODULE_POINTS),
+        Math.floor(dots(LABEL_SHEET.ancho) / (modules + 2 * QUIET_ZONE_128)),
+      )
       // A scanner needs two dots.
-      if (modulo < 2 || !CODE_128_TEXT.test(texto)) return undefined
-      const x = Math.round((dots(LABEL_SHEET.ancho) - modules * modulo) / 2)
-      return (y, alto) => writeField(code128(x, dots(y), modulo, dots(alto), texto))
+      if (moduleDots < 2 || !CODE_128_TEXT.test(texto)) return undefined
+      const x = Math.round((dots(LABEL_SHEET.ancho) - modules * moduleDots) / 2)
+      return (y, alto) => writeField(code128(x, dots(y), moduleDots, dots(alto), texto))
     },
     qr(texto) {
       const modules = modulesOfQr(texto)
       if (modules === undefined) return undefined
       return (x, y, side) => {
-        const modulo = Math.floor(dots(side) / (modules + 2 * QUIET_ZONE_QR))
-        const margin = Math.round((dots(side) - modules * modulo) / 2)
-        writeField(qrCode(dots(x) + margin, dots(y) + margin, modulo, texto))
+        const moduleDots = Math.floor(dots(side) / (modules + 2 * QUIET_ZONE_QR))
+        const margin = Math.round((dots(side) - modules * moduleDots) / 2)
+        writeField(qrCode(dots(x) + margin, dots(y) + margin, moduleDots, texto))
       }
     },
   }
@@ -100,9 +103,9 @@ async function rasterize(logo: Drawing, dots: (points: number) => number) {
     .toBuffer()
   const bytesPerRow = Math.ceil(ancho / 8)
   const rows = new Uint8Array(bytesPerRow * alto)
-  for (const [i, gris] of greys.entries()) {
+  for (const [i, grey] of greys.entries()) {
     const column = i % ancho
-    if (gris < DARK_LEVEL) rows[Math.floor(i / ancho) * bytesPerRow + (column >> 3)]! |= 0x80 >> (column & 7)
+    if (grey < DARK_LEVEL) rows[Math.floor(i / ancho) * bytesPerRow + (column >> 3)]! |= 0x80 >> (column & 7)
   }
   return { ancho, rows }
 }

@@ -6,13 +6,13 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { type DecisionDeGuia, presentDecision } from '../decisiones/decision.ts'
-import { CAMPOS, CORRECTABLE_COLUMNS, type FilaGuia, type Foto, fotoOf, fotoSql } from '../guias/campos.ts'
+import { CAMPOS, CORRECTABLE_COLUMNS, type Foto, fotoOf, fotoSql, type GuiaRow } from '../guias/campos.ts'
 import type { CorrectableColumn } from '../guias/correcciones.ts'
 import type { NotifyJobs } from '../webhooks/webhook.ts'
 import { FORMA_EN_SQL, STORED_FORMA } from './forma.ts'
 
 type EventoData = {
-  [Dato in
+  [Member in
     | 'estado_reportado'
     | 'numero_intento'
     | 'requiere_accion'
@@ -20,11 +20,11 @@ type EventoData = {
     | 'tardio'
     | 'repartidor'
     | 'campos'
-    | 'decision']: NonNullable<Evento[Dato]>
+    | 'decision']: NonNullable<Evento[Member]>
 }
 
 /** Row of `evento`. Its columns have the contract's names. */
-export type FilaEvento = RowOf<
+export type EventoRow = RowOf<
   evento,
   {
     modo: Modo
@@ -45,8 +45,8 @@ export type FilaEvento = RowOf<
  * Event that was just committed, with its guide right after the event and the codes of the endpoints that receive it.
  */
 export interface RecentEvento {
-  guia: FilaGuia
-  evento: FilaEvento
+  guia: GuiaRow
+  evento: EventoRow
   webhooks: readonly string[]
   /**
    * Time when the write of the event began, in milliseconds of the process's clock. A read after this time may already
@@ -56,7 +56,7 @@ export interface RecentEvento {
 }
 
 /** Event with everything that the contract shows of it, without what only webhook bodies need. */
-export type EventoWithoutFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios' | 'traza'>
+export type EventoWithoutFoto = Omit<EventoRow, 'foto' | 'forma' | 'cambios' | 'traza'>
 
 /** Columns of `evento` that the contract shows. */
 export const SHOWN_EVENTO_COLUMNS = [
@@ -65,7 +65,7 @@ export const SHOWN_EVENTO_COLUMNS = [
 ] as const
 
 /** Columns of an event that the contract shows, with timestamps as strings. */
-export type EventoInJson = InJson<Pick<FilaEvento, (typeof SHOWN_EVENTO_COLUMNS)[number]>>
+export type EventoInJson = InJson<Pick<EventoRow, (typeof SHOWN_EVENTO_COLUMNS)[number]>>
 
 /** SQL select list for {@link EventoInJson}. */
 export const EVENTO_COLUMNS = withTexts(SHOWN_EVENTO_COLUMNS)
@@ -102,7 +102,7 @@ export const IS_NOT_UNDONE = `not exists (select 1 from evento r where r.comerci
        and r.modo = e.modo and r.guia_id = e.guia_id and (r.datos ->> 'rectifica')::int = e.secuencia)`
 
 /** Returns the guide as it was right after the event, without later changes. */
-export const guiaAfterEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
+export const guiaAfterEvento = (guia: GuiaRow, evento: EventoRow): GuiaRow => ({
   ...guia,
   ...evento.foto,
   estado: evento.estado,
@@ -119,29 +119,29 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
  * Returns an event in the contract's form. The guide's code and the sequence identify the event, so they form its
  * public id.
  */
-export function presentEvento(fila: EventoWithoutFoto | EventoInJson): Evento {
+export function presentEvento(row: EventoWithoutFoto | EventoInJson): Evento {
   return {
-    id: `evt_${fila.guia}_${fila.secuencia}`,
-    tipo: fila.tipo,
-    guia: fila.guia,
-    external_ref: fila.external_ref,
-    estado: fila.estado,
-    estado_anterior: fila.estado_anterior,
-    secuencia: fila.secuencia,
-    descripcion: fila.descripcion ?? DESCRIPTIONS[fila.tipo] ?? fila.tipo,
-    motivo: fila.motivo,
-    lat: fila.lat,
-    lng: fila.lng,
-    ocurrido_en: iso(fila.ocurrido_en),
-    registrado_en: iso(fila.registrado_en),
-    estado_reportado: fila.datos?.estado_reportado ?? null,
-    numero_intento: fila.datos?.numero_intento ?? null,
-    requiere_accion: fila.datos?.requiere_accion ?? null,
-    forzado: fila.datos?.forzado ?? null,
-    tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
-    repartidor: fila.datos?.repartidor ?? null,
-    campos: fila.datos?.campos ?? null,
-    decision: presentDecision(fila.datos?.decision ?? null),
+    id: `evt_${row.guia}_${row.secuencia}`,
+    tipo: row.tipo,
+    guia: row.guia,
+    external_ref: row.external_ref,
+    estado: row.estado,
+    estado_anterior: row.estado_anterior,
+    secuencia: row.secuencia,
+    descripcion: row.descripcion ?? DESCRIPTIONS[row.tipo] ?? row.tipo,
+    motivo: row.motivo,
+    lat: row.lat,
+    lng: row.lng,
+    ocurrido_en: iso(row.ocurrido_en),
+    registrado_en: iso(row.registrado_en),
+    estado_reportado: row.datos?.estado_reportado ?? null,
+    numero_intento: row.datos?.numero_intento ?? null,
+    requiere_accion: row.datos?.requiere_accion ?? null,
+    forzado: row.datos?.forzado ?? null,
+    tardio: row.tipo === 'guia.escaneo_tardio' || row.datos?.tardio === true,
+    repartidor: row.datos?.repartidor ?? null,
+    campos: row.datos?.campos ?? null,
+    decision: presentDecision(row.datos?.decision ?? null),
   }
 }
 
@@ -149,7 +149,7 @@ export function presentEvento(fila: EventoWithoutFoto | EventoInJson): Evento {
  * Returns the first event of a guide, with the values that the statement that creates the guide inserts.
  * @param traza `traceparent` of the span that creates the guide
  */
-export function buildCreationEvento(guia: FilaGuia, traza: string | null): FilaEvento {
+export function buildCreationEvento(guia: GuiaRow, traza: string | null): EventoRow {
   const { creado_en } = guia
   return {
     ...guiaKeyOf(guia),
@@ -178,22 +178,22 @@ export function buildCreationEvento(guia: FilaGuia, traza: string | null): FilaE
 }
 
 /** Returns the key columns that select a guide's events. */
-export const guiaKeyOf = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
+export const guiaKeyOf = ({ comercio_id, modo, id }: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id'>) => ({
   comercio_id,
   modo,
   guia_id: id,
 })
 
-const BY_SECUENCIA = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
+const BY_SECUENCIA = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, EventoRow>(
   'eventos.porSecuencia',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia`,
 )
 
 /** Returns the guide's event with this sequence, or undefined. */
-export async function findEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
-  const [fila] = await db.query(BY_SECUENCIA, { ...guiaKeyOf(guia), secuencia })
-  return fila
+export async function findEvento(db: Db, guia: GuiaRow, secuencia: number): Promise<EventoRow | undefined> {
+  const [row] = await db.query(BY_SECUENCIA, { ...guiaKeyOf(guia), secuencia })
+  return row
 }
 
 /** New event, with the changes that it makes to its guide. */
@@ -208,7 +208,7 @@ export interface GuiaStep {
   motivo?: Motivo | null
   lat?: number | null
   lng?: number | null
-  datos?: FilaEvento['datos']
+  datos?: EventoRow['datos']
   autor?: string | null
   idempotencia?: string | null
   huella?: string | null
@@ -236,29 +236,29 @@ export interface GuiaStep {
 }
 
 /** Columns of a guide that undoing an event restores. */
-export type RestoredGuiaColumns = Pick<FilaGuia, 'custodio' | 'estado_en'>
+export type RestoredGuiaColumns = Pick<GuiaRow, 'custodio' | 'estado_en'>
 
 /** Event, and events that follow from it in the same transaction. */
 export interface StepWithConsequences extends GuiaStep {
   followUps?: readonly (GuiaStep & {
     /** Queues background work, right after the event was written. */
-    write?: ((query: Query, guia: FilaGuia) => Promise<unknown>) | undefined
+    write?: ((query: Query, guia: GuiaRow) => Promise<unknown>) | undefined
   })[]
 }
 
 /** Correction that an event applies to its guide. */
 export interface CorreccionDeGuia {
   /** Values of all columns that a correction may change, changed or not. */
-  values: Pick<FilaGuia, CorrectableColumn>
+  values: Pick<GuiaRow, CorrectableColumn>
   /** Warnings of the guide after the correction. */
-  advertencias: FilaGuia['advertencias']
+  advertencias: GuiaRow['advertencias']
   /** Old and new values, encrypted (`encryptChanges`). */
   cambios: Buffer
 }
 
 /** Columns of a guide that describe its location. */
 export type GuiaUbicacion = Pick<
-  FilaGuia,
+  GuiaRow,
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
@@ -274,7 +274,7 @@ type StepParameters = Omit<EventoWithoutFoto, 'guia' | 'external_ref'> & {
   ubicacion_lng: number | null
   ubicacion_extra: GuiaUbicacion['ubicacion_extra']
   /** Null: the decision about the parcel does not change. */
-  decision: FilaGuia['decision']
+  decision: GuiaRow['decision']
   decision_vence: Date | null
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
@@ -283,10 +283,10 @@ type StepParameters = Omit<EventoWithoutFoto, 'guia' | 'external_ref'> & {
   enlace_corto: string | null
   ahora: Date
   datos_borrados_en: Date | null
-  traza: FilaEvento['traza']
+  traza: EventoRow['traza']
 }
 
-type GuiaWithWebhooks = FilaGuia & { webhooks: string[] | null }
+type GuiaWithWebhooks = GuiaRow & { webhooks: string[] | null }
 
 /**
  * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read, and its
@@ -341,7 +341,7 @@ const buildStepSql = ({
 const PASO = statement<StepParameters, GuiaWithWebhooks>('eventos.paso', buildStepSql({}))
 
 const RECTIFY = statement<
-  StepParameters & { previous_custodio: FilaGuia['custodio']; previous_estado_en: Date },
+  StepParameters & { previous_custodio: GuiaRow['custodio']; previous_estado_en: Date },
   GuiaWithWebhooks
 >('eventos.rectificar', buildStepSql({ estado_en: ':previous_estado_en::timestamptz', custodio: ':previous_custodio' }))
 
@@ -363,7 +363,7 @@ const CORRECT = statement<
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
-export const darPaso = (deps: DepsDePaso, guia: FilaGuia, paso: GuiaStep): Promise<PasoDado | undefined> =>
+export const darPaso = (deps: DepsDePaso, guia: GuiaRow, paso: GuiaStep): Promise<TakenStep | undefined> =>
   inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': paso.tipo } }, () =>
     writeEvento(deps, guia, paso),
   )
@@ -374,16 +374,16 @@ interface DepsDePaso {
 }
 
 /** Guide right after an event, and the event. */
-interface PasoDado {
-  guia: FilaGuia
+interface TakenStep {
+  guia: GuiaRow
   evento: EventoWithoutFoto
 }
 
 async function writeEvento(
   { db, notifyJobs }: DepsDePaso,
-  guia: FilaGuia,
+  guia: GuiaRow,
   paso: GuiaStep,
-): Promise<PasoDado | undefined> {
+): Promise<TakenStep | undefined> {
   const evento = toEventoRow(guia, paso)
   const { ubicacion, shortLink, correccion, decision, restored } = paso
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
@@ -436,40 +436,40 @@ async function writeEvento(
  */
 export async function darPasoCon(
   { db, notifyJobs }: { db: Db; notifyJobs: NotifyJobs },
-  guia: FilaGuia,
+  guia: GuiaRow,
   { followUps = [], ...paso }: StepWithConsequences,
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown> = async () => {},
 ): ReturnType<typeof darPaso> {
   const avisos: Parameters<NotifyJobs>[] = []
-  const dado = await inTransaction(db.de(guia.comercio_id), async (query) => {
+  const result = await inTransaction(db.de(guia.comercio_id), async (query) => {
     avisos.length = 0
-    const alDarPaso: NotifyJobs = (...aviso) => avisos.push(aviso)
-    const stepDeps = { db: { query }, notifyJobs: alDarPaso }
-    const dado = await darPaso(stepDeps, guia, paso)
-    if (!dado) return undefined
-    let currentGuia = dado.guia
+    const collectAvisos: NotifyJobs = (...aviso) => avisos.push(aviso)
+    const stepDeps = { db: { query }, notifyJobs: collectAvisos }
+    const takenStep = await darPaso(stepDeps, guia, paso)
+    if (!takenStep) return undefined
+    let currentGuia = takenStep.guia
     // This transaction holds the lock on the guide's row, so no other transaction can have changed it.
     for (const { write: writeJob, ...otro } of followUps) {
       currentGuia = (await darPaso(stepDeps, currentGuia, otro))!.guia
       if (!writeJob) continue
       await writeJob(query, currentGuia)
-      alDarPaso()
+      collectAvisos()
     }
-    await write(query, dado.evento)
-    return { guia: currentGuia, evento: dado.evento }
+    await write(query, takenStep.evento)
+    return { guia: currentGuia, evento: takenStep.evento }
   })
   for (const aviso of avisos) notifyJobs(...aviso)
-  return dado
+  return result
 }
 
 /**
  * Returns the registration time of the guide's next event. It is never before the guide's last change, whose time may
  * come from another clock.
  */
-const registrationTimeOf = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
+const registrationTimeOf = (guia: GuiaRow, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
 
 /** Returns the row of a new event. Its `secuencia` is still the guide's sequence before the event. */
-const toEventoRow = (guia: FilaGuia, paso: GuiaStep): Omit<EventoWithoutFoto, 'guia' | 'external_ref'> => ({
+const toEventoRow = (guia: GuiaRow, paso: GuiaStep): Omit<EventoWithoutFoto, 'guia' | 'external_ref'> => ({
   ...guiaKeyOf(guia),
   secuencia: guia.secuencia,
   tipo: paso.tipo,

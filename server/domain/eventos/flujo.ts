@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import type { Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { EVENTO_COLUMNS, type EventoInJson, type FilaEvento } from './evento.ts'
+import { EVENTO_COLUMNS, type EventoInJson, type EventoRow } from './evento.ts'
 
 /**
  * SQL condition for the events after a position. The event can be served, was registered at `desde` or later, and is
@@ -23,7 +23,7 @@ type FeedParameters = {
   seen: string | null
   count: number
 }
-type FeedRow = EventoInJson & Pick<FilaEvento, 'guia_id'> & { lugar: string }
+type FeedRow = EventoInJson & Pick<EventoRow, 'guia_id'> & { lugar: string }
 
 const FEED = statement<FeedParameters, FeedRow>(
   'eventos.flujo',
@@ -107,8 +107,8 @@ export const FEED_START: FeedPosition = ['0', NO_GUIA, 0, 0]
 
 /** Returns the position before the first event that was registered at `desde` or later. */
 export async function findPositionFrom(db: Db, comercio_id: string, modo: Modo, desde: Date): Promise<FeedPosition> {
-  const [fila] = await db.query(START_FROM_TIME, { comercio_id, modo, desde })
-  return [fila!.xid, NO_GUIA, 0, desde.getTime()]
+  const [row] = await db.query(START_FROM_TIME, { comercio_id, modo, desde })
+  return [row!.xid, NO_GUIA, 0, desde.getTime()]
 }
 
 /**
@@ -117,8 +117,8 @@ export async function findPositionFrom(db: Db, comercio_id: string, modo: Modo, 
  * the position.
  */
 export async function readEndPosition(db: Db, comercio_id: string, modo: Modo): Promise<FeedPosition> {
-  const [fila] = await db.query(FEED_END, { comercio_id, modo })
-  const { xid, seen } = fila!
+  const [row] = await db.query(FEED_END, { comercio_id, modo })
+  const { xid, seen } = row!
   return seen && seen.length <= MAX_SEEN_LENGTH ? [xid, NO_GUIA, 0, 0, seen] : [xid, NO_GUIA, 0, 0]
 }
 

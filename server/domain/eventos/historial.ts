@@ -14,14 +14,14 @@ import {
   throwUnknownGuia,
   toScopeColumns,
 } from '../guias/guia.ts'
-import { EVENTO_COLUMNS, type EventoInJson, type FilaEvento, presentEvento } from './evento.ts'
+import { EVENTO_COLUMNS, type EventoInJson, type EventoRow, presentEvento } from './evento.ts'
 
 interface WithEventos<E = EventoInJson> {
   eventos: E[]
 }
 
 /** Event as operators read it, with its author. */
-type EventoRowWithAuthor = EventoInJson & Pick<FilaEvento, 'autor'>
+type EventoRowWithAuthor = EventoInJson & Pick<EventoRow, 'autor'>
 
 /** Merchant who owns a guide, and courier who carries the parcel. */
 interface WithOwner extends Pick<FilaGuia, 'custodio'> {
@@ -51,11 +51,11 @@ const IS_OWN_GUIA = 'i.guia = :guia and i.comercio_id = :comercio_id and i.modo 
  * other work on the result.
  */
 const guiaWithEventosSql = (
-  mas: string,
+  extraColumns: string,
   condition: string,
   columns = EVENTO_COLUMNS,
 ) => `select row_to_json(x) as guia from (
-     select ${GUIA_COLUMNS}, ${eventosSql(columns)}${mas}
+     select ${GUIA_COLUMNS}, ${eventosSql(columns)}${extraColumns}
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
      where ${condition}) x`
 
@@ -128,10 +128,10 @@ export const readAnyGuiaWithEventos = (deps: HistoryDeps, codigo: string, pagina
     codigo,
     pagination,
     async (selection) => (await whereIs(deps.db, selection.guia))?.query(ANY_GUIA_WITH_EVENTOS, selection) ?? [],
-    (fila: EventoRowWithAuthor): EventoWithAuthors => ({
-      ...presentEvento(fila),
-      autor: fila.autor,
-      asignado_por: fila.datos?.asignado_por ?? null,
+    (row: EventoRowWithAuthor): EventoWithAuthors => ({
+      ...presentEvento(row),
+      autor: row.autor,
+      asignado_por: row.datos?.asignado_por ?? null,
     }),
   )
 
@@ -151,15 +151,15 @@ export const leerEventos = (
     presentEvento,
   )
 
-async function leerGuia<Fila extends EventoInJson, GuiaRow extends WithEventos<Fila>, E>(
+async function leerGuia<Row extends EventoInJson, ReadGuia extends WithEventos<Row>, E>(
   deps: HistoryDeps,
   ambito: GuiaScope,
   codigo: string,
   pagination: Pagination,
-  leer: (selection: HistorySelection) => Promise<{ guia: GuiaRow }[]>,
-  present: (fila: Fila) => E,
-): Promise<{ guia: GuiaRow; eventos: Page<E> }> {
-  let guia: GuiaRow | undefined
+  leer: (selection: HistorySelection) => Promise<{ guia: ReadGuia }[]>,
+  present: (row: Row) => E,
+): Promise<{ guia: ReadGuia; eventos: Page<E> }> {
+  let guia: ReadGuia | undefined
   const readSelected = async (selection: HistorySelection) => {
     guia = (await leer(selection))[0]?.guia
     return guia
@@ -169,20 +169,20 @@ async function leerGuia<Fila extends EventoInJson, GuiaRow extends WithEventos<F
 }
 
 /** Reads a page of a history. A cursor of the guide's detail is also valid for the history alone, and vice versa. */
-function readPage<Fila extends EventoInJson, E>(
+function readPage<Row extends EventoInJson, E>(
   { cursors }: HistoryDeps,
   ambito: GuiaScope,
   codigo: string,
   pagination: Pagination,
-  leer: (selection: HistorySelection) => Promise<WithEventos<Fila> | undefined>,
-  present: (fila: Fila) => E,
+  leer: (selection: HistorySelection) => Promise<WithEventos<Row> | undefined>,
+  present: (row: Row) => E,
 ): Promise<Page<E>> {
   const guia = requireGuiaCode(codigo, ambito)
   const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
   return paginate(cursors, { operacion: 'eventosDeGuia', dueno, filters: { guia } }, pagination, {
     async leer(despues, count) {
-      const leidos = await leer({ guia, despues: Number(despues?.[0] ?? 0), count })
-      return (leidos ?? throwUnknownGuia(ambito)).eventos
+      const guiaHistory = await leer({ guia, despues: Number(despues?.[0] ?? 0), count })
+      return (guiaHistory ?? throwUnknownGuia(ambito)).eventos
     },
     posicion: ({ secuencia }) => [secuencia],
     present,

@@ -3,7 +3,7 @@ import { Problema } from '../../platform/errors.ts'
 import { daCustodia, isTaking } from '../estados/custodia.ts'
 import { reasonsOf, requiresAction, requiresUbicacion, requireTransition } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { FilaEvento, GuiaStep } from './evento.ts'
+import type { EventoRow, GuiaStep } from './evento.ts'
 
 /** Report about a guide (`lectura`): a scan that changes the guide's state, or a note if `estado` is missing. */
 export interface Scan {
@@ -66,22 +66,22 @@ export const isLate = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: 
 /**
  * Returns the event that a report causes, and the guide's new state, by the rules of `x-transiciones`. A late report
  * leaves the state unchanged and becomes an event `guia.escaneo_tardio`.
- * @param esUltima true if no courier took the parcel after the reading. The courier who took the parcel last has
+ * @param isLatest true if no courier took the parcel after the reading. The courier who took the parcel last has
  * custody, in any order of the reports.
  * @throws Problema 409
  */
 export function decideScan(
   guia: FilaGuia,
-  { estado, motivo: dado, forzar }: Scan,
+  { estado, motivo: givenMotivo, forzar }: Scan,
   ocurrido_en: Date,
-  esUltima: boolean,
+  isLatest: boolean,
   { remedy, taker, hasPrueba = false }: ScanReporter,
 ): Pick<GuiaStep, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
-  const motivo = dado ?? null
+  const motivo = givenMotivo ?? null
   const isUnconfirmed = requiresUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   const isTaken =
-    taker !== undefined && esUltima && daCustodia(guia, estado) && (!isUnconfirmed || forzar !== undefined)
+    taker !== undefined && isLatest && daCustodia(guia, estado) && (!isUnconfirmed || forzar !== undefined)
   const custodia = isTaken ? { custodio: taker } : {}
   if (isLate(guia, ocurrido_en))
     return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
@@ -97,7 +97,7 @@ export function decideScan(
     throw new Problema('entrega_sin_prueba', mensaje, { estado: guia.estado })
   }
   const intentos = guia.intentos + (estado === 'intento_fallido' ? 1 : 0)
-  const datos: NonNullable<FilaEvento['datos']> = {
+  const datos: NonNullable<EventoRow['datos']> = {
     ...(estado === 'intento_fallido'
       ? { numero_intento: intentos, requiere_accion: requiresAction(estado, motivo) }
       : {}),

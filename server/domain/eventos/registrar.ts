@@ -11,8 +11,8 @@ import { dataErasedProblem, type FilaGuia, findGuia, type GuiaScope } from '../g
 import { contentDigest, isSameContent, requestContent } from '../idempotencia/idempotencia.ts'
 import {
   darPaso,
+  type EventoRow,
   type EventoWithoutFoto,
-  type FilaEvento,
   type GuiaStep,
   guiaKeyOf,
   IS_NOT_UNDONE,
@@ -56,10 +56,12 @@ export type ReportedStep = Pick<
 >
 
 /** Guide and event after the event was written. */
-type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
+type TakenStep = NonNullable<Awaited<ReturnType<typeof darPaso>>>
 
 /** Result of a report: the guide, the event, and whether the event existed before. */
-export type EventoRegistrado<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
+export type EventoRegistrado<T extends TakenStep = TakenStep> =
+  | (T & { repetido: false })
+  | (TakenStep & { repetido: true })
 
 interface Decision<T> {
   /** Reported state; undefined for a note. */
@@ -81,7 +83,7 @@ interface Decision<T> {
  * returns the event of the first one.
  * @throws Problema 404; 409 if the key belongs to another event; 422
  */
-export async function registerOnce<T extends Dado>(
+export async function registerOnce<T extends TakenStep>(
   { db, clock, secretos }: Pick<Deps, 'db' | 'clock' | 'secretos'>,
   { ambito, autor, repartidor, authorize }: Reporter,
   codigo: string,
@@ -103,9 +105,9 @@ export async function registerOnce<T extends Dado>(
     const registrado_en = clock()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
-    const dado = await dar(guia, {
+    const takenStep = await dar(guia, {
       // The default time is never before the guide's latest changes, whose times may come from another clock.
-      ocurrido_en: reportedAt ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
+      ocurrido_en: reportedAt ?? latestOf(registrado_en, guia.estado_en, guia.actualizado_en),
       registrado_en,
       descripcion: report.descripcion ?? null,
       lat: report.lat ?? null,
@@ -115,11 +117,11 @@ export async function registerOnce<T extends Dado>(
       idempotencia: report.idempotencia ?? null,
       huella: contentDigest(secretos, contenido),
     })
-    return dado && { ...dado, repetido: false }
+    return takenStep && { ...takenStep, repetido: false }
   })
 }
 
-const TOMAS = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
+const TOMAS = statement<Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
   'eventos.ultimaToma',
   `select max(ocurrido_en) as ultima from evento e where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and custodio is not null and ${IS_NOT_UNDONE}`,
@@ -147,7 +149,7 @@ export const registerScan = (
   quien: Reporter & ScanReporter,
   codigo: string,
   lectura: Scan & Report,
-  dar: (guia: FilaGuia, paso: StepWithConsequences) => Promise<Dado | undefined>,
+  dar: (guia: FilaGuia, paso: StepWithConsequences) => Promise<TakenStep | undefined>,
 ): Promise<EventoRegistrado> =>
   registerOnce(deps, quien, codigo, lectura, {
     estado: lectura.estado,
@@ -155,8 +157,8 @@ export const registerScan = (
     async dar(guia, reportedStep) {
       const { ocurrido_en } = reportedStep
       if (guia.datos_borrados_en && lectura.estado === undefined) throw dataErasedProblem()
-      const esUltima = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
-      const decided = decideScan(guia, lectura, ocurrido_en, esUltima, quien)
+      const isLatest = !isLate(guia, ocurrido_en) || ocurrido_en > (await readLastTakenAt(deps.db, guia))
+      const decided = decideScan(guia, lectura, ocurrido_en, isLatest, quien)
       const erasedDetails = guia.datos_borrados_en ? ERASED_DETAILS : {}
       const paso = { ...reportedStep, ...erasedDetails, ...decided, ...(await withAsignacion(deps.db, guia, decided)) }
       return dar(guia, await withConsequences(deps, guia, paso, lectura.fecha))
@@ -218,7 +220,7 @@ export const answerReport = <Body>({ repetido }: EventoRegistrado, body: Body) =
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
     : ({ status: 201, body } as const)
 
-const masTarde = (...instants: Date[]) => new Date(Math.max(...instants.map((instant) => instant.getTime())))
+const latestOf = (...instants: Date[]) => new Date(Math.max(...instants.map((instant) => instant.getTime())))
 
 /** Maximum time that the reporter's clock may be ahead of the server's clock, in milliseconds. */
 const MAX_CLOCK_LEAD_MS = 5 * 60_000
@@ -238,8 +240,8 @@ function readReportedAt({ ocurrido_en }: Report, ahora: Date, fallas: readonly F
 }
 
 const BY_IDEMPOTENCIA = statement<
-  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
-  FilaEvento
+  Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
+  EventoRow
 >(
   'eventos.porIdempotencia',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
@@ -251,11 +253,11 @@ const findByKey = async (
   db: Pick<Db, 'query'>,
   guia: FilaGuia,
   { idempotencia }: Report,
-): Promise<FilaEvento | undefined> =>
+): Promise<EventoRow | undefined> =>
   idempotencia === undefined ? undefined : (await db.query(BY_IDEMPOTENCIA, { ...guiaKeyOf(guia), idempotencia }))[0]
 
 /** Makes the problem for a key that belongs to the event of another report. */
-const takenKeyProblem = ({ idempotencia, guia, secuencia }: FilaEvento) =>
+const takenKeyProblem = ({ idempotencia, guia, secuencia }: EventoRow) =>
   new Problema(
     'idempotencia_en_conflicto',
     `La clave ${idempotencia} ya es del evento evt_${guia}_${secuencia}, que es distinto. Use una clave nueva por cada evento.`,

@@ -47,7 +47,7 @@ export type StoredRecogida = Pick<Guia['recogida'], RecogidaPlaceMember> &
   Partial<Omit<Guia['recogida'], RecogidaPlaceMember>>
 
 /** Row of `guia`; columns have the contract's names. */
-export type FilaGuia = RowOf<
+export type GuiaRow = RowOf<
   guia,
   {
     modo: Modo
@@ -67,7 +67,7 @@ export interface Campo {
   /** PostgreSQL type. */
   readonly tipo: 'uuid' | 'text' | 'float8' | 'jsonb' | 'timestamptz' | 'int4'
   /** Source of the column's value: the creation alone, the creation and later corrections, or the service. */
-  readonly escribe: 'creacion' | 'correccion' | 'servicio'
+  readonly source: 'creacion' | 'correccion' | 'servicio'
   /** True if each new guide has a value of its own. Otherwise all new guides have the same value. */
   readonly nuevo?: true
   /**
@@ -93,32 +93,32 @@ export type Campos = Readonly<Record<string, Campo>>
 
 /** Columns of `guia`. */
 export const CAMPOS = {
-  comercio_id: { tipo: 'uuid', escribe: 'servicio', nuevo: true },
-  id: { tipo: 'uuid', escribe: 'servicio', nuevo: true },
-  huellas: { tipo: 'text', escribe: 'servicio', nuevo: true },
-  custodio: { tipo: 'text', escribe: 'servicio' },
-  estado_en: { tipo: 'timestamptz', escribe: 'servicio' },
-  guia: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true },
-  estado: { tipo: 'text', escribe: 'servicio', shown: true, inEvento: 'propio' },
-  modo: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true },
-  external_ref: { tipo: 'text', escribe: 'creacion', nuevo: true, shown: true },
-  telefono: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  destinatario: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  departamento: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true },
-  municipio: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true },
-  direccion: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  indicaciones: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  contenido: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  lat: { tipo: 'float8', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  lng: { tipo: 'float8', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  maps_url: { tipo: 'text', escribe: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
-  recogida: { tipo: 'jsonb', escribe: 'correccion', nuevo: true, digested: true, shown: true },
-  metadatos: { tipo: 'jsonb', escribe: 'creacion', nuevo: true, shown: true, personal: true },
-  ubicacion_estado: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
-  ubicacion_origen: { tipo: 'text', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  comercio_id: { tipo: 'uuid', source: 'servicio', nuevo: true },
+  id: { tipo: 'uuid', source: 'servicio', nuevo: true },
+  huellas: { tipo: 'text', source: 'servicio', nuevo: true },
+  custodio: { tipo: 'text', source: 'servicio' },
+  estado_en: { tipo: 'timestamptz', source: 'servicio' },
+  guia: { tipo: 'text', source: 'servicio', nuevo: true, shown: true },
+  estado: { tipo: 'text', source: 'servicio', shown: true, inEvento: 'propio' },
+  modo: { tipo: 'text', source: 'servicio', nuevo: true, shown: true },
+  external_ref: { tipo: 'text', source: 'creacion', nuevo: true, shown: true },
+  telefono: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  destinatario: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  departamento: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true },
+  municipio: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true },
+  direccion: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  indicaciones: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  contenido: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  lat: { tipo: 'float8', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  lng: { tipo: 'float8', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  maps_url: { tipo: 'text', source: 'correccion', nuevo: true, digested: true, shown: true, personal: true },
+  recogida: { tipo: 'jsonb', source: 'correccion', nuevo: true, digested: true, shown: true },
+  metadatos: { tipo: 'jsonb', source: 'creacion', nuevo: true, shown: true, personal: true },
+  ubicacion_estado: { tipo: 'text', source: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  ubicacion_origen: { tipo: 'text', source: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
   ubicacion_lat: {
     tipo: 'float8',
-    escribe: 'servicio',
+    source: 'servicio',
     nuevo: true,
     shown: true,
     inEvento: 'foto',
@@ -126,24 +126,24 @@ export const CAMPOS = {
   },
   ubicacion_lng: {
     tipo: 'float8',
-    escribe: 'servicio',
+    source: 'servicio',
     nuevo: true,
     shown: true,
     inEvento: 'foto',
     personal: true,
   },
-  ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
-  intentos: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'foto' },
-  decision: { tipo: 'jsonb', escribe: 'servicio', shown: true, inEvento: 'foto' },
-  decision_vence: { tipo: 'timestamptz', escribe: 'servicio' },
-  advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
-  secuencia: { tipo: 'int4', escribe: 'servicio', shown: true, inEvento: 'propio' },
-  ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
-  etiqueta_en: { tipo: 'timestamptz', escribe: 'servicio' },
-  creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, shown: true },
-  actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', shown: true, inEvento: 'propio' },
-  datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', shown: true },
-} as const satisfies Readonly<Record<keyof FilaGuia, Campo>>
+  ubicacion_extra: { tipo: 'jsonb', source: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  intentos: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'foto' },
+  decision: { tipo: 'jsonb', source: 'servicio', shown: true, inEvento: 'foto' },
+  decision_vence: { tipo: 'timestamptz', source: 'servicio' },
+  advertencias: { tipo: 'jsonb', source: 'servicio', nuevo: true, shown: true, inEvento: 'foto' },
+  secuencia: { tipo: 'int4', source: 'servicio', shown: true, inEvento: 'propio' },
+  ultima_correccion: { tipo: 'int4', source: 'servicio' },
+  etiqueta_en: { tipo: 'timestamptz', source: 'servicio' },
+  creado_en: { tipo: 'timestamptz', source: 'servicio', nuevo: true, shown: true },
+  actualizado_en: { tipo: 'timestamptz', source: 'servicio', shown: true, inEvento: 'propio' },
+  datos_borrados_en: { tipo: 'timestamptz', source: 'servicio', shown: true },
+} as const satisfies Readonly<Record<keyof GuiaRow, Campo>>
 
 /** Names of the columns whose properties include `P`. */
 type ColumnWithProperty<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
@@ -171,7 +171,7 @@ export function derive(campos: Campos) {
       .map((nombre) => `${nombre} = null`)
       .join(', '),
     /** Columns that a correction may change. */
-    correctableColumns: columnsWith(campos, { escribe: 'correccion' }),
+    correctableColumns: columnsWith(campos, { source: 'correccion' }),
   }
 }
 
@@ -199,20 +199,20 @@ export const FOTO_COLUMNS = DERIVED.fotoColumns as readonly ColumnWithProperty<{
 export const ERASURES = DERIVED.erasures
 /** Columns that a correction may change. */
 export const CORRECTABLE_COLUMNS = DERIVED.correctableColumns as readonly ColumnWithProperty<{
-  escribe: 'correccion'
+  source: 'correccion'
 }>[]
 
 /** Returns the columns of a guide that a correction may change. */
-export const pickCorrectable = (guia: FilaGuia) => pickColumns(guia, CORRECTABLE_COLUMNS)
+export const pickCorrectable = (guia: GuiaRow) => pickColumns(guia, CORRECTABLE_COLUMNS)
 
 /** Guide with the columns that answers contain. Instants are texts. */
-export type GuiaInJson = InJson<Pick<FilaGuia, (typeof SHOWN_COLUMNS)[number]>>
+export type GuiaInJson = InJson<Pick<GuiaRow, (typeof SHOWN_COLUMNS)[number]>>
 
 /** SQL of the columns of {@link GuiaInJson} of `g`. */
 export const GUIA_COLUMNS = withTexts(SHOWN_COLUMNS, 'g.')
 
 /** Snapshot of a guide after an event: the changing columns that the event has no column of its own for. */
-export type Foto = Pick<FilaGuia, (typeof FOTO_COLUMNS)[number]>
+export type Foto = Pick<GuiaRow, (typeof FOTO_COLUMNS)[number]>
 
 /**
  * SQL of the snapshot (`foto`) of a guide: its changing columns as JSON, which each event stores for the webhook body.
@@ -223,13 +223,13 @@ export const fotoSql = (guia: string, ownValues: Partial<Record<keyof Foto, stri
   `jsonb_build_object(${FOTO_COLUMNS.map((nombre) => `'${nombre}', ${ownValues[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
 
 /** Returns the snapshot of a guide. */
-export const fotoOf = (guia: FilaGuia): Foto => pickColumns(guia, FOTO_COLUMNS)
+export const fotoOf = (guia: GuiaRow): Foto => pickColumns(guia, FOTO_COLUMNS)
 
 /** Returns the row of a new guide. */
 export const buildNewGuiaRow = (
   datos: GuiaData,
-  ownValues: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,
-): FilaGuia => ({
+  ownValues: Pick<GuiaRow, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,
+): GuiaRow => ({
   ...datos,
   ...ownValues,
   estado: 'aceptado',
@@ -247,8 +247,8 @@ export const buildNewGuiaRow = (
 
 /** Columns that come from the request, and those that the service derives from it. */
 export type GuiaData = Pick<
-  FilaGuia,
-  | ColumnWithProperty<{ escribe: 'creacion' | 'correccion' }>
+  GuiaRow,
+  | ColumnWithProperty<{ source: 'creacion' | 'correccion' }>
   | 'ubicacion_estado'
   | 'ubicacion_origen'
   | 'ubicacion_lat'

@@ -1,6 +1,6 @@
 import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { CORRECTABLE_COLUMNS, FilaGuia } from './campos.ts'
+import type { CORRECTABLE_COLUMNS, GuiaRow } from './campos.ts'
 
 // Corrections of a guide. The event of a correction stores the old and the new values. Webhook bodies of earlier events
 // are built with the old values, which the guide had at that time.
@@ -10,7 +10,7 @@ export type CorrectableColumn = (typeof CORRECTABLE_COLUMNS)[number]
 
 /** Old and new values of a correction, by column. */
 export type CorrectionChanges = {
-  readonly [C in CorrectableColumn]?: { readonly antes: FilaGuia[C]; readonly despues: FilaGuia[C] }
+  readonly [C in CorrectableColumn]?: { readonly antes: GuiaRow[C]; readonly despues: GuiaRow[C] }
 }
 
 /** Key of a correction's event: the guide, and the event's sequence in it. */
@@ -19,25 +19,25 @@ export interface CorreccionEvento {
   secuencia: number
 }
 
-const filaDe = ({ guia_id, secuencia }: CorreccionEvento) => `${guia_id}:${secuencia}`
+const rowOf = ({ guia_id, secuencia }: CorreccionEvento) => `${guia_id}:${secuencia}`
 
 /** Encrypts the values of a correction for the row of its event. */
 export const encryptChanges = (
   secretos: Secrets,
   evento: CorreccionEvento,
   cambios: CorrectionChanges,
-): Buffer<ArrayBuffer> => seal(secretos, 'correcciones', filaDe(evento), Buffer.from(JSON.stringify(cambios)))
+): Buffer<ArrayBuffer> => seal(secretos, 'correcciones', rowOf(evento), Buffer.from(JSON.stringify(cambios)))
 
 /**
  * Decrypts the values of a correction.
  * @throws Error if no configured master key encrypted them, or if they were altered
  */
 export const decryptChanges = (secretos: Secrets, evento: CorreccionEvento, cifrado: Uint8Array): CorrectionChanges =>
-  JSON.parse(unseal(secretos, 'correcciones', filaDe(evento), cifrado).toString()) as CorrectionChanges
+  JSON.parse(unseal(secretos, 'correcciones', rowOf(evento), cifrado).toString()) as CorrectionChanges
 
 /** Encrypts the values again, with the present master key; undefined if no configured master key encrypted them. */
 export const reencryptChanges = (secretos: Secrets, evento: CorreccionEvento, cifrado: Uint8Array) =>
-  reseal(secretos, 'correcciones', filaDe(evento), cifrado)
+  reseal(secretos, 'correcciones', rowOf(evento), cifrado)
 
 /** Correction as {@link correccionesAfter} reads it: sequence of its event, and its encrypted values in base64. */
 export type ReadCorreccion = readonly [secuencia: number, cambios: string]
@@ -61,10 +61,10 @@ export const correccionesAfter = (g: string, v: string) => `case when ${g}.ultim
  */
 export function valuesBefore(
   secretos: Secrets,
-  guia: FilaGuia,
+  guia: GuiaRow,
   guia_id: string,
   correcciones: readonly ReadCorreccion[],
-): FilaGuia {
+): GuiaRow {
   const anterior = { ...guia }
   for (const [secuencia, cifrado] of correcciones.toReversed()) {
     const cambios = decryptChanges(secretos, { guia_id, secuencia }, Buffer.from(cifrado, 'base64'))

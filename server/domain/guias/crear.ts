@@ -13,8 +13,8 @@ export const crearGuia: Handler<'crearGuia'> = async (input, deps) => {
     ? (await createOnce(deps, identity, key, [candidate])).verdicts
     : await createCandidates(deps.escritura, identity, [candidate])
   if ('problema' in verdict!) throw verdict.problema
-  const { fila, repetida } = verdict!
-  const guia = present(deps.settings, fila)
+  const { row, repetida } = verdict!
+  const guia = present(deps.settings, row)
   const Location = `/api/v1/guias/${guia.guia}`
   if (!repetida) return { status: 201, headers: { Location }, body: guia }
   return key

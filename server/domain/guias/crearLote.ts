@@ -1,4 +1,4 @@
-import { setImmediate as ceder } from 'node:timers/promises'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
 import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { requestKey } from '../idempotencia/idempotencia.ts'
@@ -63,13 +63,13 @@ export const crearLote: Handler<'crearLote'> = async (input, deps) => {
     const verdict = once && keyed[indice] ? once.verdicts[indice] : candidate && written.shift()
     if (!verdict) {
       resultados.push(explainEntry(indice))
-      if (faultyLeft % FAULTY_PER_TURN === 0) await ceder()
+      if (faultyLeft % FAULTY_PER_TURN === 0) await yieldTurn()
       continue
     }
     resultados.push(
       'problema' in verdict
         ? fallida(indice, candidate?.datos.external_ref ?? null, verdict.problema)
-        : toCreatedResult(indice, verdict.fila, verdict.repetida),
+        : toCreatedResult(indice, verdict.row, verdict.repetida),
     )
   }
   const advertencias = validacion.warnUnknownMembers('LoteParaCrear', body)
@@ -127,14 +127,14 @@ function attribute(falla: Falla, entry: unknown, lote: EntryDefaults): Falla {
   return { ...falla, mensaje: `${loteMember.donde}, ${falla.mensaje}` }
 }
 
-const toCreatedResult = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCreado => ({
+const toCreatedResult = (indice: number, row: FilaGuia, repetida: boolean): ResultadoCreado => ({
   indice,
   ok: true,
-  guia: fila.guia,
-  estado: fila.estado,
-  external_ref: fila.external_ref,
+  guia: row.guia,
+  estado: row.estado,
+  external_ref: row.external_ref,
   repetida,
-  advertencias: advertenciasOf(fila),
+  advertencias: advertenciasOf(row),
 })
 
 /**

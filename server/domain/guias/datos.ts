@@ -2,7 +2,7 @@ import type { Cuenta, GuiaIndividual } from '../../generado/contrato/tipos/index
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { judgeDestino, type StoredAdvertencia } from './advertencias.ts'
-import type { FilaGuia, GuiaData, StoredRecogida } from './campos.ts'
+import type { GuiaData, GuiaRow, StoredRecogida } from './campos.ts'
 import { normalizeMetadata } from './metadatos.ts'
 
 const DOUBTFUL_TELEFONO: StoredAdvertencia = { codigo: 'telefono_dudoso', campo: '/telefono' }
@@ -54,7 +54,7 @@ export function normalizeGuia(
 /** Returns the warnings about members that were null and whose absence has a consequence. */
 function warningsOfNulls(
   nulls: readonly string[],
-  { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
+  { ubicacion_estado }: Pick<GuiaRow, 'ubicacion_estado'>,
 ): StoredAdvertencia[] {
   const nullPlaceMember = ['/lat', '/lng', '/maps_url'].find((member) => nulls.includes(member))
   return [
@@ -68,7 +68,7 @@ function warningsOfNulls(
 /** Returns the warnings about a recipient's telephone. */
 export const advertenciasOfTelefono = (
   { e164, dudoso }: { e164: string; dudoso: boolean },
-  { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
+  { ubicacion_estado }: Pick<GuiaRow, 'ubicacion_estado'>,
 ): StoredAdvertencia[] => [
   ...(dudoso ? [DOUBTFUL_TELEFONO] : []),
   // A message goes only to recipients who are asked for the location.
@@ -83,7 +83,7 @@ function recogidaOf({ recogida }: GuiaIndividual, { pais }: Pick<Cuenta, 'pais'>
   return { nombre, lat, lng, maps_url, ...contacto, telefono: telefono.e164 }
 }
 
-type UbicacionColumns = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
+type UbicacionColumns = Pick<GuiaRow, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
 
 /**
  * Returns the location that a request gives. Coordinates take precedence over a link. A link without coordinates still

@@ -21,12 +21,12 @@ import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { timeZoneOf } from '../catalogo/zona.ts'
 import { presentDecision } from '../decisiones/decision.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { presentAdvertencias, type StoredAdvertencia } from './advertencias.ts'
-import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson, type StoredRecogida } from './campos.ts'
+import { GUIA_COLUMNS, type GuiaInJson, type GuiaRow, type StoredRecogida } from './campos.ts'
 import { normalizeMetadata, presentMetadata } from './metadatos.ts'
 
-export type { FilaGuia, GuiaInJson } from './campos.ts'
+export type { GuiaInJson, GuiaRow as FilaGuia } from './campos.ts'
 export { GUIA_COLUMNS } from './campos.ts'
 
 /** Settings on which the answers with a guide depend. */
@@ -42,45 +42,45 @@ export const rastreoUrl = ({ publicUrl }: Pick<GuiaSettings, 'publicUrl'>, guia:
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
  * request.
  */
-export const present = (settings: GuiaSettings, fila: FilaGuia | GuiaInJson): Guia =>
-  Object.assign(presentCurrent(fila), {
-    zona_horaria: timeZoneOf(fila, settings.timeZone),
-    url_rastreo: rastreoUrl(settings, fila.guia),
+export const present = (settings: GuiaSettings, row: GuiaRow | GuiaInJson): Guia =>
+  Object.assign(presentCurrent(row), {
+    zona_horaria: timeZoneOf(row, settings.timeZone),
+    url_rastreo: rastreoUrl(settings, row.guia),
   })
 
 /** Returns the current guide like {@link present}, without what only answers have. */
-export const presentCurrent = (fila: FilaGuia | GuiaInJson): GuiaDeAviso => presentStored(withDerived(fila))
+export const presentCurrent = (row: GuiaRow | GuiaInJson): GuiaDeAviso => presentStored(withDerived(row))
 
 /**
  * Returns a row of `guia` as the contract's guide, from stored data only. A webhook body is rebuilt from the snapshot
  * (`foto`) of its event. The body must stay the same, even if a later version derives something else.
  */
-export function presentStored(fila: FilaGuia | GuiaInJson): GuiaDeAviso {
+export function presentStored(row: GuiaRow | GuiaInJson): GuiaDeAviso {
   return {
-    guia: fila.guia,
-    estado: fila.estado,
-    modo: fila.modo,
-    external_ref: fila.external_ref,
-    telefono: fila.telefono,
-    destinatario: fila.destinatario,
-    departamento: fila.departamento,
-    municipio: fila.municipio,
-    direccion: fila.direccion,
-    indicaciones: fila.indicaciones,
-    contenido: fila.contenido,
-    lat: fila.lat,
-    lng: fila.lng,
-    maps_url: fila.maps_url,
-    recogida: presentRecogida(fila.recogida),
-    metadatos: presentMetadata(fila.metadatos),
-    ubicacion: presentUbicacion(fila),
-    intentos: fila.intentos,
-    decision: presentDecision(fila.decision),
-    advertencias: presentAdvertencias(fila),
-    secuencia: fila.secuencia,
-    creado_en: iso(fila.creado_en),
-    actualizado_en: iso(fila.actualizado_en),
-    datos_borrados_en: fila.datos_borrados_en && iso(fila.datos_borrados_en),
+    guia: row.guia,
+    estado: row.estado,
+    modo: row.modo,
+    external_ref: row.external_ref,
+    telefono: row.telefono,
+    destinatario: row.destinatario,
+    departamento: row.departamento,
+    municipio: row.municipio,
+    direccion: row.direccion,
+    indicaciones: row.indicaciones,
+    contenido: row.contenido,
+    lat: row.lat,
+    lng: row.lng,
+    maps_url: row.maps_url,
+    recogida: presentRecogida(row.recogida),
+    metadatos: presentMetadata(row.metadatos),
+    ubicacion: presentUbicacion(row),
+    intentos: row.intentos,
+    decision: presentDecision(row.decision),
+    advertencias: presentAdvertencias(row),
+    secuencia: row.secuencia,
+    creado_en: iso(row.creado_en),
+    actualizado_en: iso(row.actualizado_en),
+    datos_borrados_en: row.datos_borrados_en && iso(row.datos_borrados_en),
   }
 }
 
@@ -107,7 +107,7 @@ export const dueAtCreationSql = (modo: string, canal: string, ahora: string) =>
 
 /** Reports whether the guide still needs the answer to a location request. */
 const awaitsUbicacion = ({ estado, ubicacion_estado }: Pick<GuiaInJson, 'estado' | 'ubicacion_estado'>) =>
-  ubicacion_estado !== 'confirmada' && !esFinal(estado)
+  ubicacion_estado !== 'confirmada' && !isFinalState(estado)
 
 /**
  * Returns a request's state as clients see it. No worker processes a request that cannot be sent, so its row stays
@@ -125,22 +125,22 @@ const WITHOUT_MENSAJERIA: StoredAdvertencia = { codigo: 'sin_mensajeria', campo:
  * Returns the row with its request's state as clients see it. Adds the warning `sin_mensajeria` if the guide waits for
  * an answer to a request that was never sent.
  */
-function withDerived<F extends FilaGuia | GuiaInJson>(fila: F): F {
-  const { solicitud } = fila.ubicacion_extra ?? {}
-  if (!solicitud || !isUnsendable(fila.modo, solicitud.canal)) return fila
-  const estado = requestEstadoOf(fila, solicitud)
-  const nobodyAsks = estado === 'pendiente' && awaitsUbicacion(fila)
+function withDerived<F extends GuiaRow | GuiaInJson>(row: F): F {
+  const { solicitud } = row.ubicacion_extra ?? {}
+  if (!solicitud || !isUnsendable(row.modo, solicitud.canal)) return row
+  const estado = requestEstadoOf(row, solicitud)
+  const nobodyAsks = estado === 'pendiente' && awaitsUbicacion(row)
   return {
-    ...fila,
-    ubicacion_extra: { ...fila.ubicacion_extra, solicitud: { ...solicitud, estado } },
-    advertencias: nobodyAsks ? [...fila.advertencias, WITHOUT_MENSAJERIA] : fila.advertencias,
+    ...row,
+    ubicacion_extra: { ...row.ubicacion_extra, solicitud: { ...solicitud, estado } },
+    advertencias: nobodyAsks ? [...row.advertencias, WITHOUT_MENSAJERIA] : row.advertencias,
   }
 }
 
 /**
  * Returns a guide's warnings: the stored warnings, and the warning that follows from the state of its location request.
  */
-export const advertenciasOf = (fila: FilaGuia | GuiaInJson): Advertencia[] => presentAdvertencias(withDerived(fila))
+export const advertenciasOf = (row: GuiaRow | GuiaInJson): Advertencia[] => presentAdvertencias(withDerived(row))
 
 /**
  * Returns a pickup with its members in a fixed order. jsonb has its own order, and a rebuilt body must be identical.
@@ -157,19 +157,19 @@ const presentRecogida = ({
 }: StoredRecogida): Guia['recogida'] => ({ nombre, lat, lng, maps_url, contacto, telefono, direccion, indicaciones })
 
 /** Returns the location of a guide's row in the contract's form. */
-function presentUbicacion(fila: FilaGuia | GuiaInJson): Ubicacion {
-  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
-  const confirmada = fila.ubicacion_estado === 'confirmada'
+function presentUbicacion(row: GuiaRow | GuiaInJson): Ubicacion {
+  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = row.ubicacion_extra ?? {}
+  const confirmada = row.ubicacion_estado === 'confirmada'
   return {
-    estado: fila.ubicacion_estado,
-    origen: fila.ubicacion_origen,
-    lat: fila.ubicacion_lat,
-    lng: fila.ubicacion_lng,
-    maps_url: enlace ?? (fila.ubicacion_origen === 'maps_url' ? fila.maps_url : null),
+    estado: row.ubicacion_estado,
+    origen: row.ubicacion_origen,
+    lat: row.ubicacion_lat,
+    lng: row.ubicacion_lng,
+    maps_url: enlace ?? (row.ubicacion_origen === 'maps_url' ? row.maps_url : null),
     precision_m: precision_m ?? null,
     referencia: referencia ?? null,
     distancia_km: distancia_km ?? null,
-    confirmado_en: confirmada ? (confirmado_en ?? iso(fila.creado_en)) : null,
+    confirmado_en: confirmada ? (confirmado_en ?? iso(row.creado_en)) : null,
     solicitud: solicitud
       ? {
           canal: solicitud.canal,
@@ -201,7 +201,7 @@ export interface ScopeColumns {
 export const toScopeColumns = (ambito: GuiaScope): ScopeColumns =>
   ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
 
-const FIND_GUIA = statement<{ guia: string } & ScopeColumns, FilaGuia & { comercio: string }>(
+const FIND_GUIA = statement<{ guia: string } & ScopeColumns, GuiaRow & { comercio: string }>(
   'guias.buscar',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -259,14 +259,14 @@ export const explainGuiaCode = (codigo: string): string =>
  * Finds a guide and its merchant by the guide's code, as a person typed it.
  * @throws Problema 404
  */
-export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<FilaGuia & { comercio: string }> {
+export async function findGuia(db: Db, ambito: GuiaScope, codigo: string): Promise<GuiaRow & { comercio: string }> {
   const guia = requireGuiaCode(codigo, ambito)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
-  const [fila] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
-  return fila ?? throwUnknownGuia(ambito)
+  const [row] = (await donde?.query(FIND_GUIA, { guia, ...toScopeColumns(ambito) })) ?? []
+  return row ?? throwUnknownGuia(ambito)
 }
 
-const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, FilaGuia>(
+const READ_GUIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, GuiaRow>(
   'guias.leerVarias',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
@@ -277,9 +277,9 @@ export async function readGuides(
   { query }: Db,
   { comercioId: comercio_id, modo }: Exclude<GuiaScope, 'todos'>,
   guias: readonly string[],
-): Promise<Map<string, FilaGuia>> {
+): Promise<Map<string, GuiaRow>> {
   const rows = await query(READ_GUIAS, { guias, comercio_id, modo })
-  return new Map(rows.map((fila) => [fila.guia, fila]))
+  return new Map(rows.map((row) => [row.guia, row]))
 }
 
 /** Filters of a list of guides; a guide must match all of them. */
@@ -298,7 +298,7 @@ export interface GuiaFilters extends Pagination {
   actualizado_desde?: string
 }
 
-type GuiaListRow = GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+type GuiaListRow = GuiaInJson & Pick<GuiaRow, 'id' | 'custodio'> & { comercio: string }
 
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
@@ -308,11 +308,11 @@ type GuiaListRow = GuiaInJson & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: 
  * guides, so a page may be short; the page then says that it is partial. Beside a telephone or open decisions,
  * filters by state and by location select in this way, too. So does a location beside a state.
  */
-export function findGuiaPage<Dato>(
+export function findGuiaPage<Item>(
   { db, cursors }: { db: Pick<Db, 'query'>; cursors: Cursors },
   quien: { operacion: string; dueno: string },
   { limite, cursor, ...requestedFilters }: GuiaFilters,
-  present: (fila: GuiaListRow) => Dato,
+  present: (row: GuiaListRow) => Item,
 ) {
   const metadatos = normalizeMetadata(requestedFilters.metadatos)
   const filters = {
@@ -503,10 +503,10 @@ async function leer(
 
 /** Returns the conditions whose value is defined, and the values by parameter name. */
 function toConditions(conditions: Readonly<Record<string, unknown>>) {
-  const dadas = Object.entries(conditions).filter(([, valor]) => valor !== undefined)
+  const definedConditions = Object.entries(conditions).filter(([, valor]) => valor !== undefined)
   return {
-    conditions: dadas.map(([texto]) => texto),
-    values: Object.fromEntries(dadas.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
+    conditions: definedConditions.map(([texto]) => texto),
+    values: Object.fromEntries(definedConditions.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
   }
 }
 
@@ -514,7 +514,7 @@ const numbered = (nombre: string, values: readonly string[]) =>
   Object.fromEntries(values.map((valor, i) => [`${nombre}_${i}`, valor]))
 
 /** Digits without `+` at the beginning of a telephone; a query string turns a raw `+` into a space. */
-const SIN_MAS = /^\s*\(?\d/
+const WITHOUT_PLUS = /^\s*\(?\d/
 
 /**
  * Reads the telephone that filters a list of guides, as people write it.
@@ -531,7 +531,7 @@ export function readPhoneFilter(
   if (texto === undefined) return undefined
   const telefono = readTelephone(texto, pais)
   if (!('error' in telefono)) return telefono.e164
-  const mensaje = !pais && SIN_MAS.test(texto) ? remedy : telefono.error
+  const mensaje = !pais && WITHOUT_PLUS.test(texto) ? remedy : telefono.error
   throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }
 
@@ -539,7 +539,7 @@ export function readPhoneFilter(
  * SQL condition: the link of the message `m` may open the guide `g`. The guide has the message's telephone, and no
  * correction replaced the telephone after the message: a link stays dead if a later correction brings the telephone back.
  */
-export const ENLACE_VIVO = `m.telefono = g.telefono and not exists (select from telefono_anterior t
+export const IS_LIVE_LINK = `m.telefono = g.telefono and not exists (select from telefono_anterior t
        join evento e on e.comercio_id = t.comercio_id and e.modo = t.modo and e.guia_id = t.guia_id
          and e.secuencia = t.secuencia
        where t.comercio_id = m.comercio_id and t.modo = m.modo and t.guia_id = m.guia_id and t.telefono = m.telefono

@@ -8,10 +8,10 @@ const compareKeys = ([leftKey]: readonly [string, string], [rightKey]: readonly 
 
 /** Returns metadata with keys and texts in NFC; null without any. */
 export function normalizeMetadata(metadatos: Metadatos | undefined): Metadatos | null {
-  const pares = Object.entries(metadatos ?? {})
-  return pares.length === 0
+  const entries = Object.entries(metadatos ?? {})
+  return entries.length === 0
     ? null
-    : Object.fromEntries(pares.map(([clave, texto]) => [clave.normalize('NFC'), texto.normalize('NFC')]))
+    : Object.fromEntries(entries.map(([clave, texto]) => [clave.normalize('NFC'), texto.normalize('NFC')]))
 }
 
 /**

@@ -28,25 +28,25 @@ export async function createOnce(
     cuenta,
     candidates.filter((candidate) => candidate !== undefined),
     {
-      fila: key.fila,
+      row: key.row,
       identificador: (codeOf) => candidates.map((candidate) => (candidate && codeOf(candidate.datos)) ?? '').join(),
     },
   )
   // Nothing was written if an equal request has the key, or if each guide was rejected. The first request is looked up
   // only then, which spares a first request the reading.
-  const anterior = written.some((candidate) => 'fila' in candidate) ? undefined : await key.anterior()
+  const anterior = written.some((candidate) => 'row' in candidate) ? undefined : await key.anterior()
   if (anterior === undefined)
     return { verdicts: candidates.map((candidate) => candidate && written.shift()), repetida: false }
   const codigos = anterior.split(',')
   const rows = await readGuides(db, cuenta, codigos)
   const verdicts = candidates.map((candidate, i) => {
-    const fila = rows.get(codigos[i]!)
-    return fila ? { fila, repetida: true } : candidate && { problema: notCreatedThen(key) }
+    const row = rows.get(codigos[i]!)
+    return row ? { row, repetida: true } : candidate && { problema: notCreatedThen(key) }
   })
   return { verdicts, repetida: true }
 }
 
-const notCreatedThen = ({ fila }: RequestKey) =>
+const notCreatedThen = ({ row: fila }: RequestKey) =>
   keyConflict(
     fila.idempotencia,
     'ya se usó, y aquella vez esta guía no se creó. Para crearla ahora, envíela con una clave nueva.',

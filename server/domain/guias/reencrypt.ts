@@ -1,14 +1,14 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { JobDeps } from '../deps.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
+import type { EventoRow } from '../eventos/evento.ts'
 import { reencryptChanges } from './correcciones.ts'
 
 const LOTE = 500
 
-type CorreccionKey = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>
+type CorreccionKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>
 
-const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<FilaEvento, 'cambios'>>(
+const WITH_OTHER_KEY = statement<{ kid: Buffer }, CorreccionKey & Pick<EventoRow, 'cambios'>>(
   'correcciones.conOtraClave',
   `select comercio_id, modo, guia_id, secuencia, cambios from evento
    where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${LOTE}`,

@@ -11,17 +11,17 @@ import { buildCreationEvento, insertWebhookAvisos, type RecentEvento } from '../
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
 import { KEY_COLUMNS, type RequestKey, SAVE_KEYS } from '../idempotencia/idempotencia.ts'
 import type { StoredAdvertencia } from './advertencias.ts'
-import { buildNewGuiaRow, type FilaGuia, fotoSql, type GuiaData, NEW_GUIA_COLUMNS, RECORDSET } from './campos.ts'
+import { buildNewGuiaRow, fotoSql, type GuiaData, type GuiaRow, NEW_GUIA_COLUMNS, RECORDSET } from './campos.ts'
 import { dueAtCreationSql } from './guia.ts'
 import { digestsOf, findDifferences } from './huellas.ts'
 import { isSameMetadata } from './metadatos.ts'
 
 /** Result for one guide: created, already existing with the same content, or rejected. */
-export type GuiaVerdict = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+export type GuiaVerdict = { row: GuiaRow; repetida: boolean } | { problema: Problema }
 
 /** Key of a request whose guides have no reference. The key is stored in the statement that writes the guides. */
 export interface KeyOfGuides {
-  fila: RequestKey['fila']
+  row: RequestKey['row']
   /** Returns the stored identifier of the request's effect, from the code of each guide; undefined for a rejected one. */
   identificador: (codeOf: (datos: GuiaData) => string | undefined) => string
 }
@@ -46,7 +46,7 @@ export interface GuideWriter {
 const GROUP_SIZE = 100
 const MAX_IN_FLIGHT = 2
 
-const MENSAJES_Y_ENLACES = `, m as (
+const MENSAJES_AND_LINKS = `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
        'solicitud_ubicacion', x.telefono, 'pendiente',
@@ -69,13 +69,13 @@ const MENSAJES_Y_ENLACES = `, m as (
 const buildInsertSql = (
   tasksSql: string,
   traza = 'null',
-  { cte, solo } = { cte: '', solo: '' },
+  { cte, whereClause } = { cte: '', whereClause: '' },
 ) => `with x as materialized (
      select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid, traza text${cte && ', clave int'})
    )${cte}, g as (
      insert into guia as n (${NEW_GUIA_COLUMNS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
      select ${NEW_GUIA_COLUMNS.join(', ')}, 'aceptado', creado_en, 1, creado_en
-     from x ${solo} order by comercio_id, modo, external_ref, id
+     from x ${whereClause} order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
        n.ubicacion_origen, n.ubicacion_lat, n.ubicacion_lng, n.ubicacion_extra
@@ -94,7 +94,7 @@ const buildInsertSql = (
 const INSERT = statement<{ guias: string }, InsertedGuia>('guias.insertar', buildInsertSql(''), { alcance: 'parte' })
 const INSERT_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
   'guias.insertarConTareas',
-  buildInsertSql(MENSAJES_Y_ENLACES),
+  buildInsertSql(MENSAJES_AND_LINKS),
   { alcance: 'parte' },
 )
 
@@ -109,7 +109,7 @@ const INSERT_TRACED = statement<{ guias: string }, InsertedGuia>(
 )
 const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
   'guias.insertarTrazadasConTareas',
-  buildInsertSql(MENSAJES_Y_ENLACES, TRACE_OF_X),
+  buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X),
   { alcance: 'parte' },
 )
 
@@ -119,18 +119,18 @@ const INSERT_TRACED_WITH_TASKS = statement<{ guias: string }, InsertedGuia>(
  */
 const INSERT_WITH_KEYS = statement<{ guias: string; claves: string }, InsertedGuia>(
   'guias.insertarConClaves',
-  buildInsertSql(MENSAJES_Y_ENLACES, TRACE_OF_X, {
+  buildInsertSql(MENSAJES_AND_LINKS, TRACE_OF_X, {
     cte: `, y as materialized (
      select * from json_to_recordset(:claves::json) as y(n int, ${KEY_COLUMNS})
    ), k as (${SAVE_KEYS} returning c.identificador)`,
-    solo: 'where x.clave is null or x.clave in (select y.n from y join k using (identificador))',
+    whereClause: 'where x.clave is null or x.clave in (select y.n from y join k using (identificador))',
   }),
   { alcance: 'parte' },
 )
 
 const EXISTING = statement<
   { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
-  FilaGuia
+  GuiaRow
 >(
   'guias.existentes',
   `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
@@ -154,7 +154,7 @@ interface CreationOwner extends GroupOwner {
 }
 
 /** New guide, with the id of its message or of its short link, if any. */
-type NewGuia = FilaGuia & {
+type NewGuia = GuiaRow & {
   mensaje_id?: string
   enlace_corto_id?: string
   traza?: string | undefined
@@ -172,8 +172,8 @@ interface WriterDeps {
   log: Log
   secretos: Secrets
   newId: () => { id: string; creado_en: Date }
-  /** @param primero first character of the code; random if omitted */
-  newCode: (primero?: string) => string
+  /** @param firstCharacter first character of the code; random if omitted */
+  newCode: (firstCharacter?: string) => string
   notifyJobs: () => void
   /** Passes events that were just committed to the webhook sender. */
   dispatch: (recentEventos: readonly RecentEvento[]) => void
@@ -188,8 +188,8 @@ export function createGuideWriter(deps: WriterDeps): GuideWriter {
   const groups = new Groups<CreationOwner, GuiaData, GuiaVerdict>({
     max: GROUP_SIZE,
     concurrency: MAX_IN_FLIGHT,
-    juntos: ({ comercioId }) => groupOf(deps.db, comercioId),
-    perform: (requests, solo) => insertOrSplit(deps, requests, solo),
+    groupKey: ({ comercioId }) => groupOf(deps.db, comercioId),
+    perform: (requests, isAlone) => insertOrSplit(deps, requests, isAlone),
     isSingleOwnerError: (error) => isDataError(error) || isLockError(error),
   })
   return {
@@ -199,7 +199,7 @@ export function createGuideWriter(deps: WriterDeps): GuideWriter {
       ),
     async readRepeated(comercio_id, modo, datos) {
       const references = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
-      const existentes = await readExisting(deps.db.como('guias_api', [comercio_id]), references)
+      const existentes = await readExisting(deps.db.asRole('guias_api', [comercio_id]), references)
       return new Set(datos.filter((_guiaData, i) => existentes.has(claveDe(references[i]!))))
     },
   }
@@ -211,11 +211,11 @@ type CreationGroup = readonly GroupRequest<CreationOwner, GuiaData>[]
  * Inserts a group. If a data error fails a group of a single merchant, inserts its guides one by one, so that only the
  * faulty guide fails.
  */
-async function insertOrSplit(deps: WriterDeps, requests: CreationGroup, solo: boolean): Promise<GuiaVerdict[]> {
+async function insertOrSplit(deps: WriterDeps, requests: CreationGroup, isAlone: boolean): Promise<GuiaVerdict[]> {
   try {
-    return await insertGroup(deps, requests, solo)
+    return await insertGroup(deps, requests, isAlone)
   } catch (error) {
-    if (!solo || !isDataError(error)) throw error
+    if (!isAlone || !isDataError(error)) throw error
     const guias = requests.flatMap(({ dueno, datos }) => datos.map((guiaData) => ({ dueno, datos: [guiaData] })))
     if (guias.length === 1) return [{ problema: translateError(error) }]
     if (requests.some(({ dueno }) => dueno.key)) return insertWithKeys(deps, requests, error)
@@ -226,9 +226,9 @@ async function insertOrSplit(deps: WriterDeps, requests: CreationGroup, solo: bo
   }
 }
 
-async function insertGroup(deps: WriterDeps, requests: CreationGroup, solo: boolean): Promise<GuiaVerdict[]> {
+async function insertGroup(deps: WriterDeps, requests: CreationGroup, isAlone: boolean): Promise<GuiaVerdict[]> {
   const comercios = [...new Set(requests.map(({ dueno }) => dueno.comercioId))]
-  const db = (solo ? deps.db : deps.impatientDb).como('guias_api', comercios).de(comercios[0]!)
+  const db = (isAlone ? deps.db : deps.impatientDb).asRole('guias_api', comercios).de(comercios[0]!)
   const newCode = deps.newCode.bind(undefined, await letterOf(db))
   const newGuias = requests.flatMap(({ dueno, datos }) =>
     datos.map((guiaData) => buildNewGuia(deps, dueno, guiaData, newCode())),
@@ -246,11 +246,11 @@ async function insertGroup(deps: WriterDeps, requests: CreationGroup, solo: bool
   })
   if (recentEventos.length > 0) deps.dispatch(recentEventos)
   const existentes =
-    repetidas.length > 0 ? await readExisting(deps.db.como('guias_api', comercios), repetidas) : undefined
+    repetidas.length > 0 ? await readExisting(deps.db.asRole('guias_api', comercios), repetidas) : undefined
   const datos = requests.flatMap(({ datos }) => datos)
-  if (creadas.length === newGuias.length) return newGuias.map((fila) => ({ fila, repetida: false }))
+  if (creadas.length === newGuias.length) return newGuias.map((row) => ({ row, repetida: false }))
   return newGuias.map((newGuia, i) => {
-    if (webhooksDe.has(newGuia.id)) return { fila: newGuia, repetida: false }
+    if (webhooksDe.has(newGuia.id)) return { row: newGuia, repetida: false }
     if (newGuia.clave !== undefined) return { problema: keyTaken() }
     return repeatCreation(deps.secretos, existentes!.get(claveDe(newGuia)), datos[i]!)
   })
@@ -282,7 +282,7 @@ function keyRowsOf(requests: CreationGroup, newGuias: readonly NewGuia[]): KeyRo
     for (const newGuia of requestGuias) newGuia.clave = n
     conClave.push(() => {
       const codigos = new Map(datos.map((guiaData, i) => [guiaData, requestGuias[i]!.guia]))
-      return { ...key.fila, n, identificador: key.identificador((guiaData) => codigos.get(guiaData)) }
+      return { ...key.row, n, identificador: key.identificador((guiaData) => codigos.get(guiaData)) }
     })
   }
   return () => conClave.map((item) => item())
@@ -303,9 +303,9 @@ async function insertWithKeys(deps: WriterDeps, requests: CreationGroup, error: 
       const problema = await tryWrite(deps, { ...dueno, key: undefined }, guiaData)
       if (problema) fallidas.set(guiaData, problema)
     }
-    const buenas = datos.filter((guiaData) => !fallidas.has(guiaData))
-    if (buenas.length === datos.length && requests.length === 1) throw error
-    const written = buenas.length > 0 ? await insertOrSplit(deps, [{ dueno, datos: buenas }], true) : []
+    const validGuias = datos.filter((guiaData) => !fallidas.has(guiaData))
+    if (validGuias.length === datos.length && requests.length === 1) throw error
+    const written = validGuias.length > 0 ? await insertOrSplit(deps, [{ dueno, datos: validGuias }], true) : []
     verdicts.push(
       ...datos.map((guiaData) => (fallidas.has(guiaData) ? { problema: fallidas.get(guiaData)! } : written.shift()!)),
     )
@@ -315,7 +315,7 @@ async function insertWithKeys(deps: WriterDeps, requests: CreationGroup, error: 
 
 /** Writes a guide and rolls back. Returns the problem of a guide that cannot be written. */
 async function tryWrite(deps: WriterDeps, dueno: CreationOwner, datos: GuiaData): Promise<Problema | undefined> {
-  const db = deps.db.como('guias_api', [dueno.comercioId]).de(dueno.comercioId)
+  const db = deps.db.asRole('guias_api', [dueno.comercioId]).de(dueno.comercioId)
   const newGuia = buildNewGuia(deps, dueno, datos, deps.newCode(await letterOf(db)))
   try {
     await inTransaction(db, async (query) => {
@@ -430,11 +430,11 @@ const toInsertedMembers = (newGuia: NewGuia) =>
   }) satisfies Record<(typeof NEW_GUIA_COLUMNS)[number] | 'mensaje_id' | 'enlace_corto_id' | 'traza' | 'clave', unknown>
 
 /** Key by which a merchant identifies a guide. */
-type GuiaReference = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
+type GuiaReference = Pick<GuiaRow, 'comercio_id' | 'modo' | 'external_ref'>
 
 const claveDe = ({ comercio_id, modo, external_ref }: GuiaReference) => `${comercio_id} ${modo} ${external_ref}`
 
-async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promise<Map<string, FilaGuia>> {
+async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promise<Map<string, GuiaRow>> {
   const rows = await askByMerchant(db, repetidas, ({ query }, shardReferences) =>
     query(EXISTING, {
       comercios: shardReferences.map((item) => item.comercio_id),
@@ -442,13 +442,13 @@ async function readExisting(db: Db, repetidas: readonly GuiaReference[]): Promis
       external_refs: shardReferences.map(({ external_ref }) => external_ref),
     }),
   )
-  return new Map(rows.map((fila) => [claveDe(fila), fila]))
+  return new Map(rows.map((row) => [claveDe(row), row]))
 }
 
-function repeatCreation(secretos: Secrets, existing: FilaGuia | undefined, datos: GuiaData): GuiaVerdict {
+function repeatCreation(secretos: Secrets, existing: GuiaRow | undefined, datos: GuiaData): GuiaVerdict {
   if (!existing) throw new Error('the conflicting guide row no longer exists')
   const errores = findDifferences(existing.huellas, datos, secretos)
-  if (errores.length === 0) return { fila: warnOfRepetition(existing, datos), repetida: true }
+  if (errores.length === 0) return { row: warnOfRepetition(existing, datos), repetida: true }
   return {
     problema: new Problema(
       'external_ref_en_conflicto',
@@ -470,7 +470,7 @@ const ENDED: Partial<Record<Estado, StoredAdvertencia>> = {
  * and one if the request has other metadata. The warnings are not stored. Erased metadata cannot be compared, and a request without
  * metadata asks for none.
  */
-function warnOfRepetition(existing: FilaGuia, { metadatos }: GuiaData): FilaGuia {
+function warnOfRepetition(existing: GuiaRow, { metadatos }: GuiaData): GuiaRow {
   const ended = ENDED[existing.estado]
   const metadataDiffers =
     metadatos !== null && !existing.datos_borrados_en && !isSameMetadata(metadatos, existing.metadatos)

@@ -31,9 +31,9 @@ export function isSameContent(secretos: Secrets, huella: string | null, contenid
 }
 
 /** Row of `clave_idempotencia`. */
-type FilaClave = RowOf<clave_idempotencia, { modo: Modo }>
-type Clave = Pick<FilaClave, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
-type RememberedKey = Pick<FilaClave, 'huella' | 'identificador'>
+type KeyRow = RowOf<clave_idempotencia, { modo: Modo }>
+type Clave = Pick<KeyRow, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
+type RememberedKey = Pick<KeyRow, 'huella' | 'identificador'>
 
 /** Returns the parameters of a path with a guide's code in its canonical form, because any spelling means the same guide. */
 function withCanonicalCode(path: unknown): unknown {
@@ -71,7 +71,7 @@ export const SAVE_KEYS = `insert into clave_idempotencia as c (comercio_id, modo
  * Stores a key, or takes over the row of an expired key. Waits for another transaction with the same key, and returns
  * no row if that transaction stored the key.
  */
-const REMEMBER = statement<FilaClave & { desde: Date }>(
+const REMEMBER = statement<KeyRow & { desde: Date }>(
   'idempotencia.recordar',
   `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
    values (:comercio_id, :modo, :operacion, :idempotencia, :huella, :identificador, :creado_en)
@@ -104,13 +104,13 @@ interface OperationInput {
  * field (RFC 9651) is the same key without its quotes and escapes.
  */
 export function readKey(headers: Headers | undefined): string | undefined {
-  const dada = headers?.['idempotency-key']
-  return dada?.startsWith('"') ? dada.slice(1, -1).replace(/\\(.)/g, '$1') : dada
+  const givenKey = headers?.['idempotency-key']
+  return givenKey?.startsWith('"') ? givenKey.slice(1, -1).replace(/\\(.)/g, '$1') : givenKey
 }
 
 /** Key of a request, with the row that stores it together with the identifier of the request's effect. */
 export interface RequestKey {
-  fila: Omit<FilaClave, 'identificador'>
+  row: Omit<KeyRow, 'identificador'>
   /** Rows of this key that are as old as this time, or older, are free. */
   desde: Date
   /**
@@ -133,7 +133,7 @@ export function requestKey(
   const clave: Clave = { comercio_id: identity.comercioId, modo: identity.modo, operacion, idempotencia }
   const contenido = requestContent({ path: withCanonicalCode(path), body })
   return {
-    fila: { ...clave, huella: contentDigest(secretos, contenido), creado_en },
+    row: { ...clave, huella: contentDigest(secretos, contenido), creado_en },
     desde,
     async anterior() {
       const [anterior] = await db.query(FIND, { ...clave, desde })
@@ -184,13 +184,13 @@ export async function doOnce<T>(
   const clave = requestKey(deps, operacion, solicitud)
   if (!clave) return { result: await perform(async () => {}), headers: {} }
 
-  async function answerRepetition({ fila, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
+  async function answerRepetition({ row, anterior }: RequestKey): Promise<OnceResult<T> | undefined> {
     const identificador = await anterior()
     if (identificador === undefined) return undefined
     const result = await reread(identificador)
     if (result === undefined)
       throw keyConflict(
-        fila.idempotencia,
+        row.idempotencia,
         'ya hizo lo que se pidió, y lo que creó ya no existe. Para hacerlo otra vez, use una clave nueva.',
       )
     return { result, headers: { 'Idempotent-Replayed': 'true' } }
@@ -200,8 +200,8 @@ export async function doOnce<T>(
   if (repetida) return repetida
   try {
     const result = await perform(async (query, identificador) => {
-      const fila = { ...clave.fila, identificador, desde: clave.desde }
-      if ((await query(REMEMBER, fila)).length === 0) throw new KeyTakenError('the key is taken')
+      const row = { ...clave.row, identificador, desde: clave.desde }
+      if ((await query(REMEMBER, row)).length === 0) throw new KeyTakenError('the key is taken')
     })
     return { result, headers: {} }
   } catch (error) {

@@ -6,7 +6,7 @@ import { isToken, tokenHashText } from '../../platform/codes/token.ts'
 import { presentRates } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { findPersonaSesiones, isOpen, personaIdentity } from '../equipo/sesion.ts'
-import { type FilaSesion, findRepartidorSesiones } from '../repartidores/repartidor.ts'
+import { findRepartidorSesiones, type SesionRow } from '../repartidores/repartidor.ts'
 import { findLlaves, isLlaveActive, isPresentedLlave, leerLlave, type OwnedLlaveRow } from './llave.ts'
 import { RowCache } from './recordadas.ts'
 
@@ -21,14 +21,14 @@ const CONCURRENCY = 2
  */
 const GRACE_MS = 60_000
 
-const sinMas: LookUp = (leer) => leer()
+const lookUpDirectly: LookUp = (leer) => leer()
 
 /** Creates the function that reads a row by its key. Simultaneous calls share a statement. */
-function groupReads<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Fila>>) {
-  const groups = new Groups<GroupOwner, string, Fila | undefined>({
+function groupReads<Row>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
+  const groups = new Groups<GroupOwner, string, Row | undefined>({
     max: KEYS_PER_STATEMENT,
     concurrency: CONCURRENCY,
-    juntos: () => 'todas',
+    groupKey: () => 'todas',
     async perform(requests) {
       const claves = requests.flatMap(({ datos }) => datos)
       const rows = await leer([...new Set(claves)])
@@ -36,7 +36,7 @@ function groupReads<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyM
     },
     isSingleOwnerError: () => false,
   })
-  return async (clave: string): Promise<Fila | undefined> => (await groups.request({ clave }, [clave]))[0]
+  return async (clave: string): Promise<Row | undefined> => (await groups.request({ clave }, [clave]))[0]
 }
 
 /**
@@ -47,7 +47,7 @@ export function createAuthenticators(
   { db, clock, usages }: Pick<Deps, 'db' | 'clock' | 'usages'>,
   nowMs = () => performance.now(),
 ): Authenticators {
-  const leerFila = groupReads((ids) => findLlaves(db, ids))
+  const readLlaveRow = groupReads((ids) => findLlaves(db, ids))
   const graceMs = isDistributed(db) ? GRACE_MS : 0
   const llaves = new RowCache(
     nowMs,
@@ -55,20 +55,20 @@ export function createAuthenticators(
       const llaveParts = leerLlave(texto)
       if (!llaveParts) return undefined
       return async (requested) => {
-        const fila = await leerFila(llaveParts.id)
+        const row = await readLlaveRow(llaveParts.id)
         const ahora = clock()
         // A key that has ended counts as unknown, so that its requests count against the rate of the client's network.
-        if (!fila || !isPresentedLlave(fila, llaveParts) || !isLlaveActive(fila, ahora)) return undefined
-        if (requested) usages.record(fila, ahora)
-        return { fila, identity: identityOf(fila) }
+        if (!row || !isPresentedLlave(row, llaveParts) || !isLlaveActive(row, ahora)) return undefined
+        if (requested) usages.record(row, ahora)
+        return { row, identity: identityOf(row) }
       }
     },
     graceMs,
   )
   /** Identities of sessions by their tokens. A session that has ended counts as unknown. */
-  const createSesionReader = <Fila, SesionIdentity extends { vence_en: Date; inactiva_en?: Date }>(
-    buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Fila>>,
-    identityOf: (fila: Fila) => SesionIdentity,
+  const createSesionReader = <Row, SesionIdentity extends { vence_en: Date; inactiva_en?: Date }>(
+    buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Row>>,
+    identityOf: (row: Row) => SesionIdentity,
   ) => {
     const leerSesion = groupReads(buscar)
     const ifOpen = (identity: SesionIdentity | undefined) =>
@@ -76,11 +76,11 @@ export function createAuthenticators(
     const sesionCache = new RowCache(nowMs, (token) => {
       if (!isToken(token)) return undefined
       return async () => {
-        const fila = await leerSesion(tokenHashText(token))
-        return ifOpen(fila && identityOf(fila))
+        const row = await leerSesion(tokenHashText(token))
+        return ifOpen(row && identityOf(row))
       }
     })
-    const leer = async (token: string, lookUp = sinMas) => ifOpen(await sesionCache.leer(token, lookUp))
+    const leer = async (token: string, lookUp = lookUpDirectly) => ifOpen(await sesionCache.leer(token, lookUp))
     return { knows: (token: string) => sesionCache.knows(token), leer }
   }
   const sesiones = createSesionReader((huellas) => findRepartidorSesiones(db, huellas), sesionIdentity)
@@ -88,7 +88,7 @@ export function createAuthenticators(
 
   const verifyLlave = async (texto: string, lookUp: LookUp) => {
     const entry = await llaves.leer(texto, lookUp)
-    return entry && isLlaveActive(entry.fila, clock()) ? entry.identity : undefined
+    return entry && isLlaveActive(entry.row, clock()) ? entry.identity : undefined
   }
 
   return {
@@ -97,11 +97,11 @@ export function createAuthenticators(
       const llaveParts = leerLlave(texto)
       return llaveParts && `llave_${llaveParts.id}`
     },
-    async llaveDeComercio(texto, lookUp = sinMas) {
+    async llaveDeComercio(texto, lookUp = lookUpDirectly) {
       const identity = await verifyLlave(texto, lookUp)
       return identity && 'comercio' in identity ? identity : undefined
     },
-    async llaveDeOperacion(texto, lookUp = sinMas) {
+    async llaveDeOperacion(texto, lookUp = lookUpDirectly) {
       const identity = await verifyLlave(texto, lookUp)
       return identity && 'operador' in identity ? identity : undefined
     },
@@ -114,29 +114,29 @@ export function createAuthenticators(
  * Returns the identity of a key's row. Called once for each time that the row is read, because `Limits` caches data by
  * identity.
  */
-function identityOf(fila: OwnedLlaveRow): Identities['llaveDeComercio' | 'llaveDeOperacion'] {
-  const { id: llave, dueno, nombre, demostracion } = fila
-  const ranges = fila.redes.map(readRange)
-  if (fila.tipo === 'oper')
-    return { operadorId: fila.operador_id, operador: dueno, llave, alcances: fila.alcances, ranges, demostracion }
+function identityOf(row: OwnedLlaveRow): Identities['llaveDeComercio' | 'llaveDeOperacion'] {
+  const { id: llave, dueno, nombre, demostracion } = row
+  const ranges = row.redes.map(readRange)
+  if (row.tipo === 'oper')
+    return { operadorId: row.operador_id, operador: dueno, llave, alcances: row.alcances, ranges, demostracion }
   return {
-    comercioId: fila.comercio_id,
+    comercioId: row.comercio_id,
     comercio: dueno,
-    modo: fila.tipo,
+    modo: row.tipo,
     llave,
-    alcances: fila.alcances,
+    alcances: row.alcances,
     nombre,
-    pais: fila.pais,
-    estricto: fila.estricto === true,
-    ritmos: presentRates(fila),
-    vence_en: fila.vence_en,
+    pais: row.pais,
+    estricto: row.estricto === true,
+    ritmos: presentRates(row),
+    vence_en: row.vence_en,
     ranges,
     demostracion,
   }
 }
 
 /** Returns the identity of a session's row. */
-function sesionIdentity(fila: FilaSesion): Identities['sesionDeRepartidor'] {
-  const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
+function sesionIdentity(row: SesionRow): Identities['sesionDeRepartidor'] {
+  const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = row
   return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
 }

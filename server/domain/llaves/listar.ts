@@ -10,11 +10,11 @@ export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { d
     leer: async (despues, take) =>
       db.central.prisma.llave.findMany({ ...newestLlaves({ comercio_id }, despues), take }),
     posicion: llavePosition,
-    present: (fila) =>
+    present: (row) =>
       presentLlave({
-        ...fila,
-        tipo: fila.tipo as Modo,
-        alcances: fila.alcances as Alcance[],
+        ...row,
+        tipo: row.tipo as Modo,
+        alcances: row.alcances as Alcance[],
         dueno: comercio,
       }),
   })

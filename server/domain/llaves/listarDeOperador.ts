@@ -9,12 +9,12 @@ export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async (
   const pagina = await paginate(cursors, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
     leer: async (despues, take) => db.prisma.llave.findMany({ ...newestLlaves({ operador_id }, despues), take }),
     posicion: llavePosition,
-    present: (fila) =>
+    present: (row) =>
       presentOperadorLlave({
-        ...fila,
+        ...row,
         tipo: 'oper',
-        alcances: fila.alcances as AlcanceDeOperacion[],
-        revocado_en: fila.revocado_en ?? revocado_en,
+        alcances: row.alcances as AlcanceDeOperacion[],
+        revocado_en: row.revocado_en ?? revocado_en,
         dueno: operador,
       }),
   })

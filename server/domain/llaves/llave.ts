@@ -54,10 +54,10 @@ interface OperadorLlave {
 type ComercioLlaveRow = RowOf<llave, ComercioLlave> & { dueno: string }
 type OperadorLlaveRow = RowOf<llave, OperadorLlave> & { dueno: string }
 /** Row of `llave`, with the public identifier of the key's owner (com_… or op_…). */
-export type FilaLlave = ComercioLlaveRow | OperadorLlaveRow
+export type LlaveRow = ComercioLlaveRow | OperadorLlaveRow
 
 /** Row of a key with the columns of its owner that requests need. The settings of an operator are null. */
-export type OwnedLlaveRow = FilaLlave & {
+export type OwnedLlaveRow = LlaveRow & {
   nombre: string
   pais: Pais | null
   estricto: boolean | null
@@ -113,10 +113,10 @@ export function leerLlave(texto: string): PresentedLlave | undefined {
 }
 
 /** Reports whether a secret belongs to a key. Compares in constant time. */
-const hasSecret = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
+const hasSecret = (row: Pick<LlaveRow, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), row.hash)
 
 /** Reports whether a key is valid now, that is, neither revoked nor expired. */
-export const isLlaveActive = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
+export const isLlaveActive = ({ vence_en, revocado_en }: Pick<LlaveRow, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
 /**
@@ -131,7 +131,7 @@ const SELECT_WITH_OWNER = `select ${Object.keys(LLAVE_FIELDS)
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
 
-const FIND = statement<Pick<FilaLlave, 'id'>, OwnedLlaveRow>('llaves.buscar', `${SELECT_WITH_OWNER} where l.id = :id`)
+const FIND = statement<Pick<LlaveRow, 'id'>, OwnedLlaveRow>('llaves.buscar', `${SELECT_WITH_OWNER} where l.id = :id`)
 
 /**
  * Separate from `FIND`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
@@ -146,20 +146,20 @@ const FIND_MANY = statement<{ ids: readonly string[] }, OwnedLlaveRow>(
  * Returns the key with that id and its owner, even if the key is no longer valid; undefined if the key does not exist.
  */
 export async function findLlave(db: Pick<Db, 'query'>, id: string): Promise<OwnedLlaveRow | undefined> {
-  const [fila] = await db.query(FIND, { id })
-  return fila
+  const [row] = await db.query(FIND, { id })
+  return row
 }
 
 /** Returns the keys with those ids and their owners, by id, even if a key is no longer valid. */
 export async function findLlaves(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, OwnedLlaveRow>> {
   const [id] = ids
   const rows = ids.length === 1 ? await db.query(FIND, { id: id! }) : await db.query(FIND_MANY, { ids })
-  return new Map(rows.map((fila) => [fila.id, fila]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Reports whether a presented key has the kind and the secret of a row. */
-export const isPresentedLlave = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: PresentedLlave): boolean =>
-  fila.tipo === tipo && hasSecret(fila, secreto)
+export const isPresentedLlave = (row: Pick<LlaveRow, 'tipo' | 'hash'>, { tipo, secreto }: PresentedLlave): boolean =>
+  row.tipo === tipo && hasSecret(row, secreto)
 
 const MARK = statement<{ ids: readonly string[] }>(
   'llaves.marcarDemostracion',
@@ -185,39 +185,39 @@ export const expiresSoon = (vence_en: Date | null, ahora: Date) =>
  */
 export async function requireLlave(db: Pick<Db, 'query'>, publicId: string): Promise<OwnedLlaveRow> {
   const [, id] = PUBLIC_ID.exec(publicId) ?? []
-  const fila = id ? await findLlave(db, id) : undefined
-  if (!fila) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
-  return fila
+  const row = id ? await findLlave(db, id) : undefined
+  if (!row) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
+  return row
 }
 
-const presentCommon = (fila: Pick<llave, ShownLlaveField>) => ({
-  redes: fila.redes,
-  creado_en: fila.creado_en.toISOString(),
-  vence_en: fila.vence_en?.toISOString() ?? null,
-  revocado_en: fila.revocado_en?.toISOString() ?? null,
-  usado_en: fila.usado_en?.toISOString() ?? null,
+const presentCommon = (row: Pick<llave, ShownLlaveField>) => ({
+  redes: row.redes,
+  creado_en: row.creado_en.toISOString(),
+  vence_en: row.vence_en?.toISOString() ?? null,
+  revocado_en: row.revocado_en?.toISOString() ?? null,
+  usado_en: row.usado_en?.toISOString() ?? null,
 })
 
 /** Returns a merchant's key in the form of the contract, without its hash. */
-export const presentLlave = (fila: Pick<ComercioLlaveRow, ShownLlaveField | 'dueno'>): Llave => ({
-  id: PREFIX + fila.id,
-  comercio: fila.dueno,
-  modo: fila.tipo,
-  alcances: fila.alcances,
-  ...presentCommon(fila),
+export const presentLlave = (row: Pick<ComercioLlaveRow, ShownLlaveField | 'dueno'>): Llave => ({
+  id: PREFIX + row.id,
+  comercio: row.dueno,
+  modo: row.tipo,
+  alcances: row.alcances,
+  ...presentCommon(row),
 })
 
 /** Returns an operator's key in the form of the contract, without its hash. */
-export const presentOperadorLlave = (fila: Pick<OperadorLlaveRow, ShownLlaveField | 'dueno'>): LlaveDeOperador => ({
-  id: PREFIX + fila.id,
-  operador: fila.dueno,
-  alcances: fila.alcances,
-  ...presentCommon(fila),
+export const presentOperadorLlave = (row: Pick<OperadorLlaveRow, ShownLlaveField | 'dueno'>): LlaveDeOperador => ({
+  id: PREFIX + row.id,
+  operador: row.dueno,
+  alcances: row.alcances,
+  ...presentCommon(row),
 })
 
 /** Returns a key of either kind in the form of the contract, without its hash. */
-export const presentAnyLlave = (fila: FilaLlave): LlaveCualquiera =>
-  fila.tipo === 'oper' ? presentOperadorLlave(fila) : presentLlave(fila)
+export const presentAnyLlave = (row: LlaveRow): LlaveCualquiera =>
+  row.tipo === 'oper' ? presentOperadorLlave(row) : presentLlave(row)
 
 /** Options of a new key. The defaults are all scopes, no expiry and any network. */
 interface LlaveOptions<A> {
@@ -227,7 +227,7 @@ interface LlaveOptions<A> {
   redes?: string[]
 }
 
-const SAVE = statement<Pick<FilaLlave, NewLlaveField>>(
+const SAVE = statement<Pick<LlaveRow, NewLlaveField>>(
   'llaves.guardar',
   `insert into llave (${NEW_LLAVE_FIELDS.join(', ')}) values (${NEW_LLAVE_FIELDS.map((nombre) => `:${nombre}`).join(', ')})`,
   { alcance: 'todo' },
@@ -237,15 +237,15 @@ const SAVE = statement<Pick<FilaLlave, NewLlaveField>>(
  * Inserts a new key.
  * @returns the row, and the whole key, which is stored nowhere
  */
-async function saveRow<F extends FilaLlave>(
+async function saveRow<F extends LlaveRow>(
   { query }: Pick<Db, 'query'>,
   creado_en: Date,
   de: Pick<F, InheritedLlaveField | 'dueno'>,
   { llave, ...created }: NewLlave = newLlave(de.tipo),
 ) {
-  const fila = { ...de, ...created, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
-  await query(SAVE, fila)
-  return { fila, llave }
+  const row = { ...de, ...created, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
+  await query(SAVE, row)
+  return { row, llave }
 }
 
 /** Creates a merchant's key. The whole key appears only in this result. */
@@ -254,7 +254,7 @@ export async function saveLlave(
   ahora: Date,
   de: LlaveOptions<Alcance> & { comercioId: string; comercio: string; modo: Modo },
 ): Promise<LlaveCreada> {
-  const { fila, llave } = await saveRow<ComercioLlaveRow>(db, ahora, {
+  const { row, llave } = await saveRow<ComercioLlaveRow>(db, ahora, {
     tipo: de.modo,
     comercio_id: de.comercioId,
     operador_id: null,
@@ -263,7 +263,7 @@ export async function saveLlave(
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
   })
-  return { ...presentLlave(fila), llave }
+  return { ...presentLlave(row), llave }
 }
 
 /**
@@ -285,19 +285,19 @@ export async function saveOperadorLlave(
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
   }
-  const { fila, llave } = await saveRow<OperadorLlaveRow>(db, ahora, llaveRow, created)
-  return { ...presentOperadorLlave(fila), llave }
+  const { row, llave } = await saveRow<OperadorLlaveRow>(db, ahora, llaveRow, created)
+  return { ...presentOperadorLlave(row), llave }
 }
 
 /** Creates a key with the owner, scopes, networks and expiry of an existing key. */
 export async function saveReplacement(
   db: Pick<Db, 'query'>,
   ahora: Date,
-  previousRow: FilaLlave,
+  previousRow: LlaveRow,
 ): Promise<LlaveCualquieraCreada> {
   const de = pickColumns(previousRow, [...INHERITED_LLAVE_FIELDS, 'dueno'])
-  const { fila, llave } = await saveRow<FilaLlave>(db, ahora, de)
-  return { ...presentAnyLlave(fila), llave }
+  const { row, llave } = await saveRow<LlaveRow>(db, ahora, de)
+  return { ...presentAnyLlave(row), llave }
 }
 
 const EXPIRE = statement<{ id: string; vence_en: Date }>(
@@ -308,7 +308,7 @@ const EXPIRE = statement<{ id: string; vence_en: Date }>(
 /** Lets a rotated key end after the overlap, unless it ends before. */
 export async function expireLlave(
   query: Query,
-  { id, vence_en }: Pick<FilaLlave, 'id' | 'vence_en'>,
+  { id, vence_en }: Pick<LlaveRow, 'id' | 'vence_en'>,
   end: Date,
 ): Promise<{ vence_en: Date }> {
   await query(EXPIRE, { id, vence_en: end })
@@ -322,7 +322,7 @@ export const overlapEnd = (ahora: Date, horas: number) => new Date(ahora.getTime
 export const toPublicLlaveId = (id: string) => PREFIX + id
 
 /** Returns the merchant and mode to which an audit line about a key belongs; empty for an operator's key. */
-export const toBitacoraFields = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
+export const toBitacoraFields = ({ tipo, comercio_id }: Pick<LlaveRow, 'tipo' | 'comercio_id'>) =>
   tipo === 'oper' || comercio_id === null ? {} : { de: { comercio_id, modo: tipo } }
 /** Returns the values of an audit line that say what a key may do. */
 export const llavePowers = (llave: LlaveCualquiera) => pickColumns(llave, AUDITED_LLAVE_FIELDS)

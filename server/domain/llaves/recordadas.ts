@@ -7,34 +7,34 @@ import { translateError } from '../../platform/errors.ts'
  */
 const LIFETIME_MS = 500
 /** Milliseconds between two rounds, each of which reads the texts in use again. */
-const RONDA = 400
+const ROUND_MS = 400
 /**
  * Milliseconds for which a text is in use after a request presented it. Reading five rows together with others costs
  * less than reading a row alone.
  */
-const USO = 2_000
+const USE_MS = 2_000
 /** Maximum number of cached texts, separately for texts with a row and for texts without a row. */
 const MAX_TEXTS = 10_000
 
 /** Result of one query for the row that belongs to the text of a credential. */
-interface ReadEntry<Fila> {
+interface ReadEntry<Row> {
   /** Start of the query, in milliseconds; minus infinity if the query failed. */
   desde: number
   /** Start of the last successful query, in milliseconds; before `desde` if the last query failed. */
   confirmedAt: number
-  fila: Promise<Fila | undefined>
+  row: Promise<Row | undefined>
   /**
    * Time until which the text is in use. If a request presented the text since this query, the next round extends the
    * time.
    */
-  enUsoHasta: number
+  inUseUntil: number
   /** True if a request presented the text since this query. */
   requested: boolean
   /**
    * Result of the next query for the same text, which a round has started. It replaces this result when the query
    * succeeds.
    */
-  proxima?: ReadEntry<Fila> | undefined
+  next?: ReadEntry<Row> | undefined
 }
 
 /**
@@ -42,7 +42,7 @@ interface ReadEntry<Fila> {
  * is not cached. Calls that begin together should share a statement.
  * @param requested true if a request presented the text since the last query
  */
-type Buscar<Fila> = (texto: string) => ((requested: boolean) => Promise<Fila | undefined>) | undefined
+type Buscar<Row> = (texto: string) => ((requested: boolean) => Promise<Row | undefined>) | undefined
 
 /** Calls a function after some milliseconds. The process does not wait for the call before it exits. */
 type Delay = (perform: () => void, ms: number) => void
@@ -56,15 +56,15 @@ const unreferencedTimeout: Delay = (perform, ms) => void setTimeout(perform, ms)
  *
  * Texts without a row are cached separately. However many of these texts come, they evict no text with a row.
  */
-export class RowCache<Fila> {
+export class RowCache<Row> {
   readonly #now: () => number
-  readonly #find: Buscar<Fila>
+  readonly #find: Buscar<Row>
   readonly #graceMs: number
   readonly #delay: Delay
-  readonly #known = new Map<string, ReadEntry<Fila>>()
-  readonly #unknown = new Map<string, ReadEntry<Fila>>()
+  readonly #known = new Map<string, ReadEntry<Row>>()
+  readonly #unknown = new Map<string, ReadEntry<Row>>()
   /** Texts with a row that the next round examines. */
-  readonly #enUso = new Set<string>()
+  readonly #inUse = new Set<string>()
   /** True while a next round is scheduled. */
   #isScheduled = false
 
@@ -73,7 +73,7 @@ export class RowCache<Fila> {
    * @param graceMs milliseconds for which the last row read stays valid while the database is unavailable
    * @param delay schedules the rounds
    */
-  constructor(ahora: () => number, buscar: Buscar<Fila>, graceMs = 0, delay = unreferencedTimeout) {
+  constructor(ahora: () => number, buscar: Buscar<Row>, graceMs = 0, delay = unreferencedTimeout) {
     this.#now = ahora
     this.#find = buscar
     this.#graceMs = graceMs
@@ -89,76 +89,76 @@ export class RowCache<Fila> {
    * Returns the row of a text, from the cache or from the database; undefined if the text has no row.
    * @param lookUp wraps the look-up of a text that is not known to have a row, and may refuse the look-up
    */
-  leer(texto: string, lookUp: LookUp): Promise<Fila | undefined> | undefined {
+  leer(texto: string, lookUp: LookUp): Promise<Row | undefined> | undefined {
     const ahora = this.#now()
     const knownEntry = this.#known.get(texto)
     const entry = knownEntry ?? this.#unknown.get(texto)
     if (entry) {
       entry.requested = true
-      if (vale(entry, ahora)) return entry.fila
-      if (entry.proxima && vale(entry.proxima, ahora)) return entry.proxima.fila
+      if (vale(entry, ahora)) return entry.row
+      if (entry.next && vale(entry.next, ahora)) return entry.next.row
     }
     const leer = this.#find(texto)
     if (!leer) return undefined
-    const newEntry: ReadEntry<Fila> = {
+    const newEntry: ReadEntry<Row> = {
       desde: ahora,
       confirmedAt: ahora,
-      fila: undefined!,
-      enUsoHasta: ahora + USO,
+      row: undefined!,
+      inUseUntil: ahora + USE_MS,
       requested: false,
     }
-    const fila = knownEntry
+    const row = knownEntry
       ? leer(true).catch((error: unknown) => this.#keepPrevious(knownEntry, newEntry, error))
       : lookUp(() => leer(true))
-    newEntry.fila = fila
+    newEntry.row = row
     putEntry(knownEntry ? this.#known : this.#unknown, texto, newEntry)
-    fila.then(
+    row.then(
       (foundRow) => this.#settle(texto, newEntry, foundRow),
       () => {
         newEntry.desde = Number.NEGATIVE_INFINITY
       },
     )
-    return fila
+    return row
   }
 
   /**
    * Returns the previous row if the database is unavailable and the row is not older than `graceMs`; else throws the
    * error.
    */
-  #keepPrevious(knownEntry: ReadEntry<Fila>, newEntry: ReadEntry<Fila>, error: unknown): Promise<Fila | undefined> {
+  #keepPrevious(knownEntry: ReadEntry<Row>, newEntry: ReadEntry<Row>, error: unknown): Promise<Row | undefined> {
     if (this.#now() - knownEntry.confirmedAt >= this.#graceMs || translateError(error).codigo !== 'no_disponible')
       throw error
     newEntry.confirmedAt = knownEntry.confirmedAt
-    return knownEntry.fila
+    return knownEntry.row
   }
 
   /** Reads the rows of all texts in use again, except rows that stay valid until the next round. */
   #runRound(): void {
     const ahora = this.#now()
-    for (const texto of this.#enUso) {
+    for (const texto of this.#inUse) {
       const entry = this.#known.get(texto)
-      if (entry?.requested) entry.enUsoHasta = ahora + USO
-      if (!entry || entry.enUsoHasta <= ahora) this.#enUso.delete(texto)
-      else if (!entry.proxima && !vale(entry, ahora + RONDA)) this.#renew(texto, entry, ahora)
+      if (entry?.requested) entry.inUseUntil = ahora + USE_MS
+      if (!entry || entry.inUseUntil <= ahora) this.#inUse.delete(texto)
+      else if (!entry.next && !vale(entry, ahora + ROUND_MS)) this.#renew(texto, entry, ahora)
     }
-    if (this.#enUso.size > 0) this.#schedule()
+    if (this.#inUse.size > 0) this.#schedule()
   }
 
-  #renew(texto: string, entry: ReadEntry<Fila>, ahora: number): void {
-    const newEntry: ReadEntry<Fila> = {
+  #renew(texto: string, entry: ReadEntry<Row>, ahora: number): void {
+    const newEntry: ReadEntry<Row> = {
       desde: ahora,
       confirmedAt: ahora,
-      fila: undefined!,
-      enUsoHasta: entry.enUsoHasta,
+      row: undefined!,
+      inUseUntil: entry.inUseUntil,
       requested: false,
     }
-    const fila = this.#find(texto)!(entry.requested).catch((error: unknown) =>
+    const row = this.#find(texto)!(entry.requested).catch((error: unknown) =>
       this.#keepPrevious(entry, newEntry, error),
     )
-    newEntry.fila = fila
+    newEntry.row = row
     entry.requested = false
-    entry.proxima = newEntry
-    fila.then(
+    entry.next = newEntry
+    row.then(
       (foundRow) => {
         if (this.#known.get(texto) !== entry) return
         newEntry.requested = entry.requested
@@ -167,7 +167,7 @@ export class RowCache<Fila> {
       },
       // The previous row stays valid until it is too old. A request then reads the row itself and gets the error.
       () => {
-        entry.proxima = undefined
+        entry.next = undefined
       },
     )
   }
@@ -178,18 +178,18 @@ export class RowCache<Fila> {
     this.#delay(() => {
       this.#isScheduled = false
       this.#runRound()
-    }, RONDA)
+    }, ROUND_MS)
   }
 
   /** Moves the result of a query to the cache of texts with a row or to the cache of texts without a row. */
-  #settle(texto: string, entry: ReadEntry<Fila>, foundRow: Fila | undefined): void {
+  #settle(texto: string, entry: ReadEntry<Row>, foundRow: Row | undefined): void {
     const [de, a] = foundRow ? [this.#unknown, this.#known] : [this.#known, this.#unknown]
     if (de.get(texto) === entry) {
       de.delete(texto)
       putEntry(a, texto, entry)
     }
     if (this.#known.get(texto) !== entry) return
-    this.#enUso.add(texto)
+    this.#inUse.add(texto)
     this.#schedule()
   }
 }
@@ -198,7 +198,7 @@ export class RowCache<Fila> {
 const vale = ({ desde }: ReadEntry<unknown>, ahora: number) => ahora - desde < LIFETIME_MS
 
 /** Adds a result as the newest entry, and drops the oldest entry if the cache is full. */
-function putEntry<Fila>(entries: Map<string, ReadEntry<Fila>>, texto: string, entry: ReadEntry<Fila>): void {
+function putEntry<Row>(entries: Map<string, ReadEntry<Row>>, texto: string, entry: ReadEntry<Row>): void {
   entries.delete(texto)
   if (entries.size >= MAX_TEXTS) entries.delete(entries.keys().next().value!)
   entries.set(texto, entry)

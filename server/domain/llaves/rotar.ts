@@ -21,8 +21,8 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
     requireOwnAlcances(quien.identity, previousLlave.alcances, 'Rótela con una llave que los tenga.')
   const ahora = clock()
   if (!isLlaveActive(previousLlave, ahora)) {
-    const que = previousLlave.revocado_en ? 'fue revocada' : 'venció'
-    throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
+    const reason = previousLlave.revocado_en ? 'fue revocada' : 'venció'
+    throw new Problema('llave_inactiva', `La llave ${reason} y no se puede rotar. Cree una llave nueva.`)
   }
   const solapamiento_horas = body?.solapamiento_horas ?? DEFAULT_OVERLAP_HOURS
   const response = await inTransaction(db.central, async (query) => {

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { Log } from '../../platform/log.ts'
-import { expiresSoon, type FilaLlave } from './llave.ts'
+import { expiresSoon, type LlaveRow } from './llave.ts'
 
 /**
  * Minimum time between two stored uses of a key (`INTERVAL_MS`), and time for which uses are collected before they are written
@@ -37,7 +37,7 @@ export class LlaveUses {
    * seven days.
    */
   record(
-    { id, dueno, vence_en, usado_en }: Pick<FilaLlave, 'id' | 'dueno' | 'vence_en' | 'usado_en'>,
+    { id, dueno, vence_en, usado_en }: Pick<LlaveRow, 'id' | 'dueno' | 'vence_en' | 'usado_en'>,
     ahora: Date,
   ): void {
     if (expiresSoon(vence_en, ahora) && !this.#warned.has(id)) {

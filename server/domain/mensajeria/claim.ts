@@ -14,13 +14,13 @@ import {
 } from './phoneQuota.ts'
 import {
   conEnlace,
-  ES_LA_ULTIMA,
   type ExtraChange,
+  IS_LATEST_REQUEST,
   isNeededSql,
   linkExpiresAtSql,
   withSolicitud,
 } from './requestSql.ts'
-import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
+import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
 
 const POSTPONED: ExtraChange = (extra) =>
   withSolicitud(
@@ -43,7 +43,7 @@ const CLAIM_MENSAJES = statement<
     of_others: string
     ahora: Date
     motivo: string
-    finales: readonly Estado[]
+    final_states: readonly Estado[]
     canal: CanalDeMensaje
     kid: string
     vence_en: Date
@@ -61,19 +61,19 @@ const CLAIM_MENSAJES = statement<
    ), t as materialized (
      ${SENT_BY_TELEFONO}
    ), o as (
-     select id, sum(antes) as antes, sum(en_la_hora) as en_la_hora, sum(en_el_dia) as en_el_dia
-     from json_to_recordset(:of_others::json) as o(id uuid, antes int, en_la_hora int, en_el_dia int) group by id
+     select id, sum(antes) as antes, sum(in_hour) as in_hour, sum(in_day) as in_day
+     from json_to_recordset(:of_others::json) as o(id uuid, antes int, in_hour int, in_day int) group by id
    ), s as (
-     select q.*, ${QUEUE_POSITION} + coalesce(o.antes, 0) as lugar, coalesce(t.en_la_hora, 0) + coalesce(o.en_la_hora, 0) as en_la_hora,
-       coalesce(t.en_el_dia, 0) + coalesce(o.en_el_dia, 0) as en_el_dia
+     select q.*, ${QUEUE_POSITION} + coalesce(o.antes, 0) as lugar, coalesce(t.in_hour, 0) + coalesce(o.in_hour, 0) as in_hour,
+       coalesce(t.in_day, 0) + coalesce(o.in_day, 0) as in_day
      from q left join t using (telefono, modo) left join o on o.id = q.id
    ), c as (
      select *, ${conEnlace('tipo')} and hace_falta
-       and (en_la_hora + lugar > ${MAX_PER_TELEFONO.hora} or en_el_dia + lugar > ${MAX_PER_TELEFONO.dia}) as sobra from s
+       and (in_hour + lugar > ${MAX_PER_TELEFONO.hora} or in_day + lugar > ${MAX_PER_TELEFONO.dia}) as sobra from s
    ), h as materialized (
      select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
-         + ((en_el_dia + lugar) / ${MAX_PER_TELEFONO.hora}) * interval '1 hour'
-         + ((en_el_dia + lugar) / ${MAX_PER_TELEFONO.dia}) * interval '20 hours'
+         + ((in_day + lugar) / ${MAX_PER_TELEFONO.hora}) * interval '1 hour'
+         + ((in_day + lugar) / ${MAX_PER_TELEFONO.dia}) * interval '20 hours'
          else interval '2 minutes' end as hasta from c
    ), m as (
      update mensaje set
@@ -88,7 +88,7 @@ const CLAIM_MENSAJES = statement<
    ), n as (
      update guia set ubicacion_extra = ${POSTPONED('guia.ubicacion_extra')}
      from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+       and guia.modo = m.modo and guia.id = m.guia_id and ${IS_LATEST_REQUEST}
    )
    select m.*, g.departamento, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
@@ -97,7 +97,7 @@ const CLAIM_MENSAJES = statement<
 )
 
 /** Message that this process has claimed for sending. Its link already works, and no other process sends it. */
-export type ClaimedMensaje = FilaMensaje & { departamento: string; municipio: string; comercio: string; token: string }
+export type ClaimedMensaje = MensajeRow & { departamento: string; municipio: string; comercio: string; token: string }
 
 /**
  * Claims the due messages among these for two minutes. Messages that no guide needs any more are dropped; messages over
@@ -123,11 +123,11 @@ export async function claimMensajes(
       claimed: JSON.stringify(rows),
       of_others: JSON.stringify(countsOfOthers),
       ahora,
-      finales: MAQUINA_DE_ESTADOS.finales,
+      final_states: MAQUINA_DE_ESTADOS.finales,
       canal,
       motivo: QUOTA_REACHED_TEXT,
       ...enlaceDe(deps, ahora),
     })
   })
-  return claimed.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
+  return claimed.map((row) => ({ ...row, token: tokens.get(row.id)! }))
 }

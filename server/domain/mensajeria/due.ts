@@ -3,11 +3,11 @@ import { statement } from '../../data/db.ts'
 import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
 import { isUnsendableSql } from '../guias/guia.ts'
-import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
+import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
 
 const PENDING = statement<
-  Pick<FilaMensaje, 'canal'> & { ahora: Date; count: number },
-  MensajeKey & { mensaje: FilaMensaje['id'] }
+  Pick<MensajeRow, 'canal'> & { ahora: Date; count: number },
+  MensajeKey & { mensaje: MensajeRow['id'] }
 >(
   'mensajes.pendientes',
   `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje

@@ -23,7 +23,7 @@ export const readExpiredRequests = async (
   (await askThoseThere(db, ({ query }) => query(EXPIRED, { ahora: clock(), count }))).map(toJob)
 
 const EXPIRE = statement<
-  { ids: readonly string[]; ahora: Date; finales: readonly Estado[]; traza: string | null },
+  { ids: readonly string[]; ahora: Date; final_states: readonly Estado[]; traza: string | null },
   NewEntrega
 >(
   'mensajes.vencer',
@@ -39,7 +39,7 @@ const EXPIRE = statement<
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'vencida' from q
      where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
-       and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
+       and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:final_states::text[])
      returning guia.*
    ), ${announceChangeSql('ubicacion.vencida')}`,
   { alcance: 'parte' },
@@ -53,7 +53,7 @@ export async function expireRequests(
   const ahora = clock()
   const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (traceMensajes) =>
     askByMerchant(db, traceMensajes, ({ query }, claves) =>
-      query(EXPIRE, { ids: idsDe(claves), ahora, finales: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
+      query(EXPIRE, { ids: idsDe(claves), ahora, final_states: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
     ),
   )
   if (entregas.length > 0) notifyJobs(entregas)

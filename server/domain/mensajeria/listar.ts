@@ -5,7 +5,7 @@ import { requireComercio } from '../comercios/comercio.ts'
 import { isAwaitingDecision } from '../decisiones/decision.ts'
 import { type FilaGuia, findGuia, isUnsendable, requestEstadoOf } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaMensaje } from './row.ts'
+import type { MensajeRow } from './row.ts'
 import { mensajeTextOf } from './texts.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async (
@@ -23,32 +23,32 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
         take,
       }),
     posicion: ({ numero }) => [numero],
-    present: (fila): Mensaje => ({
-      mensaje: `men_${fila.guia}_${fila.numero}`,
-      guia: fila.guia,
+    present: (row): Mensaje => ({
+      mensaje: `men_${row.guia}_${row.numero}`,
+      guia: row.guia,
       comercio,
       modo,
-      canal: fila.canal as Mensaje['canal'],
-      tipo: fila.tipo as Mensaje['tipo'],
-      telefono: fila.telefono,
+      canal: row.canal as Mensaje['canal'],
+      tipo: row.tipo as Mensaje['tipo'],
+      telefono: row.telefono,
       texto: mensajeTextOf({
-        tipo: fila.tipo as Mensaje['tipo'],
-        vence_en: fila.vence_en,
+        tipo: row.tipo as Mensaje['tipo'],
+        vence_en: row.vence_en,
         brand: settings.brand.nombre,
         comercio: nombre,
         municipio: guiaRow.municipio,
         zona,
       }),
-      estado: estadoVisible(guiaRow, fila as FilaMensaje),
-      intentos: fila.intentos,
-      codigo: fila.codigo,
-      motivo: fila.motivo,
-      proveedor_id: fila.proveedor_id,
-      creado_en: fila.creado_en.toISOString(),
-      enviado_en: fila.enviado_en?.toISOString() ?? null,
-      entregado_en: fila.entregado_en?.toISOString() ?? null,
-      leido_en: fila.leido_en?.toISOString() ?? null,
-      vence_en: fila.vence_en?.toISOString() ?? null,
+      estado: estadoVisible(guiaRow, row as MensajeRow),
+      intentos: row.intentos,
+      codigo: row.codigo,
+      motivo: row.motivo,
+      proveedor_id: row.proveedor_id,
+      creado_en: row.creado_en.toISOString(),
+      enviado_en: row.enviado_en?.toISOString() ?? null,
+      entregado_en: row.entregado_en?.toISOString() ?? null,
+      leido_en: row.leido_en?.toISOString() ?? null,
+      vence_en: row.vence_en?.toISOString() ?? null,
     }),
   })
   const sobre = ['guia', guia] as const
@@ -60,7 +60,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
  * Returns a message's state as the contract names it. A message that a process is sending at the moment counts as
  * pending.
  */
-function estadoVisible(guia: FilaGuia, { canal, tipo, estado: guardado }: FilaMensaje): Mensaje['estado'] {
+function estadoVisible(guia: FilaGuia, { canal, tipo, estado: guardado }: MensajeRow): Mensaje['estado'] {
   const estado = guardado === 'enviando' ? 'pendiente' : guardado
   if (tipo !== 'solicitud_decision') return requestEstadoOf(guia, { canal, estado })
   const nobodyAsks = estado === 'pendiente' && isUnsendable(guia.modo, canal) && !isAwaitingDecision(guia.decision)

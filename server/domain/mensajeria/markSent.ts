@@ -9,8 +9,8 @@ import { enlaceDe, noteLinkOwners } from './links.ts'
 import {
   announceChangeSql,
   conEnlace,
-  ES_LA_ULTIMA,
   type ExtraChange,
+  IS_LATEST_REQUEST,
   isNeededSql,
   isOfGuiaSql,
   linkExpiresAtSql,
@@ -18,12 +18,12 @@ import {
   type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
-import type { FilaMensaje, MensajeDeps, MensajeKey } from './row.ts'
+import type { MensajeDeps, MensajeKey, MensajeRow } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
 const DROPPED: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
 const SENT: ExtraChange = (extra) =>
-  `case when ${ES_LA_ULTIMA} then ${withSolicitud(
+  `case when ${IS_LATEST_REQUEST} then ${withSolicitud(
     extra,
     `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
   )} else ${extra} end`
@@ -38,10 +38,10 @@ const MARK_SENT = statement<
   {
     sent: string
     ahora: Date
-    finales: readonly Estado[]
+    final_states: readonly Estado[]
     vence_en: Date
     kid: string
-    desde: readonly FilaMensaje['estado'][]
+    desde: readonly MensajeRow['estado'][]
     canal: CanalDeMensaje
     traza: string | null
   },
@@ -73,7 +73,7 @@ const MARK_SENT = statement<
    ), n as (
      update guia set ubicacion_extra = ${DROPPED('guia.ubicacion_extra')}
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+       and guia.modo = m.modo and guia.id = m.guia_id and ${IS_LATEST_REQUEST}
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
        ubicacion_extra = ${SENT('guia.ubicacion_extra')}
@@ -95,7 +95,7 @@ interface SentMensaje extends MensajeKey {
 export async function markSent(
   deps: MensajeDeps,
   canal: CanalDeMensaje,
-  desde: readonly FilaMensaje['estado'][],
+  desde: readonly MensajeRow['estado'][],
   mensajes: readonly SentMensaje[],
 ): Promise<void> {
   const { db, clock, secretos, notifyJobs } = deps
@@ -110,7 +110,7 @@ export async function markSent(
       query(MARK_SENT, {
         sent: JSON.stringify(rows),
         ahora,
-        finales: MAQUINA_DE_ESTADOS.finales,
+        final_states: MAQUINA_DE_ESTADOS.finales,
         ...enlaceDe(deps, ahora),
         desde,
         canal,

@@ -2,7 +2,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { otherParts } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
 import { conEnlace } from './requestSql.ts'
-import { type FilaMensaje, idsDe, type MensajeKey } from './row.ts'
+import { idsDe, type MensajeKey, type MensajeRow } from './row.ts'
 
 /**
  * Maximum requests that a telephone gets from all merchants together, per hour and per day. A recipient who waits for
@@ -16,8 +16,8 @@ export const QUOTA_REACHED_TEXT = `Ese teléfono ya recibió ${MAX_PER_TELEFONO.
  * SQL that counts the requests sent within the last hour and day to each telephone of `q`, of all types with a link. Each
  * telephone is counted once, however many rows of `q` share it.
  */
-export const SENT_BY_TELEFONO = `select o.telefono, o.modo, count(*) as en_el_dia,
-       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as en_la_hora
+export const SENT_BY_TELEFONO = `select o.telefono, o.modo, count(*) as in_day,
+       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as in_hour
      from mensaje o where o.telefono in (select telefono from q)
        and ${conEnlace('o.tipo')} and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
        and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 day'
@@ -35,8 +35,8 @@ export const QUEUE_POSITION = `(select count(*) from (
 
 export interface TelefonoCount {
   id: string
-  en_la_hora: number
-  en_el_dia: number
+  in_hour: number
+  in_day: number
   antes: number
 }
 
@@ -51,13 +51,13 @@ const COUNT_OF_OTHERS = statement<{ mensajes: string; ahora: Date; canal: CanalD
    ), t as materialized (
      ${SENT_BY_TELEFONO}
    )
-   select q.id, coalesce(en_la_hora, 0)::int as en_la_hora, coalesce(en_el_dia, 0)::int as en_el_dia, ${QUEUE_POSITION}::int as antes
+   select q.id, coalesce(in_hour, 0)::int as in_hour, coalesce(in_day, 0)::int as in_day, ${QUEUE_POSITION}::int as antes
    from q left join t using (telefono, modo)`,
   { alcance: 'parte' },
 )
 const READ_TELEFONOS = statement<
   { ids: readonly string[] },
-  Pick<FilaMensaje, 'id' | 'telefono' | 'modo'> & { creado_en: string }
+  Pick<MensajeRow, 'id' | 'telefono' | 'modo'> & { creado_en: string }
 >(
   'mensajes.telefonos',
   'select id, telefono, modo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',

@@ -12,7 +12,7 @@ import { admitsUbicacion, linkToFollow, placeStep } from '../ubicacion/ubicacion
 import type { SendDeps } from './enviar.ts'
 import { markSent } from './markSent.ts'
 import type { InboundResult } from './metrics.ts'
-import type { FilaMensaje } from './row.ts'
+import type { MensajeRow } from './row.ts'
 import { markFailed, recordStatus } from './settle.ts'
 import { type InboundItem, readInboundItems } from './whatsapp.ts'
 
@@ -36,12 +36,12 @@ const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo
 export async function processInbound(deps: InboundDeps, trabajos: readonly { id: string }[]): Promise<void> {
   const rows = await deps.db.query(LEER, { ids: trabajos.map(({ id }) => id) })
   const fallas: unknown[] = []
-  for (const fila of rows) {
+  for (const row of rows) {
     // A row that fails must not block the others. The row is processed again later.
-    await processRow(deps, fila).catch((err) => {
+    await processRow(deps, row).catch((err) => {
       fallas.push(err)
       deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
-        { err, entrante: fila.id },
+        { err, entrante: row.id },
         'inbound webhook failed',
       )
     })
@@ -137,7 +137,7 @@ async function processStatus(
 /** Finds our message that an answer names, from any number. */
 const NAMED_MENSAJE = statement<
   { proveedor_id: string },
-  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
+  Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
 >(
   'mensajes.nombrado',
   `select comercio_id, modo, guia_id, telefono from mensaje where proveedor_id = :proveedor_id limit 1`,
@@ -171,17 +171,17 @@ async function findOpenGuias({ db }: InboundDeps, { telefono, inReplyTo }: Exclu
   if (!answeredTelefono) return []
   const rows = await askAll(db, ({ query }) => query(OPEN_GUIAS, { telefono: answeredTelefono }))
   return rows
-    .filter((fila) => admitsUbicacion(fila) && (!namedMensaje || isItsGuia(fila, namedMensaje)))
+    .filter((row) => admitsUbicacion(row) && (!namedMensaje || isItsGuia(row, namedMensaje)))
     .sort((left, right) => right.requested_at.getTime() - left.requested_at.getTime() || (left.id < right.id ? 1 : -1))
 }
 
 const isItsGuia = (
   guia: FilaGuia,
-  { comercio_id, modo, guia_id }: Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>,
+  { comercio_id, modo, guia_id }: Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id'>,
 ) => guia.comercio_id === comercio_id && guia.modo === modo && guia.id === guia_id
 
 const NEW_MENSAJE = statement<
-  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
+  Pick<MensajeRow, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
     ahora: Date
     count: number
   }
@@ -196,7 +196,7 @@ const NEW_MENSAJE = statement<
 )
 
 /** Queues a message of a type, unless the guide already has `count` of that type. */
-async function responder({ db, clock, newId }: InboundDeps, guia: FilaGuia, tipo: FilaMensaje['tipo'], count: number) {
+async function responder({ db, clock, newId }: InboundDeps, guia: FilaGuia, tipo: MensajeRow['tipo'], count: number) {
   const { guia: codigo, telefono } = guia
   await db.query(NEW_MENSAJE, {
     ...guiaKeyOf(guia),

@@ -28,11 +28,11 @@ const isDecisionOpenSql = (g: string) => `(${g}.decision ->> 'estado' = 'pendien
 /**
  * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A question about a
  * decision is needed while the decision is open. A location request is needed until the guide `g` has a confirmed
- * location, a state of `:finales` or another telephone.
+ * location, a state of `:final_states` or another telephone.
  */
 export const isNeededSql = (g = 'g') =>
   `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${isDecisionOpenSql(g)}
-     else ${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
+     else ${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:final_states::text[])
        and m.telefono = ${g}.telefono end, false)`
 
 /**
@@ -61,7 +61,7 @@ export const lockGuiasSql = (
  * SQL condition that `m` is its guide's newest request. A change of an older request says nothing about the newest
  * request.
  */
-export const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
+export const IS_LATEST_REQUEST = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
 /** Webhook delivery that one of the statements below has written. */

@@ -4,13 +4,13 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { JobDeps } from '../deps.ts'
 import { isUnsendableSql } from '../guias/guia.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, isNeededSql, withSolicitud } from './requestSql.ts'
+import { conEnlace, type ExtraChange, IS_LATEST_REQUEST, isNeededSql, withSolicitud } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
 const HORA = 3_600_000
 
-const TARDE =
+const TOO_LATE_TEXT =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
 /** SQL condition that the request `m` waits for messaging. */
@@ -46,15 +46,15 @@ const RESUMED: ExtraChange = (extra) =>
  * instant, from which its retries count.
  */
 const RESUME = statement<
-  { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
+  { guias: string; ahora: Date; desde: Date; final_states: readonly Estado[]; motivo: string },
   { estado: string }
 >(
   'mensajes.retomar',
   `with x as (
      ${GUIAS}
    ), q as (
-     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${isNeededSql()} as hace_falta,
-       ${ES_LA_ULTIMA} and ${isNeededSql()} and ${conEnlace('m.tipo')} and m.telefono is not null
+     select m.comercio_id, m.modo, m.guia_id, m.numero, ${IS_LATEST_REQUEST} as ultima, ${isNeededSql()} as hace_falta,
+       ${IS_LATEST_REQUEST} and ${isNeededSql()} and ${conEnlace('m.tipo')} and m.telefono is not null
          and (m.tipo = 'solicitud_decision' or g.creado_en > :desde::timestamptz) as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
@@ -99,8 +99,8 @@ export async function resumeUnsent({
     inTransaction(shardDb, async (query) => {
       const guiasJson = JSON.stringify(shardGuias)
       await query(LOCK_GUIAS, { guias: guiasJson })
-      const finales = MAQUINA_DE_ESTADOS.finales
-      return query(RESUME, { guias: guiasJson, ahora, desde, finales, motivo: TARDE })
+      const final_states = MAQUINA_DE_ESTADOS.finales
+      return query(RESUME, { guias: guiasJson, ahora, desde, final_states, motivo: TOO_LATE_TEXT })
     }),
   )
   const resumedCount = changedRows.filter(({ estado }) => estado === 'pendiente').length

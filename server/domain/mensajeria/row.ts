@@ -4,7 +4,7 @@ import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../..
 import type { Deps } from '../deps.ts'
 
 /** Row of `mensaje`; columns have the contract's names. */
-export type FilaMensaje = RowOf<
+export type MensajeRow = RowOf<
   mensaje,
   {
     modo: Modo
@@ -16,7 +16,7 @@ export type FilaMensaje = RowOf<
 >
 
 /** Key of a message: its id and its merchant. */
-export type MensajeKey = Pick<FilaMensaje, 'id' | 'comercio_id'>
+export type MensajeKey = Pick<MensajeRow, 'id' | 'comercio_id'>
 
 /** Dependencies for handing messages over to a channel. */
 export type MensajeDeps = Pick<Deps, 'db' | 'clock' | 'secretos' | 'notifyJobs' | 'settings'>

@@ -5,15 +5,15 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { currentTrace } from '../../platform/tracing.ts'
 import {
   announceChangeSql,
-  ES_LA_ULTIMA,
   type ExtraChange,
+  IS_LATEST_REQUEST,
   isOfGuiaSql,
   linkExpiresAtSql,
   lockGuiasSql,
   type NewEntrega,
   withSolicitud,
 } from './requestSql.ts'
-import { type FilaMensaje, idsDe, type MensajeDeps, type MensajeKey } from './row.ts'
+import { idsDe, type MensajeDeps, type MensajeKey, type MensajeRow } from './row.ts'
 import { inTracesOf } from './traces.ts'
 
 const AS_DOUBTFUL: ExtraChange = (extra) =>
@@ -57,7 +57,7 @@ const MARK_DOUBTFUL = statement<{ ids: readonly string[]; motivo: string; hasta:
    ), n as (
      update guia set ubicacion_extra = ${AS_DOUBTFUL('guia.ubicacion_extra')}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+       and guia.id = m.guia_id and ${IS_LATEST_REQUEST}
    )
    select id from m`,
   { alcance: 'parte' },
@@ -83,10 +83,10 @@ export const markDoubtful = (
 
 /** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
 const MARK_FAILED = statement<
-  Pick<FilaMensaje, 'id' | 'codigo'> & {
+  Pick<MensajeRow, 'id' | 'codigo'> & {
     motivo: string
     ahora: Date
-    finales: readonly Estado[]
+    final_states: readonly Estado[]
     traza: string | null
   },
   NewEntrega
@@ -102,8 +102,8 @@ const MARK_FAILED = statement<
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
        ubicacion_extra = ${AS_FAILED('guia.ubicacion_extra')}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
-       and ${ES_LA_ULTIMA}
+       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:final_states::text[])
+       and ${IS_LATEST_REQUEST}
      returning guia.*
    ), ${announceChangeSql('ubicacion.fallida')}`,
   { alcance: 'parte' },
@@ -122,7 +122,7 @@ export async function markFailed(
       codigo,
       motivo: motivo.slice(0, 500),
       ahora: clock(),
-      finales: MAQUINA_DE_ESTADOS.finales,
+      final_states: MAQUINA_DE_ESTADOS.finales,
       traza: currentTrace(),
     }),
   )
@@ -150,7 +150,7 @@ const RECORD_STATUS = statement<{ id: string; estado: string; en: Date; proveedo
    )
    update guia set ubicacion_extra = ${FROM_PROVIDER('guia.ubicacion_extra')}
    from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
+     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${IS_LATEST_REQUEST}`,
   { alcance: 'parte' },
 )
 

@@ -53,7 +53,7 @@ interface Destinatario {
   /** Recipient's telephone number in E.164. */
   telefono: string
 }
-interface Libre extends Destinatario {
+interface FreeMensaje extends Destinatario {
   texto: string
   /** WhatsApp's id (wamid) of the message that this message answers. */
   inReplyTo?: string
@@ -82,8 +82,8 @@ export interface WhatsappClient {
   /** Sends the template that asks for a decision; `token` is the suffix of the button's URL. */
   askDecision(mensaje: Destinatario & QuestionData): Promise<WhatsappResult>
   /** Sends a text with the button that shares a location. */
-  askUbicacion(mensaje: Libre): Promise<WhatsappResult>
-  sendText(mensaje: Libre): Promise<WhatsappResult>
+  askUbicacion(mensaje: FreeMensaje): Promise<WhatsappResult>
+  sendText(mensaje: FreeMensaje): Promise<WhatsappResult>
   /** Ends all requests in progress at once. */
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ interface ClientOptions {
 export function createWhatsappClient(config: ConfigDeWhatsapp, opciones: ClientOptions = {}): WhatsappClient {
   const transport = createTransport(config, opciones)
   const send = async (
-    { id, telefono, inReplyTo }: Omit<Libre, 'texto'>,
+    { id, telefono, inReplyTo }: Omit<FreeMensaje, 'texto'>,
     contenido: object,
   ): Promise<WhatsappResult> => {
     const cuerpo = {
@@ -402,6 +402,6 @@ function readWaitSeconds({ cabeceras }: Outcome): number | null {
  */
 function readUsageMinutes(header: string): number {
   const usages = Object.values(toObject(leerJson(header))).flat()
-  const minutes = usages.map((uso) => toObject(uso).estimated_time_to_regain_access)
+  const minutes = usages.map((usage) => toObject(usage).estimated_time_to_regain_access)
   return Math.max(0, ...minutes.filter((valor) => typeof valor === 'number'))
 }

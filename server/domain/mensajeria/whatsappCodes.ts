@@ -72,8 +72,8 @@ const TRANSIENT = byCode<[esperar_s: number, motivo: string]>({
 })
 
 /** Returns a table as a map, which is safe for any text as key, `constructor` included. */
-function byCode<T>(tabla: Record<number, T>): ReadonlyMap<string, T> {
-  return new Map(Object.entries(tabla))
+function byCode<T>(table: Record<number, T>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(table))
 }
 
 /** Returns the meaning of a WhatsApp error code; null for an unknown code. */

@@ -4,13 +4,13 @@ import { guiaKeyOf } from '../eventos/evento.ts'
 import { dataErasedProblem, findGuia } from '../guias/guia.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaNota, presentNotas } from './nota.ts'
+import { type NotaRow, presentNotas } from './nota.ts'
 
 /**
  * Stores a note and locks its guide until the transaction ends. Stores nothing if the guide's personal data were
  * erased.
  */
-const CREATE = statement<Omit<FilaNota, 'secuencia'>, FilaNota>(
+const CREATE = statement<Omit<NotaRow, 'secuencia'>, NotaRow>(
   'notas.crear',
   `with g as (
      select secuencia from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id
@@ -30,14 +30,14 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
   const { result, headers } = await doOnce(deps, 'crearNota', onceInput, {
     perform: (remember) =>
       inTransaction(db.de(comercio_id), async (query) => {
-        const [fila] = await query(CREATE, {
+        const [row] = await query(CREATE, {
           ...guiaKeyOf(guia),
           ...newId(),
           nota: `not_${randomBase32(12)}`,
           texto: body.texto,
           autor: quien.identity.operador,
         })
-        if (!fila) throw dataErasedProblem()
+        if (!row) throw dataErasedProblem()
         const sobre = ['guia', guia.guia] as const
         await bitacora.record(query, quien, {
           accion: 'crearNota',
@@ -45,13 +45,13 @@ export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras
           de: { comercio_id, modo },
           campos: ['texto'],
         })
-        await remember(query, fila.id)
-        return fila
+        await remember(query, row.id)
+        return row
       }),
     reread: async (id) => {
       const clave = { ...guiaKeyOf(guia), id }
-      const fila = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: clave } })
-      return fila ? (fila as FilaNota) : undefined
+      const row = await db.de(comercio_id).prisma.nota.findUnique({ where: { comercio_id_modo_guia_id_id: clave } })
+      return row ? (row as NotaRow) : undefined
     },
   })
   const [nota] = await presentNotas(db, guia.guia, [result])

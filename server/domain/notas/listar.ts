@@ -19,7 +19,7 @@ export const listarNotas: Handler<'listarNotas'> = async ({ path, query, ...quie
           take,
         }),
       posicion: ({ id }) => [id],
-      present: (fila) => fila,
+      present: (row) => row,
     },
   )
   await bitacora.recordRead(quien, { accion: 'listarNotas', sobre: ['guia', guia], de: { comercio_id, modo } })

@@ -4,13 +4,13 @@ import type { Modo, Nota } from '../../generado/contrato/tipos/index.ts'
 import { readAuthors } from '../operadores/operador.ts'
 
 /** Row of `nota`. */
-export type FilaNota = RowOf<nota, { modo: Modo }>
+export type NotaRow = RowOf<nota, { modo: Modo }>
 
 /** Converts notes of a guide for operators. The name of an erased person is empty. */
 export async function presentNotas(
   db: Db,
   guia: string,
-  rows: readonly Pick<FilaNota, 'nota' | 'texto' | 'autor' | 'creado_en'>[],
+  rows: readonly Pick<NotaRow, 'nota' | 'texto' | 'autor' | 'creado_en'>[],
 ): Promise<Nota[]> {
   const authorOf = await readAuthors(
     db,

@@ -20,16 +20,19 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
       { campo: 'pais', codigo: 'incompatible', mensaje: 'va con telefono: es el país del teléfono que va sin +' },
     ])
   const filters = { ...rest, telefono: readPhoneFilter(rest.telefono, pais, WITHOUT_COUNTRY) }
-  const fila = comercio === undefined ? undefined : await findComercio(db, comercio)
+  const comercioRow = comercio === undefined ? undefined : await findComercio(db, comercio)
   // An unknown merchant gives an empty page, like a filter that no guide matches.
-  if (comercio !== undefined && !fila)
+  if (comercio !== undefined && !comercioRow)
     return { status: 200, body: { datos: [], cursor_siguiente: null, parcial: false } }
-  const de = fila ? { comercioId: fila.id } : {}
+  const de = comercioRow ? { comercioId: comercioRow.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
   const pagina = await findGuiaPage({ db: readDb, cursors }, quien, { ...filters, ...de }, (guia) => guia)
   await bitacora.recordRead(request, {
     accion: 'buscarGuias',
-    ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filters.modo ?? null } }),
+    ...(comercioRow && {
+      sobre: ['comercio', comercioRow.comercio],
+      de: { comercio_id: comercioRow.id, modo: filters.modo ?? null },
+    }),
     campos: Object.keys(query ?? {}).filter((filterName) => !PAGINATION.includes(filterName)),
     despues: { guias: pagina.datos.length },
   })

@@ -11,7 +11,7 @@ export const consultarGuia: Handler<'consultarGuia'> = async (
   const { id: comercio_id, comercio } = guia.dueno
   const sobre = ['guia', guia.guia] as const
   await bitacora.recordRead(quien, { accion: 'consultarGuia', sobre, de: { comercio_id, modo: guia.modo } })
-  const [vista] = await presentOperacionGuias({ db, settings }, [{ ...guia, comercio }])
+  const [guiaView] = await presentOperacionGuias({ db, settings }, [{ ...guia, comercio }])
   const toEmpresaAuthor = (autor: string | null) => (autor !== null && /^(?:op|per)_/.test(autor) ? autor : undefined)
   const authorOf = await readAuthors(
     db,
@@ -23,5 +23,5 @@ export const consultarGuia: Handler<'consultarGuia'> = async (
     autor: presentAuthor(toEmpresaAuthor(evento.autor)),
     asignado_por: presentAuthor(evento.asignado_por),
   }))
-  return { status: 200, body: { ...vista!, eventos: { ...eventos, datos } } }
+  return { status: 200, body: { ...guiaView!, eventos: { ...eventos, datos } } }
 }

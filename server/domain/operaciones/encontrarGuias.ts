@@ -10,8 +10,8 @@ export const encontrarGuias: Handler<'encontrarGuias'> = async ({ query, ...quie
   const { texto, limite = DEFAULT_PAGE_SIZE } = query
   const matches = await searchGuias(deps.db, texto, { ahora: deps.clock(), limite: limite + 1 })
   const rows = await readMatches(deps.db, matches.slice(0, limite))
-  const vistas = await presentOperacionGuias(deps, rows)
-  const datos = vistas.map((vista, i) => ({ ...vista, coincidencia: rows[i]!.coincidencia }))
+  const guiaViews = await presentOperacionGuias(deps, rows)
+  const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, coincidencia: rows[i]!.coincidencia }))
   await deps.bitacora.recordRead(quien, {
     accion: 'encontrarGuias',
     campos: ['texto'],
@@ -36,9 +36,9 @@ async function readMatches(db: Db, matches: Awaited<ReturnType<typeof searchGuia
   const rows = await askByMerchant(db, matches, ({ query }, shardMatches) =>
     query(LEER, { guias: JSON.stringify(shardMatches) }),
   )
-  const rowById = new Map(rows.map((fila) => [fila.id, fila]))
+  const rowById = new Map(rows.map((row) => [row.id, row]))
   return matches.flatMap(({ id, coincidencia }) => {
-    const fila = rowById.get(id)
-    return fila ? [{ ...fila, coincidencia }] : []
+    const row = rowById.get(id)
+    return row ? [{ ...row, coincidencia }] : []
   })
 }

@@ -1,7 +1,7 @@
 import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { leerAsignaciones } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { type FilaGuia, type GuiaInJson, present } from '../guias/guia.ts'
 import { readRepartidorNames } from '../repartidores/repartidor.ts'
 
@@ -21,13 +21,13 @@ export async function presentOperacionGuias(
     ),
     leerAsignaciones(
       db,
-      rows.flatMap(({ guia, estado }) => (esFinal(estado) ? [] : guia)),
+      rows.flatMap(({ guia, estado }) => (isFinalState(estado) ? [] : guia)),
     ),
   ])
-  return rows.map((fila) => ({
-    ...present(settings, fila),
-    comercio: fila.comercio,
-    repartidor: repartidoresByCode.get(fila.custodio ?? '') ?? null,
-    asignada_a: asignaciones.get(fila.guia) ?? null,
+  return rows.map((row) => ({
+    ...present(settings, row),
+    comercio: row.comercio,
+    repartidor: repartidoresByCode.get(row.custodio ?? '') ?? null,
+    asignada_a: asignaciones.get(row.guia) ?? null,
   }))
 }

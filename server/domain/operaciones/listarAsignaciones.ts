@@ -50,12 +50,12 @@ export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query,
     repartidorCounts.map((row) => row.repartidor),
   )
   const firstGuias = guias?.toSorted((row, otherRow) => (row.id < otherRow.id ? -1 : 1)).slice(0, MAX_GUIAS)
-  const vistas = firstGuias ? await presentOperacionGuias(deps, firstGuias) : null
+  const guiaViews = firstGuias ? await presentOperacionGuias(deps, firstGuias) : null
   await bitacora.recordRead(quien, {
     accion: 'listarAsignaciones',
     ...(repartidor !== null && { sobre: ['repartidor', repartidor] }),
     campos: Object.keys(query ?? {}),
-    despues: { repartidores: repartidorCounts.length, ...(vistas && { guias: vistas.length }) },
+    despues: { repartidores: repartidorCounts.length, ...(guiaViews && { guias: guiaViews.length }) },
   })
   return {
     status: 200,
@@ -64,7 +64,7 @@ export const listarAsignaciones: Handler<'listarAsignaciones'> = async ({ query,
       repartidores: repartidorCounts
         .toSorted((row, otherRow) => otherRow.guias - row.guias || (row.repartidor < otherRow.repartidor ? -1 : 1))
         .map((row) => ({ ...repartidoresByCode.get(row.repartidor)!, guias: row.guias })),
-      guias: vistas,
+      guias: guiaViews,
     },
   }
 }

@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
-import { EN_MANOS } from '../estados/custodia.ts'
+import { HELD_STATES } from '../estados/custodia.ts'
 import { type FilaGuia, GUIA_COLUMNS, type GuiaInJson } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { requireRepartidor } from '../repartidores/repartidor.ts'
@@ -37,7 +37,7 @@ export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async
   const { repartidor } = await requireRepartidor(db, path.repartidor)
   const toTake = { repartidor, ...toTakeParams(deps, NEXT_DAYS) }
   const [carriedRows, assignedRows] = await Promise.all([
-    askAll(db, ({ query }) => query(CARRIED, { repartidor, estados: EN_MANOS })),
+    askAll(db, ({ query }) => query(CARRIED, { repartidor, estados: HELD_STATES })),
     askAll(db, ({ query }) => query(ASSIGNED, toTake)),
   ])
   const rows = carriedRows

@@ -48,8 +48,8 @@ export const listarGuiasDetenidas: Handler<'listarGuiasDetenidas'> = async ({ qu
   ])
   const stalledRows = await askAll(db, ({ query: runQuery }) => runQuery(STALLED, { modo, limits }))
   const rows = stalledRows.toSorted((row, otherRow) => row.estado_en.getTime() - otherRow.estado_en.getTime())
-  const vistas = await presentOperacionGuias(deps, rows.slice(0, MAX_STALLED))
-  const datos = vistas.map((vista, i) => ({ ...vista, detenida_desde: rows[i]!.estado_en.toISOString() }))
+  const guiaViews = await presentOperacionGuias(deps, rows.slice(0, MAX_STALLED))
+  const datos = guiaViews.map((guiaView, i) => ({ ...guiaView, detenida_desde: rows[i]!.estado_en.toISOString() }))
   await bitacora.recordRead(quien, { accion: 'listarGuiasDetenidas', despues: { guias: datos.length } })
   return { status: 200, body: { datos, hay_mas: rows.length > MAX_STALLED } }
 }

@@ -4,7 +4,7 @@ import { Problema } from '../../platform/errors.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import { type DecisionDeGuia, isAwaitingDecision, isTaken } from '../decisiones/decision.ts'
 import { isRectifiable } from '../estados/estados.ts'
-import { darPaso, type FilaEvento, guiaKeyOf } from '../eventos/evento.ts'
+import { darPaso, type EventoRow, guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type LockedGuia, type LockedGuiaWriter, withLockedGuia } from '../guias/tomada.ts'
 import type { Handler } from '../operation.ts'
@@ -22,7 +22,7 @@ export const rectificarGuia: Handler<'rectificarGuia'> = (input, deps) => {
 
 /** Event in the guide's history that changed its state or its courier. */
 type StateChange = Pick<
-  FilaEvento,
+  EventoRow,
   'secuencia' | 'tipo' | 'estado' | 'estado_anterior' | 'custodio' | 'ocurrido_en' | 'registrado_en'
 > & {
   /** Sequence of the event that this event undoes; null for other events. */
@@ -69,7 +69,7 @@ async function rectifyLockedGuia(
   if (tomada.datos_borrados_en) throw cannotUndo(tomada.estado, ': los datos de la persona ya se borraron.')
   const { changeToUndo, estado_en, custodio } = findChangeToUndo(await query(CHANGES, guiaKeyOf(tomada)))
   if (tomada.estado === 'entregado') requireWithinDeadline(changeToUndo.registrado_en, ahora)
-  const dado = await darPaso({ db: { query }, notifyJobs }, tomada, {
+  const takenStep = await darPaso({ db: { query }, notifyJobs }, tomada, {
     ...quien,
     tipo: 'guia.rectificada',
     estado: changeToUndo.estado_anterior!,
@@ -77,12 +77,12 @@ async function rectifyLockedGuia(
     registrado_en: ahora,
     datos: { rectifica: changeToUndo.secuencia },
     intentos: tomada.intentos - (changeToUndo.tipo === 'guia.intento_fallido' ? 1 : 0),
-    decision: await decisionSin(query, tomada, changeToUndo, ahora),
+    decision: await decisionWithout(query, tomada, changeToUndo, ahora),
     restored: { estado_en, custodio },
   })
   if (tomada.estado === 'entregado')
     await query(RECTIFY_PRUEBA, { ...guiaKeyOf(tomada), secuencia: changeToUndo.secuencia, ahora })
-  return dado!.guia
+  return takenStep!.guia
 }
 
 /**
@@ -109,7 +109,7 @@ function findChangeToUndo(
  * failed attempt supersedes the decision that the attempt opened. Undoing an event that closed a decision opens it
  * again; a decision to return the parcel must then be taken again. A deadline that has passed meanwhile has no effect.
  */
-async function decisionSin(
+async function decisionWithout(
   query: Query,
   { decision: currentDecision, comercio_id }: FilaGuia,
   { tipo, decision, decision_anterior: anterior }: StateChange,

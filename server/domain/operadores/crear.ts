@@ -3,7 +3,7 @@ import type { Handler } from '../operation.ts'
 import { presentOperador, saveOperador } from './operador.ts'
 
 export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, newId, bitacora }) => {
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const createdOperador = await saveOperador({ db: { query }, newId }, body.nombre)
     await bitacora.record(query, quien, {
       accion: 'crearOperador',
@@ -12,5 +12,5 @@ export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }
     })
     return createdOperador
   })
-  return { status: 201, body: presentOperador(fila) }
+  return { status: 201, body: presentOperador(row) }
 }

@@ -19,11 +19,11 @@ export const presentOperador = ({ operador, nombre, creado_en, revocado_en }: op
  * @throws Problema 404 if no operator has the identifier
  */
 export async function requireOperador(db: Db, codigo: string): Promise<operador> {
-  const fila = /^op_[0-9A-Z]{12}$/.test(codigo)
+  const row = /^op_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.operador.findUnique({ where: { operador: codigo } })
     : null
-  if (!fila) throw new Problema('operador_desconocido', 'No hay ningún operador con ese identificador.')
-  return fila
+  if (!row) throw new Problema('operador_desconocido', 'No hay ningún operador con ese identificador.')
+  return row
 }
 
 const SAVE = statement<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
@@ -36,8 +36,8 @@ export async function saveOperador(
   { db, newId }: { db: Pick<Db, 'query'>; newId: Deps['newId'] },
   nombre: string,
 ): Promise<operador> {
-  const [fila] = await db.query(SAVE, { ...newId(), operador: `op_${randomBase32(12)}`, nombre })
-  return fila!
+  const [row] = await db.query(SAVE, { ...newId(), operador: `op_${randomBase32(12)}`, nombre })
+  return row!
 }
 
 /** Creates an operator and a first key with all scopes. Only this result contains the key's secret. */
@@ -62,7 +62,7 @@ const NAMES = statement<{ authors: readonly string[] }, { autor: string; nombre:
  */
 export async function readAuthors(db: Db, codigos: readonly string[]): Promise<(autor: string) => Autor> {
   const authors = [...new Set(codigos)]
-  const leidos = authors.length > 0 ? await db.central.query(NAMES, { authors }) : []
-  const nameByAuthor = new Map(leidos.map(({ autor, nombre }) => [autor, nombre]))
+  const namedAuthors = authors.length > 0 ? await db.central.query(NAMES, { authors }) : []
+  const nameByAuthor = new Map(namedAuthors.map(({ autor, nombre }) => [autor, nombre]))
   return (autor) => ({ autor, nombre: nameByAuthor.get(autor) || null })
 }

@@ -5,7 +5,7 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import { CAMPOS, type FilaGuia } from '../guias/campos.ts'
+import { CAMPOS, type GuiaRow } from '../guias/campos.ts'
 import type { CorrectionChanges } from '../guias/correcciones.ts'
 import { type DatedCorreccion, type GuiaKey, leerCorrecciones, lockGuia, saveChanges } from './correcciones.ts'
 import {
@@ -23,7 +23,7 @@ import {
 /** Maximum number of guides per statement. */
 const LOTE = 50
 
-type GuiaAnterior = FilaGuia & { comercio: string; nombre: string }
+type GuiaAnterior = GuiaRow & { comercio: string; nombre: string }
 
 /** Finds the next guides that once had a telephone and now have another one. */
 const GUIAS = statement<PersonQuery & { desde: string }, GuiaAnterior>(
@@ -87,7 +87,7 @@ function periodsOf(
 }
 
 /** Returns true if the guide was created with the telephone of these periods. */
-const esElPrimero = (periods: readonly Period[]) => periods.some(({ desde }) => desde === 1)
+const includesFirstPeriod = (periods: readonly Period[]) => periods.some(({ desde }) => desde === 1)
 
 const PERSONAL_COLUMNS: readonly string[] = Object.entries(CAMPOS).flatMap(([column, campo]) =>
   'personal' in campo ? [column] : [],
@@ -149,7 +149,7 @@ export async function exportPrevious({ db, secretos }: Pick<Deps, 'db' | 'secret
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
         modo: guia.modo,
         // The metadata were set with the creation.
-        ...(esElPrimero(periods) && { metadatos: guia.metadatos }),
+        ...(includesFirstPeriod(periods) && { metadatos: guia.metadatos }),
         correcciones: ownValues(correcciones, periods),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
         periodos: await readPeriods(query, clave, periods),
@@ -168,17 +168,17 @@ export async function exportCorrecciones(
 ) {
   const correcciones = await leerCorrecciones(db.de(clave.comercio_id).query, secretos, clave)
   const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
-  const periodos = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
-  return ownValues(correcciones, periodos)
+  const periods = [...periodsOf(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
+  return ownValues(correcciones, periods)
 }
 
 async function readPeriods(query: Query, clave: GuiaKey, periods: readonly Period[]) {
-  const leidos = []
+  const periodData = []
   for (const period of periods) {
     const [leido = { tablas: {}, archivos: [] }] = await query(OF_PERIOD, { ...clave, ...period })
-    leidos.push({ ...period, ...leido })
+    periodData.push({ ...period, ...leido })
   }
-  return leidos
+  return periodData
 }
 
 /** SQL condition that a place is known and differs from the present place of the guide `v`. */
@@ -246,7 +246,7 @@ const CLEAR_METADATA = statement<GuiaKey>(
 async function erasePrevious(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
-  guia: FilaGuia,
+  guia: GuiaRow,
   recordErasure: (query: Query) => Promise<unknown>,
 ): Promise<boolean> {
   const clave = guiaKeyOf(guia)
@@ -258,7 +258,7 @@ async function erasePrevious(
       if (Object.keys(own).length > 0) await saveChanges(query, secretos, { ...clave, secuencia }, remaining)
     }
     for (const { desde, hasta } of periods) await query(ERASE_PERIOD, { ...clave, telefono, desde, hasta })
-    const clearedRows = esElPrimero(periods) ? await query(CLEAR_METADATA, clave) : []
+    const clearedRows = includesFirstPeriod(periods) ? await query(CLEAR_METADATA, clave) : []
     await recordErasure(query)
     return clearedRows.length > 0
   })

@@ -1,17 +1,17 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/campos.ts'
+import type { EventoRow } from '../eventos/evento.ts'
+import type { GuiaRow } from '../guias/campos.ts'
 import { type CorrectionChanges, decryptChanges, encryptChanges } from '../guias/correcciones.ts'
 
 // Corrections of a guide, as the export and the erasure of a person read and replace them.
 
-export type GuiaKey = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>
+export type GuiaKey = Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id'>
 
 /** Correction of a guide with its decrypted values. */
 export type DatedCorreccion = { secuencia: number; registrado_en: Date; cambios: CorrectionChanges }
 
-const CORRECCIONES = statement<GuiaKey, Pick<FilaEvento, 'secuencia' | 'cambios' | 'registrado_en'>>(
+const CORRECCIONES = statement<GuiaKey, Pick<EventoRow, 'secuencia' | 'cambios' | 'registrado_en'>>(
   'personas.correcciones',
   `select secuencia, cambios, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and cambios is not null order by secuencia`,
@@ -40,13 +40,13 @@ export function toReadable(
   }
 }
 
-const LOCK = statement<GuiaKey, FilaGuia>(
+const LOCK = statement<GuiaKey, GuiaRow>(
   'personas.tomarGuia',
   `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
 )
 
 /** Locks a guide and returns its row. */
-export const lockGuia = async (query: Query, clave: GuiaKey): Promise<FilaGuia> => (await query(LOCK, clave))[0]!
+export const lockGuia = async (query: Query, clave: GuiaKey): Promise<GuiaRow> => (await query(LOCK, clave))[0]!
 
 const SAVE_CHANGES = statement<GuiaKey & { secuencia: number; cambios: Buffer }>(
   'personas.guardarCambios',

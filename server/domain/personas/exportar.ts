@@ -9,14 +9,14 @@ import { type DatedCorreccion, type GuiaKey, leerCorrecciones } from './correcci
 import {
   answersSql,
   de,
-  FINALES,
   FIRST_ID,
   findGuiaIfAny,
   type GuiaQuery,
+  HAS_ENDED,
   KEY_OF_GUIA,
   type PersonQuery,
   PRUEBAS,
-  patronDe,
+  patternOf,
   rowsSql,
 } from './persona.ts'
 import { exportRecogidas } from './recogidas.ts'
@@ -26,10 +26,10 @@ const LOTE = 50
 const DIA = 86_400_000
 
 /**
- * SQL condition: a row `tabla` of the guide `v` is from a time when the guide had its present telephone. A row of
+ * SQL condition: a row `table` of the guide `v` is from a time when the guide had its present telephone. A row of
  * `telefono_anterior` names the telephone that the guide had before an event.
  */
-const withThisTelefono = (tabla: string) => withThisTelefonoAt(`${tabla}.secuencia`)
+const withThisTelefono = (table: string) => withThisTelefonoAt(`${table}.secuencia`)
 const withThisTelefonoAt = (secuencia: string) =>
   `coalesce((select u.telefono from telefono_anterior u where u.comercio_id = v.comercio_id and u.modo = v.modo
      and u.guia_id = v.id and u.secuencia > ${secuencia} order by u.secuencia limit 1), v.telefono) = v.telefono`
@@ -73,7 +73,7 @@ interface ExportedGuia {
  * @param condition SQL condition for the guides
  */
 const exportSql = ({ eventos, mensajes, archivos, metadatos }: OwnRowConditions, condition: string) =>
-  `select v.id, v.comercio_id, c.comercio, c.nombre, v.modo, v.guia, v.telefono, v.${FINALES} as terminada, v.estado_en,
+  `select v.id, v.comercio_id, c.comercio, c.nombre, v.modo, v.guia, v.telefono, v.${HAS_ENDED} as terminada, v.estado_en,
      jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[]
          - case when ${metadatos} then '' else 'metadatos' end, ${rowsSql('evento', eventos, ',huella,cambios')},
        ${rowsSql('mensaje', mensajes)}, ${rowsSql('enlace_ubicacion', 'true', ',huella')}, ${rowsSql('enlace_corto', 'true')},
@@ -102,11 +102,11 @@ const EXPORT_ONE = statement<GuiaKey, ExportedGuia>(
  * Scans the next 2,000 bodies received from providers (table `entrante`), and returns those that contain the telephone
  * number.
  */
-const INCOMING = statement<{ patron: string; desde: string }, { hasta: string | null; own: unknown }>(
+const INCOMING = statement<{ pattern: string; desde: string }, { hasta: string | null; own: unknown }>(
   'personas.entrantes',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
    select (select id from v order by id desc limit 1) as hasta,
-     coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :patron), '[]') as own from v`,
+     coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :pattern), '[]') as own from v`,
 )
 const REPARTIDORES = statement<Pick<PersonQuery, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
   'personas.exportarRepartidores',
@@ -148,9 +148,9 @@ export async function exportPersona(deps: ExportDeps, quien: Actor, person: Pers
 /** Exports all stored data of one guide, for a person who stands in it without a telephone. */
 export async function exportGuia(deps: ExportDeps, quien: Actor, { guia }: GuiaQuery) {
   await deps.bitacora.recordRead(quien, { accion: 'exportarPersona', campos: ['guia'], sobre: ['guia', guia] })
-  const fila = await findGuiaIfAny(deps.db, { guia })
-  const { query } = fila ? deps.db.de(fila.comercio_id) : deps.db
-  const exportedRows = fila ? await query(EXPORT_ONE, guiaKeyOf(fila)) : []
+  const row = await findGuiaIfAny(deps.db, { guia })
+  const { query } = row ? deps.db.de(row.comercio_id) : deps.db
+  const exportedRows = row ? await query(EXPORT_ONE, guiaKeyOf(row)) : []
   const guias = []
   for (const exportedRow of exportedRows) {
     const correcciones = await leerCorrecciones(query, deps.secretos, guiaKeyOf(exportedRow))
@@ -185,10 +185,10 @@ function presentExportedGuia({ settings }: Pick<Deps, 'settings'>, exportedRow: 
 }
 
 async function readIncoming(query: Query, telefono: string) {
-  const patron = patronDe(telefono)
+  const pattern = patternOf(telefono)
   const own: unknown[] = []
   for (let desde: string | null = FIRST_ID; desde !== null; ) {
-    const [paso]: { hasta: string | null; own: unknown }[] = await query(INCOMING, { patron, desde })
+    const [paso]: { hasta: string | null; own: unknown }[] = await query(INCOMING, { pattern, desde })
     own.push(...(paso!.own as unknown[]))
     desde = paso!.hasta
   }

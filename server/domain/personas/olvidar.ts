@@ -3,7 +3,7 @@ import { inEach } from '../../data/spread.ts'
 import { eraseSearchKeys } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
 import { eraseNotas } from '../notas/nota.ts'
-import { DELETE_GUIA_DATA, de, type ErasedGuide, FINALES } from './persona.ts'
+import { DELETE_GUIA_DATA, de, type ErasedGuide, HAS_ENDED } from './persona.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 500
@@ -17,7 +17,7 @@ const DIA = 86_400_000
 const ERASE_OLD = statement<{ antes_de: Date; ahora: Date }, ErasedGuide>(
   'personas.olvidarViejas',
   `with v as (
-     select comercio_id, modo, id from guia where datos_borrados_en is null and ${FINALES} and estado_en < :antes_de
+     select comercio_id, modo, id from guia where datos_borrados_en is null and ${HAS_ENDED} and estado_en < :antes_de
      order by estado_en limit ${LOTE} for update skip locked
    ), p as (
      update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v where ${de('p')}

@@ -14,13 +14,13 @@ import {
   de,
   deleteAnswersSql,
   type ErasedGuide,
-  FINALES,
   FIRST_ID,
   findGuiaIfAny,
   type GuiaQuery,
+  HAS_ENDED,
   inEachPart,
   type PersonQuery,
-  patronDe,
+  patternOf,
 } from './persona.ts'
 import { eraseRecogidas } from './recogidas.ts'
 
@@ -35,7 +35,7 @@ const INCOMING_BATCH = 2_000
  * @param condition SQL condition for the guides
  */
 const eraseSql = (condition: string) => `with v as (
-     select comercio_id, modo, id, guia from guia where ${condition} and ${FINALES}
+     select comercio_id, modo, id, guia from guia where ${condition} and ${HAS_ENDED}
      order by comercio_id, modo, id limit ${LOTE} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
@@ -66,12 +66,12 @@ const ERASE_ONE = statement<GuiaKey & { ahora: Date }, ErasedGuide>(
  * been processed.
  */
 const ERASE_INCOMING = statement<
-  { patron: string; desde: string },
+  { pattern: string; desde: string },
   { deleted: number; pendientes: number; hasta: entrante['id'] | null }
 >(
   'personas.olvidarEntrantes',
   `with v as (
-     select id, hecho_en, cuerpo ~ :patron as own from entrante where id > :desde order by id limit ${INCOMING_BATCH}
+     select id, hecho_en, cuerpo ~ :pattern as own from entrante where id > :desde order by id limit ${INCOMING_BATCH}
    ), d as (
      delete from entrante e using v where e.id = v.id and v.own and v.hecho_en is not null returning 1
    )
@@ -148,10 +148,8 @@ export async function eraseTelefono(deps: ErasureDeps, quien: Actor, person: Per
  * database does not have is no error: the database may have been restored to an instant before its creation.
  */
 export async function eraseGuia(deps: ErasureDeps, quien: Actor, { guia }: GuiaQuery): Promise<Erasure> {
-  const fila = await findGuiaIfAny(deps.db, { guia })
-  const erasedGuias = fila
-    ? await eraseOneGuia({ ...deps, db: deps.db.de(fila.comercio_id) }, quien, guiaKeyOf(fila))
-    : []
+  const row = await findGuiaIfAny(deps.db, { guia })
+  const erasedGuias = row ? await eraseOneGuia({ ...deps, db: deps.db.de(row.comercio_id) }, quien, guiaKeyOf(row)) : []
   if (erasedGuias.length === 0) await deps.bitacora.record(deps.db.query, quien, guiaLineOf(guia, 0))
   return {
     guias: erasedGuias.length,
@@ -161,7 +159,7 @@ export async function eraseGuia(deps: ErasureDeps, quien: Actor, { guia }: GuiaQ
     entrantes: 0,
     entrantes_pendientes: 0,
     repartidores: [],
-    en_curso: fila && erasedGuias.length === 0 ? [guia] : [],
+    en_curso: row && erasedGuias.length === 0 ? [guia] : [],
   }
 }
 
@@ -204,11 +202,11 @@ async function eraseOwnGuias({ db, clock, bitacora }: ErasureDeps, quien: Actor,
 }
 
 async function eraseIncoming({ db }: ErasureDeps, telefono: string) {
-  const patron = patronDe(telefono)
+  const pattern = patternOf(telefono)
   const total = { deleted: 0, pendientes: 0 }
   for (let desde: string | null = FIRST_ID; desde !== null; ) {
     const [paso]: { deleted: number; pendientes: number; hasta: string | null }[] = await db.query(ERASE_INCOMING, {
-      patron,
+      pattern,
       desde,
     })
     total.deleted += paso!.deleted

@@ -5,7 +5,7 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { requireComercio } from '../comercios/comercio.ts'
-import { ERASURES, type FilaGuia, type StoredRecogida } from '../guias/campos.ts'
+import { ERASURES, type GuiaRow, type StoredRecogida } from '../guias/campos.ts'
 import { findGuia } from '../guias/guia.ts'
 
 /** First id from which a scan of rows in the order of their ids starts. */
@@ -45,7 +45,7 @@ export const readGuiaQuery = async (db: Db, codigo: string): Promise<GuiaQuery> 
  * Finds a guide by its code; undefined if there is none, as in a database that was restored to an instant before its
  * creation.
  */
-export async function findGuiaIfAny(db: Db, { guia }: GuiaQuery): Promise<FilaGuia | undefined> {
+export async function findGuiaIfAny(db: Db, { guia }: GuiaQuery): Promise<GuiaRow | undefined> {
   try {
     return await findGuia(db, 'todos', guia)
   } catch (error) {
@@ -79,44 +79,44 @@ export async function readPersonQuery(db: Db, telefono: string, comercio?: strin
  * Regular expression that finds a telephone number in a provider's body: its digits, and for Mexico also the older form
  * with `1` after `52`.
  */
-export const patronDe = (telefono: string) =>
+export const patternOf = (telefono: string) =>
   `(^|[^0-9])${telefono.slice(1).replace(/^52(\d{10})$/, '521?$1')}([^0-9]|$)`
 
 /** SQL condition: the guide has ended. The partial index on guides whose data must be erased uses the same text. */
-export const FINALES = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
+export const HAS_ENDED = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
 
-/** SQL condition: a row of `tabla` belongs to the guide `v`. */
-export const de = (tabla: string) =>
-  `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
+/** SQL condition: a row of `table` belongs to the guide `v`. */
+export const de = (table: string) =>
+  `${table}.comercio_id = v.comercio_id and ${table}.modo = v.modo and ${table}.guia_id = v.id`
 
 /**
  * Returns SQL for the rows `t` of a table that belong to the guide `v`, as a member of an object.
- * @param solo SQL condition for the rows
+ * @param condition SQL condition for the rows
  * @param omitted columns to leave out beside those that only the database needs, each after a comma
  */
-export const rowsSql = (tabla: string, solo: string, omitted = '') =>
-  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${omitted}}'::text[]), '[]')
-       from ${tabla} t where ${de('t')} and ${solo})`
+export const rowsSql = (table: string, condition: string, omitted = '') =>
+  `'${table}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${omitted}}'::text[]), '[]')
+       from ${table} t where ${de('t')} and ${condition})`
 
 /** SQL of all proofs of deliveries and of failed attempts, each with the names of its files. */
 export const PRUEBAS = `select comercio_id, modo, guia_id, secuencia, fotos as archivos from prueba_intento
      union all select comercio_id, modo, guia_id, secuencia, fotos || firma || pdf from prueba_entrega`
 
-const answersOfSql = (tabla: string, solo: string, que: string) =>
-  `'${tabla}', (select coalesce(jsonb_agg(jsonb_build_object(${que})), '[]') from webhook w
-       join ${tabla} t using (comercio_id, modo, webhook)
-       where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo and ${solo})`
+const answersOfSql = (table: string, condition: string, members: string) =>
+  `'${table}', (select coalesce(jsonb_agg(jsonb_build_object(${members})), '[]') from webhook w
+       join ${table} t using (comercio_id, modo, webhook)
+       where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo and ${condition})`
 
 /**
  * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
  * from the webhook.
- * @param solo SQL condition for the rows `t` of deliveries and of attempts
+ * @param condition SQL condition for the rows `t` of deliveries and of attempts
  */
-export const answersSql = (solo: string) =>
-  `${answersOfSql('webhook_aviso', solo, `'evento', t.evento, 'respuesta', t.exito`)},
+export const answersSql = (condition: string) =>
+  `${answersOfSql('webhook_aviso', condition, `'evento', t.evento, 'respuesta', t.exito`)},
    ${answersOfSql(
      'webhook_intento',
-     solo,
+     condition,
      `'webhook', t.webhook, 'secuencia', t.secuencia, 'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo, 'detalle', t.detalle`,
    )}`
 
@@ -150,16 +150,16 @@ export const DELETE_KEYS = `c as (
 
 /**
  * SQL that erases the responses of merchants' servers to webhooks of the guides `v`.
- * @param solo SQL condition for the rows `t` of deliveries and attempts
+ * @param condition SQL condition for the rows `t` of deliveries and attempts
  */
-export const deleteAnswersSql = (solo = 'true') => `s as (
+export const deleteAnswersSql = (condition = 'true') => `s as (
      select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
    ), x as (
      update webhook_aviso t set exito = (t.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
-     where ${de('t')} and t.webhook = v.webhook and t.exito is not null and ${solo}
+     where ${de('t')} and t.webhook = v.webhook and t.exito is not null and ${condition}
    ), y as (
      update webhook_intento t set cabeceras = null, cuerpo = null, detalle = null from s v
-     where ${de('t')} and t.webhook = v.webhook and ${solo}
+     where ${de('t')} and t.webhook = v.webhook and ${condition}
    )`
 
 /**

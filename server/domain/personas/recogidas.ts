@@ -5,9 +5,9 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Actor } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { guiaKeyOf } from '../eventos/evento.ts'
-import type { FilaGuia, StoredRecogida } from '../guias/campos.ts'
+import type { GuiaRow, StoredRecogida } from '../guias/campos.ts'
 import type { CorrectionChanges } from '../guias/correcciones.ts'
 import {
   type DatedCorreccion,
@@ -22,8 +22,8 @@ import {
   deleteAnswersSql,
   ERASED_RECOGIDA,
   ERASED_RECOGIDA_SQL,
-  FINALES,
   FIRST_ID,
+  HAS_ENDED,
   inEachPart,
   type PersonQuery,
 } from './persona.ts'
@@ -36,7 +36,7 @@ const LOTE = 2_000
 /** Maximum number of guides per transaction. */
 const GUIAS_PER_TRANSACTION = 100
 
-type RecogidaGuiaRow = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'recogida'> & {
+type RecogidaGuiaRow = Pick<GuiaRow, 'comercio_id' | 'modo' | 'id' | 'guia' | 'recogida'> & {
   comercio: string
   nombre: string
   terminada: boolean
@@ -51,7 +51,7 @@ type RecogidaGuiaRow = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | '
 const GUIAS = statement<PersonQuery & { desde: string }, RecogidaGuiaRow>(
   'personas.recogidas',
   `with v as materialized (
-     select comercio_id, modo, id, guia, recogida, ultima_correccion, ${FINALES} as terminada from guia
+     select comercio_id, modo, id, guia, recogida, ultima_correccion, ${HAS_ENDED} as terminada from guia
      where (:comercio_id::uuid is null or comercio_id = :comercio_id) and id > :desde order by id limit ${LOTE}
    )
    select v.comercio_id, v.modo, v.id, v.guia, v.recogida, v.terminada, c.comercio, c.nombre,
@@ -72,7 +72,7 @@ interface MatchedRecogida extends Omit<RecogidaGuiaRow, 'correcciones'> {
   correcciones: readonly DatedCorreccion[]
 }
 
-const esDe = (telefono: string, recogida: StoredRecogida | undefined) => recogida?.telefono === telefono
+const isOfTelefono = (telefono: string, recogida: StoredRecogida | undefined) => recogida?.telefono === telefono
 
 /** Returns the pickups in a correction that have the telephone. */
 function ownValuesIn(
@@ -81,8 +81,8 @@ function ownValuesIn(
 ): { antes?: StoredRecogida; despues?: StoredRecogida } {
   const { antes, despues } = recogida ?? {}
   return {
-    ...(antes && esDe(telefono, antes) && { antes }),
-    ...(despues && esDe(telefono, despues) && { despues }),
+    ...(antes && isOfTelefono(telefono, antes) && { antes }),
+    ...(despues && isOfTelefono(telefono, despues) && { despues }),
   }
 }
 
@@ -107,7 +107,7 @@ async function* readGuiasWithRecogida(
   for (let desde: string | undefined = FIRST_ID; desde !== undefined; ) {
     const guiaRows: RecogidaGuiaRow[] = await query(GUIAS, { ...person, desde })
     for (const guiaRow of guiaRows) {
-      const current = esDe(telefono, guiaRow.recogida)
+      const current = isOfTelefono(telefono, guiaRow.recogida)
       const correcciones = decryptCorrecciones(secretos, guiaRow)
       if (current || correcciones.some(({ cambios }) => hasOwnValues(telefono, cambios)))
         yield { ...guiaRow, current, correcciones }
@@ -160,7 +160,7 @@ const ERASE_RECOGIDA = statement<GuiaKey & { telefono: string }>(
 
 /** Returns the values of a correction without the pickups that have the telephone. */
 function withoutOwnValues(telefono: string, cambios: CorrectionChanges): CorrectionChanges {
-  const withoutOwn = (recogida: StoredRecogida) => (esDe(telefono, recogida) ? ERASED_RECOGIDA : recogida)
+  const withoutOwn = (recogida: StoredRecogida) => (isOfTelefono(telefono, recogida) ? ERASED_RECOGIDA : recogida)
   const { antes, despues } = cambios.recogida!
   return { ...cambios, recogida: { antes: withoutOwn(antes), despues: withoutOwn(despues) } }
 }
@@ -168,7 +168,7 @@ function withoutOwnValues(telefono: string, cambios: CorrectionChanges): Correct
 /** @returns false if the guide keeps the pickup, because a courier may still need it */
 async function eraseRecogida(query: Query, secretos: Secrets, telefono: string, clave: GuiaKey): Promise<boolean> {
   const { recogida, estado } = await lockGuia(query, clave)
-  if (esDe(telefono, recogida) && !esFinal(estado)) return false
+  if (isOfTelefono(telefono, recogida) && !isFinalState(estado)) return false
   for (const { secuencia, cambios } of await leerCorrecciones(query, secretos, clave)) {
     if (hasOwnValues(telefono, cambios))
       await saveChanges(query, secretos, { ...clave, secuencia }, withoutOwnValues(telefono, cambios))

@@ -48,11 +48,11 @@ function composePages(pagina: PdfPage): void {
   const archivos = [...fotos, ...firmas]
   let y = drawReceiver(pagina, drawParties(pagina, drawCover(pagina, drawHeader(pagina))))
   const rows = measureHistoryRows(pagina)
-  const enUna = y + heightOfHistory(rows) + heightOfEvidence(pagina, fotos, archivos) <= CONTENT_BOTTOM
+  const fitsOnePage = y + heightOfHistory(rows) + heightOfEvidence(pagina, fotos, archivos) <= CONTENT_BOTTOM
   // A second page without photos repeats the signature, enlarged, because there is no other evidence.
-  const pictures = fotos.length > 0 || enUna ? fotos : firmas
+  const pictures = fotos.length > 0 || fitsOnePage ? fotos : firmas
   const evidenceHeight = heightOfEvidence(pagina, pictures, archivos)
-  const [firstRows, otherRows] = enUna
+  const [firstRows, otherRows] = fitsOnePage
     ? [rows, []]
     : distributeRows(rows, {
         first: CONTENT_BOTTOM - y,
@@ -61,19 +61,19 @@ function composePages(pagina: PdfPage): void {
       })
   y = historial(pagina, firstRows, y)
   let hasMap = false
-  if (!enUna) {
+  if (!fitsOnePage) {
     hasMap = drawMap(pagina, y, CONTENT_BOTTOM - y) > y
     drawFooter(pagina, 1, 2)
     doc.addPage()
     pagina.canvas.artifact(() => doc.rect(0, 0, PDF_SHEET.ancho, 6).fill(pagina.datos.brand.color))
     y = historial(pagina, otherRows, SECOND_PAGE_TOP, firstRows.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
-  const libre = CONTENT_BOTTOM - y - evidenceHeight
-  if (!hasMap) y = drawMap(pagina, y, pictures.length > 0 ? Math.min(libre, MAX_HEIGHT_WITH_FOTOS) : libre)
+  const freeHeight = CONTENT_BOTTOM - y - evidenceHeight
+  if (!hasMap) y = drawMap(pagina, y, pictures.length > 0 ? Math.min(freeHeight, MAX_HEIGHT_WITH_FOTOS) : freeHeight)
   y = drawFotos(pagina, pictures, y, CONTENT_BOTTOM - y - heightOfDigests(archivos) - altoDeNota(pagina) - 24)
   huellas(pagina, archivos, y)
   nota(pagina)
-  drawFooter(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
+  drawFooter(pagina, fitsOnePage ? 1 : 2, fitsOnePage ? 1 : 2)
 }
 
 function drawFooter({ canvas, datos }: PdfPage, numero: number, total: number): void {

@@ -7,14 +7,14 @@ import {
 } from '../../generado/contrato/vocabulario.ts'
 import { forDocuments } from '../../platform/brand/brand.ts'
 import type { PreparedImage } from '../../platform/images/prepareImage.ts'
-import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
+import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
 import { timeZoneOf } from '../catalogo/zona.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EVENT_WORDS, GUIA_STATE_WORDS } from '../estados/estados.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
+import type { EventoRow } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Archivo, Milestone, PruebaData } from './contenidoDelPdf.ts'
-import { type FilaPrueba, type PruebaKey, type PruebaWithRepartidor, relationInWords } from './prueba.ts'
+import { type PruebaKey, type PruebaRow, type PruebaWithRepartidor, relationInWords } from './prueba.ts'
 
 /** Row of a guide with its merchant's name and its proof. */
 export type DocumentRow = FilaGuia & { comercio_name: string; prueba: PruebaWithRepartidor }
@@ -23,7 +23,7 @@ export type DocumentRow = FilaGuia & { comercio_name: string; prueba: PruebaWith
 const MAX_EVENTOS = 2_000
 
 /** Reads the events up to the delivery. Excludes later scans, and notes between couriers and merchant. */
-const HISTORY = statement<PruebaKey & Pick<FilaPrueba, 'secuencia'>, ToldEvento>(
+const HISTORY = statement<PruebaKey & Pick<PruebaRow, 'secuencia'>, ToldEvento>(
   'pruebas.historial',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia
@@ -31,11 +31,11 @@ const HISTORY = statement<PruebaKey & Pick<FilaPrueba, 'secuencia'>, ToldEvento>
    order by secuencia desc limit ${MAX_EVENTOS}`,
 )
 
-type ToldEvento = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>
+type ToldEvento = Pick<EventoRow, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>
 
 /** Stored file and its picture; the picture is undefined if it cannot be read or shown. */
 export interface ReadArchivo {
-  fila: FilaArchivo
+  row: ArchivoRow
   image: PreparedImage | undefined
 }
 
@@ -77,11 +77,11 @@ export async function collectData(
   }
 }
 
-const present = ({ fila, image }: ReadArchivo, nombre: string): Archivo => ({
-  nombre: `${nombre} · ${fila.archivo}`,
+const present = ({ row, image }: ReadArchivo, nombre: string): Archivo => ({
+  nombre: `${nombre} · ${row.archivo}`,
   image,
-  sha256: enHexadecimal(fila.sha256),
-  capturado_en: fila.capturado_en?.toISOString() ?? null,
+  sha256: enHexadecimal(row.sha256),
+  capturado_en: row.capturado_en?.toISOString() ?? null,
 })
 
 /** Describes an event in the words of the tracking page and not in the courier's, because customers read the document. */

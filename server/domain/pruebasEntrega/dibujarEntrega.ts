@@ -9,9 +9,9 @@ import {
   CONTENT_WIDTH,
   coordenadas,
   LABEL_STYLE,
+  NO_DATA,
   PDF_SHEET,
   type PdfPage,
-  SIN_DATO,
   SMALL_STYLE,
   TEXT_STYLE,
   TITLE_STYLE,
@@ -40,7 +40,7 @@ export function drawHeader({ canvas, datos }: PdfPage): number {
         aviso,
         X + 10,
         y + 10,
-        { ...TEXT_STYLE, peso: 'strong', color: TONES.aviso },
+        { ...TEXT_STYLE, weight: 'strong', color: TONES.aviso },
         { ancho: CONTENT_WIDTH - 20 },
       ) + 4
   }
@@ -75,7 +75,7 @@ export function drawCover({ canvas, datos, clock }: PdfPage, y: number): number 
   const side = 104
   const ancho = CONTENT_WIDTH - side - CANAL
   let bottom = canvas.paragraph('GUÍA', X, y, LABEL_STYLE)
-  const codigo = { cuerpo: 31, peso: 'strong', color: TONES.ink, leading: 1.2 } as const
+  const codigo = { cuerpo: 31, weight: 'strong', color: TONES.ink, leading: 1.2 } as const
   const fitted = canvas.fit(inGroups(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
   bottom = canvas.paragraph(inGroups(datos.guia), X - 1, bottom + 1, fitted.style, { ancho, role: 'H2' }) + 7
   bottom = estado({ canvas, datos }, bottom, ancho)
@@ -88,8 +88,8 @@ export function drawCover({ canvas, datos, clock }: PdfPage, y: number): number 
 }
 
 function estado({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, y: number, ancho: number): number {
-  const style = { ...TEXT_STYLE, cuerpo: 9.5, peso: 'strong', color: '#FFFFFF' } as const
-  const [linea = SIN_DATO] = canvas.split(datos.estado, style, ancho - 20, 1)
+  const style = { ...TEXT_STYLE, cuerpo: 9.5, weight: 'strong', color: '#FFFFFF' } as const
+  const [linea = NO_DATA] = canvas.split(datos.estado, style, ancho - 20, 1)
   const largo = canvas.measure(linea, style) + 20
   canvas.artifact(() => canvas.doc.roundedRect(X, y, largo, 19, 9.5).fill(datos.brand.color))
   canvas.paragraph(linea, X + 10, y + 3.2, style, { ancho: ancho - 10 })
@@ -103,7 +103,7 @@ function drawVerification({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, 
   // The QR code's quiet zone is white like the page. Drawn outside the margin, it lets the modules line up with the
   // margin.
   if (qr) canvas.figure(`Código QR: ${datos.verificationUrl}`, () => drawQr(canvas.doc, qr, x - 8, y - 12, side + 20))
-  const style = { ...SMALL_STYLE, cuerpo: 7, color: enlace ? datos.brand.color : TONES.gris }
+  const style = { ...SMALL_STYLE, cuerpo: 7, color: enlace ? datos.brand.color : TONES.grey }
   const opciones = { ancho: side + 2, align: 'centro', ...(enlace ? { enlace } : {}) } as const
   return canvas.paragraph(qr ? 'Verificar este documento' : datos.verificationUrl, x, y + (qr ? side + 1 : 0), style, {
     ...opciones,
@@ -114,7 +114,7 @@ function drawVerification({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, 
 /** Draws a small label and its value below. Returns the vertical position of what follows. */
 function campo(canvas: Canvas, label: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
   const bottom = canvas.paragraph(label, x, y, LABEL_STYLE, { ancho })
-  return canvas.paragraph(valor?.trim() || SIN_DATO, x, bottom + 1, TEXT_STYLE, { ancho, max })
+  return canvas.paragraph(valor?.trim() || NO_DATA, x, bottom + 1, TEXT_STYLE, { ancho, max })
 }
 
 /** Draws the sender and the intended recipient, side by side. Returns the vertical position of the next part. */
@@ -124,7 +124,7 @@ export function drawParties({ canvas, datos }: PdfPage, y: number): number {
   const nombre = { ...TITLE_STYLE, leading: 1.25 }
   const drawColumn = (x: number, label: string, titulo: string | null, lineas: [string, number][]): number => {
     let bottom = canvas.paragraph(label, x, y + 12, LABEL_STYLE) + 2
-    bottom = canvas.paragraph(titulo?.trim() || SIN_DATO, x, bottom, nombre, { ancho: COLUMN_WIDTH, max: 4 }) + 1
+    bottom = canvas.paragraph(titulo?.trim() || NO_DATA, x, bottom, nombre, { ancho: COLUMN_WIDTH, max: 4 }) + 1
     for (const [texto, max] of lineas)
       bottom = canvas.paragraph(texto, x, bottom, TEXT_STYLE, { ancho: COLUMN_WIDTH, max })
     return bottom
@@ -160,27 +160,27 @@ export function drawReceiver({ canvas, datos, clock }: PdfPage, y: number): numb
   const x = X + margin
   const ancho = CONTENT_WIDTH - COLUMN_WIDTH - 2 * margin + 20
   const rows: [string, string][] = [
-    ['Documento', receiver.documento?.trim() ? maskNumber(receiver.documento) : SIN_DATO],
-    ['Relación', receiver.relacion?.trim() || SIN_DATO],
+    ['Documento', receiver.documento?.trim() ? maskNumber(receiver.documento) : NO_DATA],
+    ['Relación', receiver.relacion?.trim() || NO_DATA],
     ...(repartidor ? [['Entregó', `${repartidor.nombre.trim()} · ${repartidor.repartidor}`] as [string, string]] : []),
     ['Entregado', `${clock.formatLong(datos.entregado_en)} · ${clock.zona(datos.entregado_en)}`],
     ['Posición', posicion ? describePosition(posicion) : 'No se registró'],
     ...(datos.pagina_anterior === null ? [] : [['Evidencia', datos.pagina_anterior] as [string, string]]),
   ]
   const nombre = { ...TITLE_STYLE, cuerpo: 12, leading: 1.25 }
-  const titulo = receiver.nombre?.trim() || SIN_DATO
+  const titulo = receiver.nombre?.trim() || NO_DATA
   // A courier's long name must not cut off the courier's code after it.
   const values = { x: x + 58, ancho: ancho - 58, max: 5 }
-  const altos = rows.map(([, valor]) => canvas.alto(valor, TEXT_STYLE, values.ancho, values.max) + 2)
+  const heights = rows.map(([, valor]) => canvas.alto(valor, TEXT_STYLE, values.ancho, values.max) + 2)
   const headHeight = lineHeight(LABEL_STYLE) + 2 + canvas.alto(titulo, nombre, ancho, 4) + 5
-  const alto = Math.max(headHeight + altos.reduce((a, b) => a + b, 0) + 2 * 12, 118)
+  const alto = Math.max(headHeight + heights.reduce((a, b) => a + b, 0) + 2 * 12, 118)
   canvas.artifact(() => canvas.doc.roundedRect(X, y, CONTENT_WIDTH, alto, 4).fill(TONES.background))
   let bottom = canvas.paragraph('RECIBIÓ', x, y + 12, LABEL_STYLE) + 2
   bottom = canvas.paragraph(titulo, x, bottom, nombre, { ancho, max: 4 }) + 5
   for (const [i, [label, valor]] of rows.entries()) {
-    canvas.paragraph(label, x, bottom, { ...TEXT_STYLE, color: TONES.gris })
+    canvas.paragraph(label, x, bottom, { ...TEXT_STYLE, color: TONES.grey })
     canvas.paragraph(valor, values.x, bottom, TEXT_STYLE, values)
-    bottom += altos[i]!
+    bottom += heights[i]!
   }
   const caja = {
     x: x + ancho + margin,
@@ -222,11 +222,11 @@ function drawFirmaBox({ canvas, datos }: Pick<PdfPage, 'canvas' | 'datos'>, caja
 
 function describePosition(posicion: NonNullable<PruebaData['posicion']>): string {
   const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = posicion
-  const precision = precision_m === null ? '' : ` (±${metros(precision_m)})`
-  const distance = distancia_m === null ? '' : `; a ${metros(distancia_m)} del lugar confirmado`
+  const precision = precision_m === null ? '' : ` (±${formatMeters(precision_m)})`
+  const distance = distancia_m === null ? '' : `; a ${formatMeters(distancia_m)} del lugar confirmado`
   const aviso = distancia_avisada_m === null ? '' : '; el repartidor lo confirmó tras un aviso'
   return `${coordenadas({ lat, lng })}${precision}${distance}${aviso}`
 }
 
-const metros = (m: number): string =>
+const formatMeters = (m: number): string =>
   m < 1000 ? `${Math.round(m)} m` : `${(m / 1000).toFixed(m < 100_000 ? 1 : 0)} km`

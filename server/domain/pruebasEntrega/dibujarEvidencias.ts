@@ -40,20 +40,20 @@ function findBestGrid(fotos: Archivo[], alto: number) {
  */
 export function drawFotos({ canvas, datos, clock }: PdfPage, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
-  const esFirma = fotos[0] === datos.firma
-  const titulo = esFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
+  const isFirma = fotos[0] === datos.firma
+  const titulo = isFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
   const top = canvas.paragraph(titulo, X, y, TITLE_STYLE, { role: 'H2' }) + 8
   const { columns, caja } = findBestGrid(fotos, Math.min(alto - TITULAR, MAX_GRID_HEIGHT))
   let bottom = top
   for (let firstIndex = 0; firstIndex < fotos.length; firstIndex += columns) {
-    const deFila = fotos.slice(firstIndex, firstIndex + columns)
+    const rowFotos = fotos.slice(firstIndex, firstIndex + columns)
     // A row is as high as its highest photo, which leaves less grey area and more room below.
     const alta = Math.max(
-      ...deFila.map(({ image }) => fitInside(image ?? PLACEHOLDER_SIZE, caja, MAX_ENLARGEMENT).alto),
+      ...rowFotos.map(({ image }) => fitInside(image ?? PLACEHOLDER_SIZE, caja, MAX_ENLARGEMENT).alto),
     )
-    for (const [i, foto] of deFila.entries()) {
+    for (const [i, foto] of rowFotos.entries()) {
       const cell = { x: X + i * (caja.ancho + GAP), y: bottom, ancho: caja.ancho, alto: alta }
-      drawFoto({ canvas, datos, clock }, foto, esFirma ? 'Firma' : `Foto ${firstIndex + i + 1}`, cell, columns > 3)
+      drawFoto({ canvas, datos, clock }, foto, isFirma ? 'Firma' : `Foto ${firstIndex + i + 1}`, cell, columns > 3)
     }
     bottom += alta + CAPTION_HEIGHT + GAP
   }
@@ -87,11 +87,11 @@ function drawFoto(
   canvas.paragraph(`${nombre}${when}`, x, y + alto + 2, SMALL_STYLE, { ancho, role: 'Caption' })
 }
 
-const FILA = 11.6
+const ROW_HEIGHT = 11.6
 
 /** Returns the height of the table of digests, in points. */
 export const heightOfDigests = (archivos: Archivo[]): number =>
-  archivos.length === 0 ? 0 : 46 + archivos.length * FILA
+  archivos.length === 0 ? 0 : 46 + archivos.length * ROW_HEIGHT
 
 /** Draws the table of the files' digests. Returns the vertical position of the next part. */
 export function huellas({ canvas }: PdfPage, archivos: Archivo[], y: number): number {
@@ -101,23 +101,23 @@ export function huellas({ canvas }: PdfPage, archivos: Archivo[], y: number): nu
     { titulo: 'Archivo', x: X, ancho: 170 },
     { titulo: 'SHA-256 del archivo guardado', x: X + 182, ancho: CONTENT_WIDTH - 182 },
   ]
-  const fila = (texts: string[], role: 'TH' | 'TD', style: typeof DIGEST_STYLE) =>
+  const drawRow = (texts: string[], role: 'TH' | 'TD', style: typeof DIGEST_STYLE) =>
     canvas.within('TR', () => {
       for (const [i, { x, ancho }] of columns.entries())
         canvas.paragraph(texts[i] ?? '', x, bottom, style, { ancho, role })
     })
   canvas.within('Table', () => {
-    fila(
+    drawRow(
       columns.map(({ titulo }) => titulo),
       'TH',
-      { ...SMALL_STYLE, peso: 'strong' } as typeof DIGEST_STYLE,
+      { ...SMALL_STYLE, weight: 'strong' } as typeof DIGEST_STYLE,
     )
     bottom += 12
     canvas.rule(X, bottom, CONTENT_WIDTH, TONES.ink, 0.8)
     bottom += 3
     for (const { nombre, sha256 } of archivos) {
-      fila([nombre, sha256], 'TD', DIGEST_STYLE)
-      bottom += FILA
+      drawRow([nombre, sha256], 'TD', DIGEST_STYLE)
+      bottom += ROW_HEIGHT
     }
   })
   return bottom + 10

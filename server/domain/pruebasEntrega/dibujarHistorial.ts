@@ -4,8 +4,8 @@ import type { Milestone } from './contenidoDelPdf.ts'
 import {
   CONTENT_WIDTH,
   coordenadas,
+  NO_DATA,
   type PdfPage,
-  SIN_DATO,
   SMALL_STYLE,
   TEXT_STYLE,
   TITLE_STYLE,
@@ -33,8 +33,8 @@ export interface HistoryRow {
 export function measureHistoryRows({ canvas, datos, clock }: PdfPage): HistoryRow[] {
   const cellsOf = (milestone: Milestone) => [
     clock.formatShort(milestone.ocurrido_en),
-    milestone.descripcion.trim() || SIN_DATO,
-    milestone.lugar?.trim() || coordenadas(milestone) || SIN_DATO,
+    milestone.descripcion.trim() || NO_DATA,
+    milestone.lugar?.trim() || coordenadas(milestone) || NO_DATA,
   ]
   const alto = (texts: string[]) =>
     Math.max(...texts.map((texto, i) => canvas.alto(texto, CELL_STYLE, COLUMNS[i]!.ancho, 2)), lineHeight(CELL_STYLE)) +
@@ -56,7 +56,7 @@ export const heightOfHistory = (rows: HistoryRow[]): number =>
   rows.length === 0 ? 0 : SURROUND_HEIGHT + rows.reduce((sum, { alto }) => sum + alto, 0)
 
 /** Minimum rows at the end of a page, and minimum rows carried over to the next; fewer look like an accident. */
-const MIN_ROWS = { alFinal: 3, onNextPage: 4 }
+const MIN_ROWS = { atEnd: 3, onNextPage: 4 }
 
 /**
  * `first`, `second`: points that each page has left for the table. `growth`: points by which the content below the
@@ -69,10 +69,10 @@ interface PageSpace {
 }
 
 /**
- * Maximum points of a page that may stay empty: `split` if the table is split between pages, `junta` if it stays
+ * Maximum points of a page that may stay empty: `split` if the table is split between pages, `together` if it stays
  * together. Both are below a third of the page.
  */
-const MAX_EMPTY = { split: 180, junta: 230 }
+const MAX_EMPTY = { split: 180, together: 230 }
 
 /**
  * Splits the rows between the two pages. Puts as many rows as possible on the first page if neither page stays too
@@ -81,12 +81,12 @@ const MAX_EMPTY = { split: 180, junta: 230 }
 export function distributeRows(rows: HistoryRow[], { first, second, growth }: PageSpace): [HistoryRow[], HistoryRow[]] {
   const total = rows.length
   const cortes = Array.from({ length: total + 1 }, (_, count) => count)
-    .filter((n) => n === 0 || n === total || (n >= MIN_ROWS.alFinal && n <= total - MIN_ROWS.onNextPage))
+    .filter((n) => n === 0 || n === total || (n >= MIN_ROWS.atEnd && n <= total - MIN_ROWS.onNextPage))
     .filter((n) => heightOfHistory(rows.slice(0, n)) <= first)
   const emptySpace = (n: number) =>
     Math.max(first - heightOfHistory(rows.slice(0, n)), second - heightOfHistory(rows.slice(n)) - growth)
   const cut =
-    cortes.findLast((n) => emptySpace(n) <= (n === total ? MAX_EMPTY.junta : MAX_EMPTY.split)) ??
+    cortes.findLast((n) => emptySpace(n) <= (n === total ? MAX_EMPTY.together : MAX_EMPTY.split)) ??
     cortes.reduce((best, n) => (emptySpace(n) <= emptySpace(best) ? n : best), 0)
   return [rows.slice(0, cut), shorten(rows.slice(cut), second - SURROUND_HEIGHT)]
 }
@@ -97,16 +97,16 @@ export function distributeRows(rows: HistoryRow[], { first, second, growth }: Pa
  */
 function shorten(rows: HistoryRow[], alto: number): HistoryRow[] {
   const [first, ...others] = rows
-  if (!first || rows.reduce((sum, fila) => sum + fila.alto, 0) <= alto) return rows
-  const finales: HistoryRow[] = []
+  if (!first || rows.reduce((sum, row) => sum + row.alto, 0) <= alto) return rows
+  const lastRows: HistoryRow[] = []
   let remaining = alto - LINE_HEIGHT - first.alto
-  for (const fila of others.toReversed()) {
-    if (fila.alto > remaining && finales.length > 0) break
-    remaining -= fila.alto
-    finales.unshift(fila)
+  for (const row of others.toReversed()) {
+    if (row.alto > remaining && lastRows.length > 0) break
+    remaining -= row.alto
+    lastRows.unshift(row)
   }
-  const omittedCount = others.length - finales.length
-  return omittedCount === 0 ? rows : [first, buildOmittedRow(omittedCount), ...finales]
+  const omittedCount = others.length - lastRows.length
+  return omittedCount === 0 ? rows : [first, buildOmittedRow(omittedCount), ...lastRows]
 }
 
 const buildOmittedRow = (count: number): HistoryRow => ({
@@ -127,7 +127,7 @@ export function historial(
   canvas.paragraph(nota, X + CONTENT_WIDTH - 260, bottom - 14, SMALL_STYLE, { ancho: 260, align: 'derecha' })
   canvas.within('Table', () => {
     bottom = drawHeaderRow(canvas, bottom + 3)
-    for (const fila of rows) bottom = drawHistoryRow(canvas, fila, bottom)
+    for (const row of rows) bottom = drawHistoryRow(canvas, row, bottom)
   })
   return bottom + 18
 }
@@ -136,7 +136,7 @@ function drawHeaderRow(canvas: Canvas, y: number): number {
   let bottom = y
   canvas.within('TR', () => {
     for (const { titulo, x, ancho } of COLUMNS)
-      bottom = canvas.paragraph(titulo, x, y, { ...SMALL_STYLE, peso: 'strong' }, { ancho, role: 'TH' })
+      bottom = canvas.paragraph(titulo, x, y, { ...SMALL_STYLE, weight: 'strong' }, { ancho, role: 'TH' })
   })
   canvas.rule(X, bottom + 2, CONTENT_WIDTH, TONES.ink, 0.8)
   return bottom + 3
@@ -146,7 +146,7 @@ function drawHistoryRow(canvas: Canvas, { texts, alto }: HistoryRow, y: number):
   canvas.within('TR', () => {
     for (const [i, texto] of texts.entries()) {
       const { x, ancho } = COLUMNS[i]!
-      const style = { ...CELL_STYLE, color: i === 1 ? TONES.ink : TONES.gris }
+      const style = { ...CELL_STYLE, color: i === 1 ? TONES.ink : TONES.grey }
       canvas.paragraph(texto, x, y + ROW_GAP / 2, style, { ancho, max: 2, role: 'TD' })
     }
   })

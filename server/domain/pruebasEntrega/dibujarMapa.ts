@@ -11,10 +11,10 @@ export const MAX_HEIGHT_WITH_FOTOS = 140
  * Draws where the parcel was handed over, if the document has a map and room for it. Returns the vertical position of
  * the next part.
  */
-export function drawMap({ canvas, datos }: PdfPage, y: number, libre: number): number {
+export function drawMap({ canvas, datos }: PdfPage, y: number, freeHeight: number): number {
   const { locationMap, posicion, brand } = datos
-  if (!locationMap || !posicion || libre < ALTO.min + ALTO.surround) return y
-  const alto = Math.min(libre - ALTO.surround, ALTO.max)
+  if (!locationMap || !posicion || freeHeight < ALTO.min + ALTO.surround) return y
+  const alto = Math.min(freeHeight - ALTO.surround, ALTO.max)
   const top = canvas.paragraph('Lugar de la entrega', X, y, TITLE_STYLE, { role: 'H2' }) + 6
   const center = { x: X + CONTENT_WIDTH / 2, y: top + alto / 2 }
   const { doc } = canvas

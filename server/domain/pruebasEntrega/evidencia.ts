@@ -63,9 +63,13 @@ function defectsOf(politica: PoliticaDeEvidencia, entrega: PresentedEntrega): De
   const defects: Defect[] = []
   const addMissing = (evidence: EvidenciaQueFalta, campo: string, codigo: Falla['codigo'], mensaje: string) =>
     defects.push({ missing: evidence, falla: { campo, codigo, mensaje } })
-  const refuse = (campo: string, que: string) =>
+  const refuse = (campo: string, refusedEvidence: string) =>
     defects.push({
-      falla: { campo, codigo: 'incompatible', mensaje: `el comercio no admite ${que} en sus entregas; omítalo` },
+      falla: {
+        campo,
+        codigo: 'incompatible',
+        mensaje: `el comercio no admite ${refusedEvidence} en sus entregas; omítalo`,
+      },
     })
   if (fotos.length < fotos_minimas) {
     const mensaje = `el comercio pide ${fotos_minimas} fotos por lo menos y trae ${fotos.length}; suba las demás con …/archivos`

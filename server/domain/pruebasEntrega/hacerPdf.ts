@@ -15,9 +15,9 @@ import { collectData, type DocumentRow, type ReadArchivo } from './datosDelPdf.t
 import { buildManifest, newSalt, signManifest } from './manifiesto.ts'
 import {
   ENTREGA_REPARTIDOR,
-  type FilaPrueba,
   leerArchivos,
   type PruebaKey,
+  type PruebaRow,
   type PruebaWithRepartidor,
 } from './prueba.ts'
 
@@ -40,7 +40,7 @@ const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).
  */
 const EN_COLA = 64
 
-const PENDING = statement<{ ahora: Date; count: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
+const PENDING = statement<{ ahora: Date; count: number }, Pick<PruebaRow, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
   'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :count',
   { alcance: 'parte' },
@@ -68,7 +68,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 export const bringPruebasForward = ({ db, clock }: Pick<DepsDePdf, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: RETRY_DELAYS_MS }))
 
-const LEER = statement<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<FilaGuia, 'guia'>>(
+const LEER = statement<Pick<PruebaRow, 'id' | 'comercio_id'>, PruebaWithRepartidor & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
   `select p.*, g.guia, ${ENTREGA_REPARTIDOR} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
@@ -80,7 +80,7 @@ const GUIA = statement<PruebaKey, Omit<DocumentRow, 'prueba'>>(
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
-const POSTPONE = statement<PruebaKey & Pick<FilaPrueba, 'id' | 'proximo_en'> & { next: string }>(
+const POSTPONE = statement<PruebaKey & Pick<PruebaRow, 'id' | 'proximo_en'> & { next: string }>(
   'pruebas.aplazar',
   `update prueba_entrega set id = :next, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
@@ -95,7 +95,7 @@ const STORE_KEY = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
  * unused file.
  */
 const FINISH = statement<
-  PruebaKey & Pick<FilaPrueba, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
+  PruebaKey & Pick<PruebaRow, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
 >(
   'pruebas.terminar',
   `with p as (
@@ -143,14 +143,14 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
   const { db, clock, secretos, settings, threads } = deps
   const { comercio_id, modo, guia_id, secuencia } = prueba
   const guiaKey = { comercio_id, modo, guia_id }
-  const [fila] = await db.query(GUIA, guiaKey)
-  const guia: DocumentRow = { ...fila!, prueba }
+  const [row] = await db.query(GUIA, guiaKey)
+  const guia: DocumentRow = { ...row!, prueba }
   const fotos: ReadArchivo[] = []
   // Photos are read one after the other, because ten of 40 megapixels at once would not fit into a small container.
   for (const foto of await readRowsOf(db, guia, prueba.fotos))
     fotos.push(await leer(deps, prueba, foto, { side: fotoSide(prueba.fotos.length), quality: 78 }))
-  const [filaDeFirma] = await readRowsOf(db, guia, prueba.firma === null ? [] : [prueba.firma])
-  const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
+  const [firmaRow] = await readRowsOf(db, guia, prueba.firma === null ? [] : [prueba.firma])
+  const firma = firmaRow && (await leer(deps, prueba, firmaRow, DE_FIRMA))
   const locationMap = await drawLocationMap(prueba, deps)
   const contenido = await threads.run(
     THREADS_OWNER,
@@ -160,7 +160,7 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
   const pdf = await saveArchivo(deps, guia, { ...PDF_ARCHIVO, contenido })
   const ahora = clock()
   const sal = newSalt()
-  const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
+  const archivos = [...fotos.map((foto) => foto.row), ...(firmaRow ? [firmaRow] : []), pdf]
   const manifiesto = buildManifest(settings.publicUrl, guia, prueba, archivos, sal, ahora)
   const { jws, publicKey } = await signManifest(secretos, manifiesto)
   await db.query(STORE_KEY, { kid: publicKey.kid, jwk: publicKey, ahora })
@@ -176,7 +176,7 @@ export async function makePdf(deps: DepsDePdf, prueba: PruebaWithRepartidor): Pr
 }
 
 /** Returns a map of the handover position, or null. */
-async function drawLocationMap({ lat, lng }: FilaPrueba, { maps, settings: { tiles } }: DepsDePdf) {
+async function drawLocationMap({ lat, lng }: PruebaRow, { maps, settings: { tiles } }: DepsDePdf) {
   if (!maps || !tiles || lat === null || lng === null) return null
   const image = await maps.draw({ lat, lng })
   return image && { image, attribution: tiles.attribution }
@@ -210,18 +210,18 @@ const DE_FIRMA = { side: 900, quality: 92 }
  */
 async function leer(
   { store, log }: DepsDePdf,
-  prueba: FilaPrueba,
-  fila: ReadArchivo['fila'],
+  prueba: PruebaRow,
+  row: ReadArchivo['row'],
   { side, quality }: { side: number; quality: number },
 ): Promise<ReadArchivo> {
   try {
-    const contenido = await buffer(await store.leer(fila.archivo))
-    if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
+    const contenido = await buffer(await store.leer(row.archivo))
+    if (!hash('sha256', contenido, 'buffer').equals(row.sha256))
       throw unavailable('The bytes of the file do not match the stored digest.')
-    return { fila, image: await prepareImage(contenido, side, quality) }
+    return { row, image: await prepareImage(contenido, side, quality) }
   } catch (err) {
     if (prueba.intentos < RETRY_DELAYS_MS.length) throw err
-    log.warn({ err, archivo: fila.archivo }, 'picture left out of its PDF')
-    return { fila, image: undefined }
+    log.warn({ err, archivo: row.archivo }, 'picture left out of its PDF')
+    return { row, image: undefined }
   }
 }

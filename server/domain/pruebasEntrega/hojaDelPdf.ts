@@ -13,13 +13,13 @@ export const CONTENT_WIDTH = PDF_SHEET.ancho - 2 * PDF_SHEET.margin
 export const CONTENT_BOTTOM = PDF_SHEET.alto - PDF_SHEET.footer - 14
 
 /** Style of small labels. */
-export const LABEL_STYLE: TextStyle = { cuerpo: 6.8, peso: 'strong', color: TONES.gris, letterSpacing: 0.6 }
+export const LABEL_STYLE: TextStyle = { cuerpo: 6.8, weight: 'strong', color: TONES.grey, letterSpacing: 0.6 }
 /** Style of titles. */
-export const TITLE_STYLE: TextStyle = { cuerpo: 10.5, peso: 'strong', color: TONES.ink }
+export const TITLE_STYLE: TextStyle = { cuerpo: 10.5, weight: 'strong', color: TONES.ink }
 /** Style of the text. */
 export const TEXT_STYLE: TextStyle = { cuerpo: 9, color: TONES.ink }
 /** Style of notes and captions. */
-export const SMALL_STYLE: TextStyle = { cuerpo: 7.6, color: TONES.gris }
+export const SMALL_STYLE: TextStyle = { cuerpo: 7.6, color: TONES.grey }
 
 /** Canvas, data and time formatter with which every part of the document is drawn. */
 export interface PdfPage {
@@ -29,7 +29,7 @@ export interface PdfPage {
 }
 
 /** Text shown in place of unknown values. */
-export const SIN_DATO = '—'
+export const NO_DATA = '—'
 
 /** Returns a point as people read it; undefined if unknown. */
 export const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string | undefined =>

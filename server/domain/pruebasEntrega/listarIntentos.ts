@@ -3,9 +3,9 @@ import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { prueba_intento } from '../../generado/contrato/prisma/client.ts'
 import type { IntentoFallido } from '../../generado/contrato/tipos/index.ts'
-import { type FilaArchivo, presentArchivo } from '../archivos/archivo.ts'
+import { type ArchivoRow, presentArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { type FilaEvento, guiaKeyOf, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
+import { type EventoRow, guiaKeyOf, IS_NOT_UNDONE, presentEvento } from '../eventos/evento.ts'
 import { type FilaGuia, findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { leerArchivos, type PruebaKey } from './prueba.ts'
@@ -30,9 +30,9 @@ export const readIntentoPage = (
   })
 
 /** Event of a failed attempt, with its photos. */
-type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
+type IntentoRow = EventoRow & { fotos: ArchivoRow[] }
 
-const INTENTOS = statement<PruebaKey & { despues: number; count: number }, FilaEvento & Pick<prueba_intento, 'fotos'>>(
+const INTENTOS = statement<PruebaKey & { despues: number; count: number }, EventoRow & Pick<prueba_intento, 'fotos'>>(
   'intentos.deGuia',
   `select e.*, coalesce(p.fotos, '{}') as fotos from evento e
    left join prueba_intento p using (comercio_id, modo, guia_id, secuencia)
@@ -44,30 +44,30 @@ const INTENTOS = statement<PruebaKey & { despues: number; count: number }, FilaE
 )
 
 /** Returns a guide's failed attempts, oldest first. */
-async function leerIntentos(db: Db, guia: FilaGuia, despues: number, count: number): Promise<FilaIntento[]> {
+async function leerIntentos(db: Db, guia: FilaGuia, despues: number, count: number): Promise<IntentoRow[]> {
   const rows = await db.query(INTENTOS, { ...guiaKeyOf(guia), despues, count })
   const names = rows.flatMap(({ fotos }) => fotos)
-  const archivos = names.length > 0 ? await leerArchivos(db, guia, names) : new Map<string, FilaArchivo>()
-  return rows.map((fila) => ({
-    ...fila,
-    fotos: fila.fotos.map((foto) => archivos.get(foto)).filter((foto) => foto !== undefined),
+  const archivos = names.length > 0 ? await leerArchivos(db, guia, names) : new Map<string, ArchivoRow>()
+  return rows.map((row) => ({
+    ...row,
+    fotos: row.fotos.map((foto) => archivos.get(foto)).filter((foto) => foto !== undefined),
   }))
 }
 
 /** Returns a failed attempt in the contract's form. */
-function presentFailedIntento(deps: Pick<Deps, 'archivoLinks'>, fila: FilaIntento): IntentoFallido {
-  const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, repartidor, lat, lng } = presentEvento(fila)
+function presentFailedIntento(deps: Pick<Deps, 'archivoLinks'>, row: IntentoRow): IntentoFallido {
+  const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, repartidor, lat, lng } = presentEvento(row)
   return {
     secuencia,
     evento: id,
     numero_intento,
-    aplicado: fila.tipo === 'guia.intento_fallido',
+    aplicado: row.tipo === 'guia.intento_fallido',
     motivo,
     descripcion,
     ocurrido_en,
     repartidor,
     lat,
     lng,
-    fotos: fila.fotos.map((foto) => presentArchivo(deps, foto)),
+    fotos: row.fotos.map((foto) => presentArchivo(deps, foto)),
   }
 }

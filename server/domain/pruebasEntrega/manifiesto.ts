@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { ManifiestoDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { signJws } from '../../platform/signing/jws.ts'
-import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
+import { type ArchivoRow, enHexadecimal } from '../archivos/archivo.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { PruebaWithRepartidor } from './prueba.ts'
 
@@ -19,7 +19,7 @@ export function buildManifest(
   emisor: string,
   { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
   prueba: PruebaWithRepartidor,
-  archivos: readonly FilaArchivo[],
+  archivos: readonly ArchivoRow[],
   sal: string,
   ahora: Date,
 ): ManifiestoDePrueba {

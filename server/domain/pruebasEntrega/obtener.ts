@@ -57,8 +57,8 @@ async function presentPrueba(
     [...fotos, firma, pdf].filter((archivo) => archivo !== null),
   )
   const presentOne = (archivo: string | null, disp?: 'attachment') => {
-    const fila = archivo === null ? undefined : archivos.get(archivo)
-    return fila ? presentArchivo(deps, fila, disp) : null
+    const row = archivo === null ? undefined : archivos.get(archivo)
+    return row ? presentArchivo(deps, row, disp) : null
   }
   return {
     guia: guia.guia,

@@ -10,13 +10,13 @@ import type {
 } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
-import type { FilaArchivo } from '../archivos/archivo.ts'
+import type { ArchivoRow } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import {
   type darPaso,
   darPasoCon,
+  type EventoRow,
   type EventoWithoutFoto,
-  type FilaEvento,
   type GuiaStep,
   guiaKeyOf,
   type StepWithConsequences,
@@ -25,13 +25,13 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { type EvidencePolicies, judgeEvidence } from './evidencia.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
-export type FilaPrueba = RowOf<
+export type PruebaRow = RowOf<
   prueba_entrega,
   { modo: Modo; recibido_por: RecibidoPor; sin_firma: MotivoSinFirma | null; evidencia: EvidenciaDePrueba }
 >
 
 /** Proof with the courier who handed the parcel over, as named in the event. */
-export type PruebaWithRepartidor = FilaPrueba & { repartidor: QuienReparte | null }
+export type PruebaWithRepartidor = PruebaRow & { repartidor: QuienReparte | null }
 
 const RELATIONS: Readonly<Record<string, string>> = {
   destinatario: 'Es el destinatario',
@@ -50,7 +50,7 @@ export const ENTREGA_REPARTIDOR = `(select e.datos -> 'repartidor' from evento e
   and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
 
 /** Columns that identify the guide of a proof. */
-export type PruebaKey = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
+export type PruebaKey = Pick<PruebaRow, 'comercio_id' | 'modo' | 'guia_id'>
 
 /** SQL condition that `p`, a row of `prueba_entrega`, is the guide's proof: its delivery was not undone. */
 export const VALE = 'p.rectificada_en is null'
@@ -63,20 +63,20 @@ const FIND_PRUEBA = statement<PruebaKey, PruebaWithRepartidor>(
 
 /** Returns the proof of a guide's delivery; undefined if it does not exist, was deleted or belongs to a delivery that was undone. */
 export async function findPrueba(db: Db, guia: FilaGuia): Promise<PruebaWithRepartidor | undefined> {
-  const [fila] = await db.query(FIND_PRUEBA, guiaKeyOf(guia))
-  return fila
+  const [row] = await db.query(FIND_PRUEBA, guiaKeyOf(guia))
+  return row
 }
 
-const ALL_PRUEBAS = statement<PruebaKey, FilaPrueba>(
+const ALL_PRUEBAS = statement<PruebaKey, PruebaRow>(
   'pruebas.todas',
   `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
    order by secuencia desc`,
 )
 
 /** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
-export const leerPruebas = (db: Db, guia: FilaGuia): Promise<FilaPrueba[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
+export const leerPruebas = (db: Db, guia: FilaGuia): Promise<PruebaRow[]> => db.query(ALL_PRUEBAS, guiaKeyOf(guia))
 
-const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, FilaArchivo>(
+const ARCHIVOS = statement<PruebaKey & { archivos: readonly string[] }, ArchivoRow>(
   'pruebas.archivos',
   `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and archivo = any(:archivos::text[])`,
@@ -87,9 +87,9 @@ export async function leerArchivos(
   db: Db,
   guia: FilaGuia,
   archivos: readonly string[],
-): Promise<Map<string, FilaArchivo>> {
+): Promise<Map<string, ArchivoRow>> {
   const rows = await db.query(ARCHIVOS, { ...guiaKeyOf(guia), archivos })
-  return new Map(rows.map((fila) => [fila.archivo, fila]))
+  return new Map(rows.map((row) => [row.archivo, row]))
 }
 
 const USE_ARCHIVOS = statement<PruebaKey & { archivos: readonly string[]; usado_en: Date }>(
@@ -112,19 +112,19 @@ async function takeStepUsing(
   archivos: readonly string[],
   write: (query: Query, evento: EventoWithoutFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
-  const dado = await darPasoCon({ db, notifyJobs }, guia, paso, async (query, evento) => {
+  const takenStep = await darPasoCon({ db, notifyJobs }, guia, paso, async (query, evento) => {
     const used = await query(USE_ARCHIVOS, { ...guiaKeyOf(guia), archivos, usado_en: paso.registrado_en })
     if (used.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
     await write(query, evento)
   })
   // Making the proof's document is background work that must be announced, too.
-  if (dado) notifyJobs()
-  return dado
+  if (takenStep) notifyJobs()
+  return takenStep
 }
 
 const PROVE_ENTREGA = statement<
-  Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en' | 'rectificada_en'> & {
+  Omit<PruebaRow, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en' | 'rectificada_en'> & {
     fotos: readonly string[]
   }
 >(
@@ -148,7 +148,7 @@ export type PruebaEvidence = Pick<
 /**
  * Checks a delivery against its merchant's evidence policy, and writes its event together with its proof. Returns
  * undefined if another request changed the guide.
- * @param alFinal runs last in the transaction
+ * @param runLast runs last in the transaction
  * @throws Problema 422 if the delivery lacks evidence that the merchant needs
  */
 export async function deliver(
@@ -157,13 +157,13 @@ export async function deliver(
   paso: GuiaStep,
   evidencia: PruebaEvidence,
   { politica, doorPolicy }: EvidencePolicies,
-  alFinal: InTransaction = async () => {},
+  runLast: InTransaction = async () => {},
 ): Promise<{ guia: FilaGuia; evento: EventoWithoutFoto; distancia_m: number | null } | undefined> {
   const { admitted, judgement } = judgeEvidence(politica, doorPolicy, evidencia)
   const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitted
   const distancia_m = distanceOf(guia, admitted)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
-  const dado = await takeStepUsing({ db, notifyJobs }, guia, paso, archivos, async (query, { secuencia }) => {
+  const takenStep = await takeStepUsing({ db, notifyJobs }, guia, paso, archivos, async (query, { secuencia }) => {
     await query(PROVE_ENTREGA, {
       ...guiaKeyOf(guia),
       id: newId().id,
@@ -181,9 +181,9 @@ export async function deliver(
       entregado_en: paso.ocurrido_en,
       registrado_en: paso.registrado_en,
     })
-    await alFinal(query)
+    await runLast(query)
   })
-  return dado && { ...dado, distancia_m }
+  return takenStep && { ...takenStep, distancia_m }
 }
 
 /** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
@@ -191,7 +191,7 @@ const distanceOf = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Pr
   distanceBetween({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
 const PROVE_INTENTO = statement<
-  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
+  Pick<EventoRow, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
   'intentos.probar',
   `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, registrado_en)
@@ -201,16 +201,16 @@ const PROVE_INTENTO = statement<
 /**
  * Writes the event of a failed attempt together with its photos. Returns undefined if another request changed the
  * guide.
- * @param alFinal runs last in the transaction
+ * @param runLast runs last in the transaction
  */
 export const recordIntento = (
   deps: Pick<Deps, 'db' | 'notifyJobs'>,
   guia: FilaGuia,
   paso: StepWithConsequences,
   fotos: readonly string[],
-  alFinal: InTransaction = async () => {},
+  runLast: InTransaction = async () => {},
 ): ReturnType<typeof darPaso> =>
   takeStepUsing(deps, guia, paso, fotos, async (query, { secuencia }) => {
     await query(PROVE_INTENTO, { ...guiaKeyOf(guia), secuencia, fotos, registrado_en: paso.registrado_en })
-    await alFinal(query)
+    await runLast(query)
   })

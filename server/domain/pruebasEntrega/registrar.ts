@@ -5,7 +5,7 @@ import { problemOfFaults } from '../../platform/errors.ts'
 import { readPolicy } from '../comercios/comercio.ts'
 import { afterEstado } from '../decisiones/decision.ts'
 import type { Deps } from '../deps.ts'
-import { esFinal, requireTransition } from '../estados/estados.ts'
+import { isFinalState, requireTransition } from '../estados/estados.ts'
 import {
   darPaso,
   darPasoCon,
@@ -58,7 +58,7 @@ const pruebaOf = async (db: Db, { guia, evento }: Pick<EventoRegistrado, 'guia' 
  * @throws Problema 409, or 422 for a delivery before the guide existed
  */
 function decideEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<GuiaStep, 'tipo' | 'estado' | 'datos'> {
-  const tardio = ocurrido_en < guia.estado_en && !esFinal(guia.estado)
+  const tardio = ocurrido_en < guia.estado_en && !isFinalState(guia.estado)
   if (tardio && ocurrido_en < guia.creado_en) {
     const mensaje = `no puede ser antes de que la guía existiera (${guia.creado_en.toISOString()})`
     throw problemOfFaults('validacion', [{ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }])
@@ -115,13 +115,13 @@ async function areUnused(
   const names = requested.map(({ archivo }) => archivo)
   const guiaArchivos = await leerArchivos(db, guia, names)
   const fallas = requested.flatMap(({ archivo, tipo, campo }): Falla[] => {
-    const dado = guiaArchivos.get(archivo)
+    const ownArchivo = guiaArchivos.get(archivo)
     // A photo by one courier proves nothing about another courier's delivery, so couriers use only their own files.
     // Operators use any file.
-    const fila = api === '/operaciones/v1' || dado?.autor === autor ? dado : undefined
-    if (fila?.tipo === tipo && fila.usado_en === null) return []
-    const mensaje = fila
-      ? `debe ser una ${tipo} sin usar; ese archivo es ${fila.tipo}${fila.usado_en ? ' y ya está en una prueba' : ''}`
+    const usableArchivo = api === '/operaciones/v1' || ownArchivo?.autor === autor ? ownArchivo : undefined
+    if (usableArchivo?.tipo === tipo && usableArchivo.usado_en === null) return []
+    const mensaje = usableArchivo
+      ? `debe ser una ${tipo} sin usar; ese archivo es ${usableArchivo.tipo}${usableArchivo.usado_en ? ' y ya está en una prueba' : ''}`
       : `no es un archivo suyo de esta guía; súbalo a POST ${api}/guias/${guia.guia}/archivos`
     return [{ campo, codigo: 'valor_no_admitido', mensaje }]
   })

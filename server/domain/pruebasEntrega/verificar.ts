@@ -3,7 +3,7 @@ import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { findGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaPrueba, leerArchivos, leerPruebas } from './prueba.ts'
+import { leerArchivos, leerPruebas, type PruebaRow } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, red }, { db, verificationLimit }) => {
   const delay = verificationLimit.take(red)
@@ -15,14 +15,14 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async ({ path, body, 
     guia,
     pruebas.flatMap(({ pdf }) => pdf ?? []),
   )
-  const esSuPdf = ({ pdf }: FilaPrueba) => {
+  const hasThatPdf = ({ pdf }: PruebaRow) => {
     const archivo = pdf === null ? undefined : archivos.get(pdf)
     return archivo !== undefined && enHexadecimal(archivo.sha256) === body.sha256.toLowerCase()
   }
   const answer = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
     ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const
   // A client that has the file already knows all that the manifest says. Other clients do not get the manifest.
-  const matchingPrueba = pruebas.find(esSuPdf)
+  const matchingPrueba = pruebas.find(hasThatPdf)
   if (matchingPrueba)
     return answer(matchingPrueba.rectificada_en ? 'rectificada' : 'autentica', matchingPrueba.manifiesto)
   const vale = pruebas.find(({ rectificada_en }) => rectificada_en === null)

@@ -6,11 +6,11 @@ import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { readDevice, sealDevice } from './dispositivo.ts'
 import {
-  type FilaSesion,
   isCodeInUse,
   presentRepartidorSesion,
   repartidorCodeDigests,
   SESION_DURATION_MS,
+  type SesionRow,
 } from './repartidor.ts'
 
 /** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
@@ -29,7 +29,7 @@ const OPEN = statement<
     ahora: Date
     vence_en: Date
   },
-  FilaSesion
+  SesionRow
 >(
   'sesiones.abrir',
   `with r as (
@@ -73,20 +73,20 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const ahora = clock()
   const vence_en = new Date(ahora.getTime() + SESION_DURATION_MS)
   const accepts_demo = acceptsDemo(settings, isForwarded())
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const newSesion = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
     const [abierta] = await query(OPEN, { ...newSesion, accepts_demo })
     if (!abierta) return undefined
     await bitacora.record(query, { ...quien, red, identity: abierta }, { accion: 'abrirSesion' })
     return abierta
   })
-  if (!fila) {
+  if (!row) {
     const isDemo = !accepts_demo && (await isCodeInUse({ db, secretos }, body.codigo))
     const mensaje = isDemo ? `El código ${DEMO_ONLY}. Pida` : 'El código no vale. Revíselo o pida'
     throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: SESSION_CHALLENGE })
   }
   signInLimit.giveBack(de)
   const sesion = browser.setSesion(token, SESION_DURATION_MS / 1_000)
-  const dispositivo = browser.setDevice(sealDevice(secretos, fila.repartidor_id))
-  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentRepartidorSesion(fila) }
+  const dispositivo = browser.setDevice(sealDevice(secretos, row.repartidor_id))
+  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentRepartidorSesion(row) }
 }

@@ -9,11 +9,11 @@ export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async (
   { path: { repartidor }, ...quien },
   { db, bitacora },
 ) => {
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const deactivatedRow = await setRepartidorCode(query, { repartidor, codigo_hash: null })
     const sobre = ['repartidor', repartidor] as const
     await bitacora.record(query, quien, { accion: 'desactivarRepartidor', sobre, despues: { activo: false } })
     return deactivatedRow
   })
-  return { status: 200, body: presentRepartidor(fila) }
+  return { status: 200, body: presentRepartidor(row) }
 }

@@ -16,10 +16,10 @@ export const sealDevice = (secretos: Secrets, repartidorId: string) =>
  */
 export function readDevice(secretos: Secrets, texto: string | undefined): string | undefined {
   const [quien = '', sello = ''] = texto?.split('.') ?? []
-  const dado = Buffer.from(sello, 'base64url')
+  const givenSeal = Buffer.from(sello, 'base64url')
   const isOurs = secretos.todas('dispositivos').some((subkey) => {
-    const bueno = sealOf(subkey, quien)
-    return dado.length === bueno.length && timingSafeEqual(dado, bueno)
+    const expectedSeal = sealOf(subkey, quien)
+    return givenSeal.length === expectedSeal.length && timingSafeEqual(givenSeal, expectedSeal)
   })
   return isOurs ? quien : undefined
 }

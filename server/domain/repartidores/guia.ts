@@ -16,8 +16,8 @@ import type { AuditEntry } from '../bitacora/bitacora.ts'
 import { empresaTimeZone, timeZoneOf } from '../catalogo/zona.ts'
 import { POLICY_SQL, type PolicyColumns, presentPolicy } from '../comercios/comercio.ts'
 import type { Deps, ServiceSettings } from '../deps.ts'
-import { EN_MANOS } from '../estados/custodia.ts'
-import { esFinal } from '../estados/estados.ts'
+import { HELD_STATES } from '../estados/custodia.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { type FilaGuia, presentCurrent } from '../guias/guia.ts'
 import { type CustodiaSettings, custodiaFor, stepsFor } from './custodia.ts'
 
@@ -40,7 +40,7 @@ const FIND = statement<{ guias: readonly string[] }, RequestedGuiaRow>(
 /** Returns the guides for these codes, by code; unknown codes are skipped. */
 export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, RequestedGuiaRow>> {
   const rows = await askByKey(db, guias, ({ query }, partGuias) => query(FIND, { guias: partGuias }))
-  return new Map(rows.map((fila) => [fila.guia, fila]))
+  return new Map(rows.map((row) => [row.guia, row]))
 }
 
 /** Maximum guides of a courier that are listed or counted. No courier carries so many in a day. */
@@ -55,7 +55,7 @@ const FIND_CARRIED = statement<{ repartidor: string; estados: readonly Estado[] 
 
 /** Returns the guides that a courier carries, by the instant of their state, newest first. */
 export const readCarried = (db: Db, repartidor: string): Promise<RepartoRow[]> =>
-  db.query(FIND_CARRIED, { repartidor, estados: EN_MANOS })
+  db.query(FIND_CARRIED, { repartidor, estados: HELD_STATES })
 
 const FIND_ASSIGNED = statement<ToTakeParams & { repartidor: string }, GuiaAsignada>(
   'repartidores.asignadas',
@@ -141,18 +141,18 @@ const pendingDecision = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>
  */
 export function presentRepartoGuia(
   settings: Pick<ServiceSettings, 'timeZone'> & CustodiaSettings,
-  fila: RepartoRow,
+  row: RepartoRow,
   repartidor: string,
 ): GuiaDeReparto {
-  const custodia = custodiaFor(settings, fila, repartidor)
-  const guia = presentCurrent(fila)
+  const custodia = custodiaFor(settings, row, repartidor)
+  const guia = presentCurrent(row)
   const { estado, lat, lng, maps_url, precision_m, referencia } = guia.ubicacion
   return {
     guia: guia.guia,
     estado: guia.estado,
     modo: guia.modo,
     custodia,
-    nombre_comercio: fila.nombre_comercio,
+    nombre_comercio: row.nombre_comercio,
     recogida: guia.recogida,
     contenido: guia.contenido,
     destinatario: guia.destinatario,
@@ -165,15 +165,17 @@ export function presentRepartoGuia(
     decision: pendingDecision(guia),
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
-    ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...NO_DESTINO, ubicacion: { ...NO_PLACE, estado } }),
+    ...(custodia === 'propia' && !isFinalState(row.estado)
+      ? {}
+      : { ...NO_DESTINO, ubicacion: { ...NO_PLACE, estado } }),
     ...(custodia === 'ajena' ? NO_RECOGIDA : {}),
     ...(custodia !== 'propia' && settings.repartidorReach === 'asignado'
       ? { ...NO_RECOGIDA, municipio: guia.municipio }
       : {}),
     secuencia: guia.secuencia,
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
-    zona_horaria: timeZoneOf(fila, settings.timeZone),
-    evidencia: presentPolicy(fila),
-    siguientes: stepsFor(fila, custodia),
+    zona_horaria: timeZoneOf(row, settings.timeZone),
+    evidencia: presentPolicy(row),
+    siguientes: stepsFor(row, custodia),
   }
 }

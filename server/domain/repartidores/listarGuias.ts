@@ -19,7 +19,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
       readAssigned(deps, repartidor),
       readProgress(deps, repartidor),
     ])
-    const datos = carriedRows.map((fila) => presentRepartoGuia(settings, fila, repartidor))
+    const datos = carriedRows.map((row) => presentRepartoGuia(settings, row, repartidor))
     return { status: 200, body: { datos, desconocidas: [], sin_asignar: [], asignadas, hoy } }
   }
   const codigos = new Set(requestedCodes.flatMap((written) => normalizeGuideCode(written) ?? []))
@@ -31,18 +31,18 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   })
   const { repartidor } = identity
   const visibleGuias = new Map(
-    [...rowByCode].filter(([, fila]) => isWithinReach(settings, fila, repartidor, fila.asignada_a)),
+    [...rowByCode].filter(([, row]) => isWithinReach(settings, row, repartidor, row.asignada_a)),
   )
   const quien = { identity, requestId, red }
-  for (const fila of visibleGuias.values())
-    if (fila.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('listarGuiasDeReparto', fila))
+  for (const row of visibleGuias.values())
+    if (row.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('listarGuiasDeReparto', row))
   const exists = (written: string) => rowByCode.has(normalizeGuideCode(written) ?? '')
   return {
     status: 200,
     body: {
       datos: [...codigos].flatMap((codigo) => {
-        const fila = visibleGuias.get(codigo)
-        return fila ? [presentRepartoGuia(settings, fila, repartidor)] : []
+        const row = visibleGuias.get(codigo)
+        return row ? [presentRepartoGuia(settings, row, repartidor)] : []
       }),
       desconocidas: requestedCodes.filter((written) => !exists(written)),
       sin_asignar: requestedCodes.filter(

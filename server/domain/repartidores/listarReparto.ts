@@ -6,7 +6,7 @@ import type { Estado, Reparto } from '../../generado/contrato/tipos/index.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { TO_TAKE, type ToTakeParams, toTakeParams } from '../asignaciones/asignacion.ts'
 import { empresaTimeZone } from '../catalogo/zona.ts'
-import { EN_MANOS } from '../estados/custodia.ts'
+import { HELD_STATES } from '../estados/custodia.ts'
 import type { Handler } from '../operation.ts'
 import { MAX_CARRIED } from './guia.ts'
 
@@ -59,10 +59,10 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien 
         countByRepartidor(db, repartidores, desde),
         countAssigned(db, { repartidores, ...toTakeParams(deps) }),
       ])
-      return rows.map((fila) => ({
-        ...fila,
-        counts: counts.get(fila.repartidor) ?? [],
-        por_tomar: sumGuias(asignadas.get(fila.repartidor) ?? []),
+      return rows.map((row) => ({
+        ...row,
+        counts: counts.get(row.repartidor) ?? [],
+        por_tomar: sumGuias(asignadas.get(row.repartidor) ?? []),
       }))
     },
     posicion: positionOfId,
@@ -71,7 +71,7 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien 
       nombre,
       activo: codigo_hash !== null,
       lleva: sumGuias(counts.filter(({ estado }) => estado !== null)),
-      estados: EN_MANOS.map((estado) => ({
+      estados: HELD_STATES.map((estado) => ({
         estado,
         guias: sumGuias(counts.filter((row) => row.estado === estado)),
       })).filter(({ guias }) => guias > 0),
@@ -86,7 +86,7 @@ export const listarReparto: Handler<'listarReparto'> = async ({ query, ...quien 
 /** Returns the counts of couriers in all parts, by courier. */
 async function countByRepartidor(db: Db, repartidores: readonly string[], desde: Date): Promise<Map<string, Cuenta[]>> {
   if (repartidores.length === 0) return new Map()
-  const counts = await askAll(db, ({ query }) => query(COUNT, { repartidores, estados: EN_MANOS, desde }))
+  const counts = await askAll(db, ({ query }) => query(COUNT, { repartidores, estados: HELD_STATES, desde }))
   return Map.groupBy(counts, ({ repartidor }) => repartidor)
 }
 

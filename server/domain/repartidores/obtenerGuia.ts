@@ -8,9 +8,9 @@ export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (
   { db, settings, bitacora },
 ) => {
   const codigo = requireGuiaCode(path.guia)
-  const fila = (await leerGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
+  const row = (await leerGuias(db, [codigo])).get(codigo) ?? throwUnknownGuia('todos')
   const { repartidor } = quien.identity
-  if (!isWithinReach(settings, fila, repartidor, fila.asignada_a)) throw withoutAsignacion()
-  if (fila.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('obtenerGuiaDeReparto', fila))
-  return { status: 200, body: presentRepartoGuia(settings, fila, repartidor) }
+  if (!isWithinReach(settings, row, repartidor, row.asignada_a)) throw withoutAsignacion()
+  if (row.custodio !== repartidor) await bitacora.recordRead(quien, othersGuiaRead('obtenerGuiaDeReparto', row))
+  return { status: 200, body: presentRepartoGuia(settings, row, repartidor) }
 }

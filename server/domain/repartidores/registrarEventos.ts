@@ -26,7 +26,7 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
   // Only the envelope was validated (`x-sobre`). An entry may still be any JSON value.
   const sentEventos: readonly unknown[] = body.eventos
   const faultsPerEvento = Math.floor(MAX_BATCH_FAULTS / sentEventos.length)
-  const vistas = new Set<string>()
+  const seenGuias = new Set<string>()
   /**
    * Error of the database, once it has failed. The remaining events are then not tried, because each would wait for it.
    */
@@ -45,7 +45,7 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     }
     const eventoOfGuia = admitted.value as EventoDeUnaGuia
     const codigo = normalizeGuideCode(eventoOfGuia.guia)
-    if (codigo !== undefined && vistas.size === vistas.add(codigo).size) {
+    if (codigo !== undefined && seenGuias.size === seenGuias.add(codigo).size) {
       const mensaje = 'ya va en este envío; envíe después lo demás de esta guía'
       throw problemOfFaults('validacion', [{ campo: '/guia', codigo: 'valor_no_admitido', mensaje }])
     }
@@ -72,10 +72,10 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
   const resultados = await searchTurns(repartidor, async () => {
     limits.requireKnown(repartidor)
     const turno = createTurns(CONCURRENCY)
-    const todos = await Promise.all(sentEventos.map((enviado, indice) => turno(() => registrar(enviado, indice))))
-    const desconocidas = todos.filter((result) => !result.ok && result.error.codigo === 'guia_desconocida').length
+    const results = await Promise.all(sentEventos.map((enviado, indice) => turno(() => registrar(enviado, indice))))
+    const desconocidas = results.filter((result) => !result.ok && result.error.codigo === 'guia_desconocida').length
     limits.countUnknown(repartidor, desconocidas)
-    return todos
+    return results
   })
   const advertencias = validacion.warnUnknownMembers('EventosDeReparto', body)
   return { status: 200, body: { resultados, advertencias } }

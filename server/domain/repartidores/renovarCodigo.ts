@@ -8,11 +8,11 @@ export const renovarCodigo: Handler<'renovarCodigo'> = async (
   { db, secretos, bitacora },
 ) => {
   const { codigo, codigo_hash } = newRepartidorCode(secretos)
-  const fila = await inTransaction(db, async (query) => {
+  const row = await inTransaction(db, async (query) => {
     const renewedRow = await setRepartidorCode(query, { repartidor, codigo_hash })
     const sobre = ['repartidor', repartidor] as const
     await bitacora.record(query, quien, { accion: 'renovarCodigo', sobre, campos: ['codigo'] })
     return renewedRow
   })
-  return { status: 201, body: { ...presentRepartidor(fila), codigo } }
+  return { status: 201, body: { ...presentRepartidor(row), codigo } }
 }

@@ -9,12 +9,12 @@ import type { Secrets, SubKey } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 
 /** Returns a courier in the contract's form, without the code. */
-export const presentRepartidor = (fila: repartidor): Repartidor => ({
-  repartidor: fila.repartidor,
-  nombre: fila.nombre,
-  telefono: fila.telefono,
-  activo: fila.codigo_hash !== null,
-  creado_en: fila.creado_en.toISOString(),
+export const presentRepartidor = (row: repartidor): Repartidor => ({
+  repartidor: row.repartidor,
+  nombre: row.nombre,
+  telefono: row.telefono,
+  activo: row.codigo_hash !== null,
+  creado_en: row.creado_en.toISOString(),
 })
 
 /** Returns the public part of a courier. */
@@ -42,15 +42,15 @@ export function newRepartidorCode(secretos: Secrets) {
 export const repartidorCodeDigests = (secretos: Secrets, typedCode: string) =>
   secretos.todas('repartidores').map((subkey) => huella(subkey, normalizeBase32(typedCode)))
 
-const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
+const IS_CODE_IN_USE = statement<{ huellas: readonly Uint8Array[] }, { in_use: boolean }>(
   'repartidores.enUso',
-  'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as en_uso',
+  'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as in_use',
 )
 
 /** Reports whether a courier with that code exists. */
 export async function isCodeInUse({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const [fila] = await db.query(EN_USO, { huellas: repartidorCodeDigests(secretos, codigo) })
-  return fila!.en_uso
+  const [row] = await db.query(IS_CODE_IN_USE, { huellas: repartidorCodeDigests(secretos, codigo) })
+  return row!.in_use
 }
 
 /** Returns the courier with that public identifier; null if unknown. */
@@ -69,8 +69,8 @@ export const requireRepartidor = async (db: Db, codigo: string): Promise<reparti
  * @throws Problema 422
  */
 export async function requireActiveRepartidor(db: Db, codigo: string): Promise<repartidor> {
-  const fila = await findRepartidor(db, codigo)
-  if (fila?.codigo_hash) return fila
+  const row = await findRepartidor(db, codigo)
+  if (row?.codigo_hash) return row
   const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
   throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
 }
@@ -84,7 +84,7 @@ const REPARTIDOR_NAMES = statement<{ repartidores: readonly string[] }, QuienRep
 export async function readRepartidorNames(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
   if (codigos.length === 0) return new Map()
   const rows = await db.query(REPARTIDOR_NAMES, { repartidores: [...new Set(codigos)] })
-  return new Map(rows.map((fila) => [fila.repartidor, fila]))
+  return new Map(rows.map((row) => [row.repartidor, row]))
 }
 
 const SAVE = statement<
@@ -112,8 +112,8 @@ export async function saveRepartidor(
 ): Promise<RepartidorConCodigo> {
   const { codigo, codigo_hash } = newRepartidorCode(secretos)
   const nuevo = { ...newId(), repartidor: `rep_${randomBase32(12)}`, nombre, telefono, codigo_hash }
-  const [fila] = await db.query(SAVE, nuevo)
-  return { ...presentRepartidor(fila!), codigo }
+  const [row] = await db.query(SAVE, nuevo)
+  return { ...presentRepartidor(row!), codigo }
 }
 
 const SET_CODE = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
@@ -131,8 +131,8 @@ export async function setRepartidorCode(
   query: Query,
   de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
 ): Promise<repartidor> {
-  const [fila] = await query(SET_CODE, de)
-  return fila ?? desconocido()
+  const [row] = await query(SET_CODE, de)
+  return row ?? desconocido()
 }
 
 function desconocido(): never {
@@ -140,7 +140,7 @@ function desconocido(): never {
 }
 
 /** Session of a token, with its courier. */
-export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
+export type SesionRow = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
   Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
 
 /** Duration of a session in milliseconds: 12 hours, a working day. */
@@ -153,9 +153,9 @@ export const SESION_DURATION_MS = 12 * 3_600_000
 const SELECT_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
-const FIND = statement<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${SELECT_SESION} where s.hash = :hash`)
+const FIND = statement<{ hash: Buffer }, SesionRow>('sesiones.buscar', `${SELECT_SESION} where s.hash = :hash`)
 
-const FIND_MANY = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
+const FIND_MANY = statement<{ hashes: readonly Buffer[] }, SesionRow>(
   'sesiones.buscarVarias',
   `${SELECT_SESION} where s.hash = any(:hashes::bytea[])`,
 )
@@ -168,7 +168,7 @@ export const presentRepartidorSesion = ({
   repartidor,
   nombre,
   vence_en,
-}: Omit<FilaSesion, 'hash' | 'repartidor_id' | 'demostracion'>): Sesion => ({
+}: Omit<SesionRow, 'hash' | 'repartidor_id' | 'demostracion'>): Sesion => ({
   repartidor,
   nombre,
   vence_en: vence_en.toISOString(),

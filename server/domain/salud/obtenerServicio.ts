@@ -4,20 +4,20 @@ import type { Handler } from '../operation.ts'
 import { pageOf, QUEUE_WAIT_SECONDS } from '../serviceRows.ts'
 
 /** SQLSTATE of a missing table: the queue's tables exist only after the first worker has started. */
-const SIN_TABLA = '42P01'
-const SIN_COLAS =
+const UNDEFINED_TABLE = '42P01'
+const NO_QUEUES_TEXT =
   'El servicio no tiene colas, porque ningún proceso de trabajos ha arrancado. Arranque uno con «npm run worker».'
 
 export const obtenerServicio: Handler<'obtenerServicio'> = async (_request, { db, clock, health, settings }) => {
   // Uses the database role of the workers, because other roles may not read the queue's tables.
-  const deps = { db: db.como('guias_trabajos'), clock, backup: settings.backup }
+  const deps = { db: db.asRole('guias_trabajos'), clock, backup: settings.backup }
   const measures = measuresOf(deps)
   const [{ ok: listo }, enCola, values] = await Promise.all([
     health(),
     readQueues(deps),
     Promise.all(measures.map(({ leer }) => leer(deps))),
   ]).catch((error: { code?: string }) => {
-    throw error.code === SIN_TABLA ? unavailable(SIN_COLAS, error) : error
+    throw error.code === UNDEFINED_TABLE ? unavailable(NO_QUEUES_TEXT, error) : error
   })
   const medidas = measures.map(({ nombre, titulo, unidad, limite, pagina }, i) => {
     const valor = Math.round(values[i]!)

@@ -48,15 +48,15 @@ async function dar(
   guia: FilaGuia,
   paso: StepWithConsequences,
   sin_firma: MotivoSinFirma | undefined,
-  alFinal: (query: Query) => Promise<void>,
+  runLast: (query: Query) => Promise<void>,
 ) {
   if (paso.estado === 'entregado') {
     const politica = await readPolicy(deps.db, guia.comercio_id)
     const evidencia = await sampleEvidence(deps, guia, politica, paso.ocurrido_en, sin_firma)
     const { lat = null, lng = null } = evidencia
-    return deliver(deps, guia, { ...paso, lat, lng }, evidencia, { politica, doorPolicy: politica }, alFinal)
+    return deliver(deps, guia, { ...paso, lat, lng }, evidencia, { politica, doorPolicy: politica }, runLast)
   }
   if (paso.estado === 'intento_fallido')
-    return recordIntento(deps, guia, paso, [await samplePhoto(deps, guia, paso.ocurrido_en)], alFinal)
-  return darPasoCon(deps, guia, paso, alFinal)
+    return recordIntento(deps, guia, paso, [await samplePhoto(deps, guia, paso.ocurrido_en)], runLast)
+  return darPasoCon(deps, guia, paso, runLast)
 }

@@ -55,8 +55,8 @@ function leer({ eleccion, ...rest }: DecisionSimulada): RecipientAnswer | undefi
         mensaje: `no va con la elección ${eleccion}; omítalo`,
       }),
     )
-  const addMissing = (campo: string, que: string) =>
-    fallas.push({ campo, codigo: 'requerido', mensaje: `falta: con esa elección diga ${que}` })
+  const addMissing = (campo: string, missingText: string) =>
+    fallas.push({ campo, codigo: 'requerido', mensaje: `falta: con esa elección diga ${missingText}` })
   if (eleccion === 'otro_lugar' && !lugar) addMissing('/lugar', 'a qué lugar se lleva')
   if (eleccion === 'vecino' && !vecino) addMissing('/vecino', 'qué vecino lo recibe')
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)

@@ -18,11 +18,11 @@ const onlyWhenSql = (extra: string) =>
  * confirmation, its author and its instant. Events keep their order and their texts. A guide that another transaction
  * holds is left to the next run.
  */
-const ERASE = statement<{ finales: readonly Estado[]; antes_de: Date }>(
+const ERASE = statement<{ final_states: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
   `with v as (
      select comercio_id, modo, id from guia
-     where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
+     where estado = any(:final_states::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
      limit ${LOTE} for update skip locked
    ), e as (
@@ -70,14 +70,14 @@ export async function eraseUbicaciones({
   settings,
 }: Pick<Deps, 'db' | 'clock' | 'settings'>): Promise<boolean> {
   const daysAgo = (dias: number) => new Date(clock().getTime() - dias * DIA)
-  const oldParams = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: daysAgo(settings.ubicacionRetention) }
+  const oldParams = { final_states: MAQUINA_DE_ESTADOS.finales, antes_de: daysAgo(settings.ubicacionRetention) }
   const erasedCounts = await inEach(db, async ({ query }) => (await query(ERASE, oldParams)).length)
   // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
   await db.query(ERASE_INCOMING, { antes_de: daysAgo(7) })
-  const enlaces = await inEach(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
+  const erasedLinks = await inEach(db, ({ query }) => query(ERASE_LINKS, { antes_de: daysAgo(30) }))
   await forgetOwners(
     db,
-    enlaces.flat().map(({ clave }) => clave),
+    erasedLinks.flat().map(({ clave }) => clave),
   )
   return erasedCounts.includes(LOTE)
 }

@@ -75,7 +75,7 @@ const REQUEST = statement<
 /**
  * Queues another location request to the guide's own telephone. The limits per guide and per telephone apply to
  * merchants and recipients alike.
- * @param alFinal runs last in the transaction of the request
+ * @param runLast runs last in the transaction of the request
  * @param previous number of the request that the guide must still have, 0 for none; null: any
  * @returns the guide, or undefined if another request changed it meanwhile
  * @throws Problema 409 `limite_de_solicitudes`
@@ -84,9 +84,9 @@ export async function requestAgain(
   { db, clock, newId, canalDe }: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe'>,
   storedGuia: FilaGuia,
   {
-    alFinal = async () => {},
+    runLast = async () => {},
     previous = null,
-  }: { alFinal?: (query: Query) => Promise<unknown>; previous?: number | null },
+  }: { runLast?: (query: Query) => Promise<unknown>; previous?: number | null },
 ): Promise<FilaGuia | undefined> {
   const ahora = clock()
   const { modo, telefono, secuencia, comercio_id } = storedGuia
@@ -94,12 +94,12 @@ export async function requestAgain(
   // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
     const desde = new Date(ahora.getTime() - DIA)
-    const deTodos = await askAll(db.como('guias_operacion'), ({ query }) =>
+    const countsByPart = await askAll(db.asRole('guias_operacion'), ({ query }) =>
       query(COUNT_OF_TELEFONO, { modo, telefono, desde }),
     )
     const shardDb = db.de(comercio_id)
     const [cuenta] = await shardDb.query(COUNT_REQUESTS, { ...guiaKeyOf(storedGuia), telefono })
-    const per_telefono = deTodos.reduce((sum, { count }) => sum + count, 0)
+    const per_telefono = countsByPart.reduce((sum, { count }) => sum + count, 0)
     const excessProblem = checkLimits({ ...cuenta!, per_telefono })
     if (excessProblem) throw excessProblem
     return inTransaction(shardDb, async (query) => {
@@ -113,7 +113,7 @@ export async function requestAgain(
         numero: (cuenta!.ultimo ?? 0) + 1,
         id: newId().id,
       })
-      if (requestedRow) await alFinal(query)
+      if (requestedRow) await runLast(query)
       return requestedRow
     })
   })

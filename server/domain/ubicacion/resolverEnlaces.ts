@@ -5,12 +5,12 @@ import { fromJob, toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere, inEach } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generado/contrato/prisma/client.ts'
 import type { JobDeps } from '../deps.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { darPaso, guiaKeyOf } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { placeStep, ubicacionPlaceOf } from './ubicacion.ts'
 
-type DepsDeEnlaces = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>
+type LinkDeps = Pick<JobDeps, 'db' | 'log' | 'clock' | 'notifyJobs' | 'shortLinks'>
 
 /** Waits between attempts to follow a link, in milliseconds: one retry per wait, about 41 hours in all. */
 const DELAYS_MS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
@@ -23,7 +23,7 @@ const PENDING = statement<{ ahora: Date; count: number }, Pick<enlace_corto, 'id
 
 /** Returns the short links that are due to be followed, as jobs. */
 export const readPendingLinks = async (
-  { db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>,
+  { db, clock }: Pick<LinkDeps, 'db' | 'clock'>,
   count: number,
 ): Promise<JobInsert[]> =>
   (await askThoseThere(db, ({ query }) => query(PENDING, { ahora: clock(), count }))).map(toJob)
@@ -37,7 +37,7 @@ const BRING_FORWARD = statement<{ ahora: Date; delays: number[] }>(
 )
 
 /** Brings forward links that were scheduled before the clock was set back. */
-export const bringLinksForward = ({ db, clock }: Pick<DepsDeEnlaces, 'db' | 'clock'>) =>
+export const bringLinksForward = ({ db, clock }: Pick<LinkDeps, 'db' | 'clock'>) =>
   inEach(db, ({ query }) => query(BRING_FORWARD, { ahora: clock(), delays: DELAYS_MS }))
 
 const LEER = statement<{ ids: readonly string[] }, LinkToFollow>(
@@ -57,35 +57,32 @@ type LinkToFollow = FilaGuia & { enlace_id: string; pending_url: string; times: 
 /**
  * Follows short links. If a link leads to a point, the guide's location gets its coordinates through an ordinary event.
  */
-export async function resolverEnlaces(
-  deps: DepsDeEnlaces,
-  trabajos: readonly { id: string; data: object }[],
-): Promise<void> {
+export async function resolveLinks(deps: LinkDeps, trabajos: readonly { id: string; data: object }[]): Promise<void> {
   const { db } = deps
   const rows = await askByMerchant(db, trabajos.map(fromJob), ({ query }, partLinks) =>
     query(LEER, { ids: partLinks.map(({ id }) => id) }),
   )
-  await Promise.all(rows.map((fila) => followLink(deps, fila)))
+  await Promise.all(rows.map((row) => followLink(deps, row)))
 }
 
-async function followLink(deps: DepsDeEnlaces, fila: LinkToFollow): Promise<void> {
+async function followLink(deps: LinkDeps, row: LinkToFollow): Promise<void> {
   const { db, log, clock } = deps
-  const { enlace_id: id, times, comercio_id } = fila
+  const { enlace_id: id, times, comercio_id } = row
   const postpone = async (proximo_en: Date) =>
     void (await db.query(POSTPONE, { id, comercio_id, next: randomUUID(), proximo_en }))
-  const resolved = await deps.shortLinks.resolver(fila.pending_url)
+  const resolved = await deps.shortLinks.resolver(row.pending_url)
   const delayMs = DELAYS_MS[times]
   if (resolved.tipo === 'falla' && resolved.transient && delayMs !== undefined)
     return postpone(new Date(clock().getTime() + delayMs))
-  if (resolved.tipo === 'falla') log.info({ guia: fila.guia, motivo: resolved.motivo }, 'short link not resolved')
-  if (resolved.tipo === 'coordenadas' && isAwaitingPlace(fila)) {
+  if (resolved.tipo === 'falla') log.info({ guia: row.guia, motivo: resolved.motivo }, 'short link not resolved')
+  if (resolved.tipo === 'coordenadas' && isAwaitingPlace(row)) {
     const ahora = clock()
-    const proposal = { ...ubicacionPlaceOf(fila), ...resolved.coordenadas, origen: fila.ubicacion_origen! }
-    const paso = await darPaso(deps, fila, keepReviewAdvertencia(fila, placeStep(fila, proposal, ahora)))
+    const proposal = { ...ubicacionPlaceOf(row), ...resolved.coordenadas, origen: row.ubicacion_origen! }
+    const paso = await darPaso(deps, row, keepReviewAdvertencia(row, placeStep(row, proposal, ahora)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!paso) return postpone(ahora)
   }
-  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(fila), id } })
+  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...guiaKeyOf(row), id } })
 }
 
 /**
@@ -100,7 +97,7 @@ const isAwaitingPlace = ({
   maps_url,
   pending_url,
 }: LinkToFollow) =>
-  !esFinal(estado) &&
+  !isFinalState(estado) &&
   ubicacion_estado === 'confirmada' &&
   ubicacion_lat === null &&
   (ubicacion_extra?.enlace ?? maps_url) === pending_url

@@ -6,7 +6,7 @@ import { FAR_KM } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, guiaKeyOf, retryLostRaces } from '../eventos/evento.ts'
 import { judgeDestino } from '../guias/advertencias.ts'
-import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
+import { type FilaGuia, IS_LIVE_LINK } from '../guias/guia.ts'
 import {
   type PlaceFault,
   type PlaceProposal,
@@ -87,7 +87,7 @@ const BY_TOKEN = statement<{ huella: Buffer }, UbicacionRequestRow>(
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
-     and ${ENLACE_VIVO} and m.tipo = 'solicitud_ubicacion'
+     and ${IS_LIVE_LINK} and m.tipo = 'solicitud_ubicacion'
    join comercio c on c.id = g.comercio_id
    left join enlace_corto k on k.comercio_id = g.comercio_id and k.modo = g.modo and k.guia_id = g.id
    where l.huella = :huella`,
@@ -128,19 +128,19 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
   }
   return {
     async leer(token) {
-      const fila = await buscar(token)
-      return fila && presentUbicacionRequest(fila, clock())
+      const row = await buscar(token)
+      return row && presentUbicacionRequest(row, clock())
     },
     async confirm(token, lugar): Promise<ConfirmationResult> {
       const proposal = proposeUbicacion(lugar)
       if ('motivo' in proposal) return { ok: false, ...proposal }
       return retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
-        const fila = await buscar(token)
-        if (!fila) return { ok: false, motivo: 'desconocida' }
-        const earlyResult = await judgePlace(deps, fila, lugar, proposal)
+        const row = await buscar(token)
+        if (!row) return { ok: false, motivo: 'desconocida' }
+        const earlyResult = await judgePlace(deps, row, lugar, proposal)
         if (earlyResult) return earlyResult
-        const paso = await darPaso(deps, fila, {
-          ...placeStep(fila, proposal, clock()),
+        const paso = await darPaso(deps, row, {
+          ...placeStep(row, proposal, clock()),
           shortLink: linkToFollow(proposal.enlace, deps.newId),
         })
         return paso && { ok: true }
@@ -148,22 +148,22 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
     },
     describe: (token, referencia) =>
       retryLostRaces(async (): Promise<ConfirmationResult | undefined> => {
-        const fila = await buscar(token)
-        if (!fila) return { ok: false, motivo: 'desconocida' }
-        const estado = requestStateOf(fila, clock())
+        const row = await buscar(token)
+        if (!row) return { ok: false, motivo: 'desconocida' }
+        const estado = requestStateOf(row, clock())
         if (estado === 'abierta') return { ok: false, motivo: 'sin_lugar', mensaje: 'Falta el lugar.' }
         if (estado !== 'confirmada') return { ok: false, motivo: estado }
-        const proposal = proposeDescription(ubicacionPlaceOf(fila), referencia)
+        const proposal = proposeDescription(ubicacionPlaceOf(row), referencia)
         if ('motivo' in proposal) return { ok: false, ...proposal }
-        const earlyResult = await judgeChange(db, fila, proposal)
+        const earlyResult = await judgeChange(db, row, proposal)
         if (earlyResult) return earlyResult
-        const paso = await darPaso(deps, fila, placeStep(fila, proposal, clock()))
+        const paso = await darPaso(deps, row, placeStep(row, proposal, clock()))
         return paso && { ok: true }
       }),
     async requestAnother(token): Promise<AnotherLinkResult> {
       const resultado = await retryLostRaces(async () => {
-        const fila = await buscar(token)
-        return fila && requestStateOf(fila, clock()) === 'vencida' ? requestAnother(deps, fila) : NO_EFFECT
+        const row = await buscar(token)
+        return row && requestStateOf(row, clock()) === 'vencida' ? requestAnother(deps, row) : NO_EFFECT
       })
       deps.notifyJobs()
       return resultado
@@ -173,19 +173,19 @@ export function createUbicacionRequests(deps: UbicacionRequestDeps): UbicacionRe
 
 const NO_EFFECT: AnotherLinkResult = { ok: false, motivo: 'sin_efecto' }
 
-function requestStateOf(fila: UbicacionRequestRow, ahora: Date): UbicacionRequestData['estado'] {
-  if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
-  if (!admitsUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
-  return fila.expiry <= ahora ? 'vencida' : 'abierta'
+function requestStateOf(row: UbicacionRequestRow, ahora: Date): UbicacionRequestData['estado'] {
+  if (row.ubicacion_estado === 'confirmada' && row.ubicacion_origen === 'destinatario') return 'confirmada'
+  if (!admitsUbicacion(row) || row.ubicacion_estado === 'confirmada') return 'cerrada'
+  return row.expiry <= ahora ? 'vencida' : 'abierta'
 }
 
-function presentUbicacionRequest(fila: UbicacionRequestRow, ahora: Date): UbicacionRequestData {
-  const estado = requestStateOf(fila, ahora)
+function presentUbicacionRequest(row: UbicacionRequestRow, ahora: Date): UbicacionRequestData {
+  const estado = requestStateOf(row, ahora)
   return {
     estado,
-    ...shownParcel(fila),
-    confirmed: estado === 'confirmada' ? { ...ubicacionPlaceOf(fila), lectura: readingOf(fila) } : null,
-    correctable: estado === 'confirmada' && admitsUbicacion(fila),
+    ...shownParcel(row),
+    confirmed: estado === 'confirmada' ? { ...ubicacionPlaceOf(row), lectura: readingOf(row) } : null,
+    correctable: estado === 'confirmada' && admitsUbicacion(row),
   }
 }
 
@@ -207,12 +207,12 @@ function readingOf({
  */
 async function judgeChange(
   db: Pick<Deps['db'], 'query'>,
-  fila: UbicacionRequestRow,
+  row: UbicacionRequestRow,
   proposal: PlaceProposal,
 ): Promise<ConfirmationResult | undefined> {
-  if (isSamePlace(fila, proposal)) return { ok: true }
-  if (!admitsUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
-  const [cuenta] = await db.query(COUNT_CONFIRMATIONS, guiaKeyOf(fila))
+  if (isSamePlace(row, proposal)) return { ok: true }
+  if (!admitsUbicacion(row)) return { ok: false, motivo: 'cerrada' }
+  const [cuenta] = await db.query(COUNT_CONFIRMATIONS, guiaKeyOf(row))
   return cuenta!.times >= MAX_CONFIRMATIONS ? { ok: false, motivo: 'agotada' } : undefined
 }
 
@@ -222,21 +222,21 @@ async function judgeChange(
  */
 async function judgePlace(
   { db, clock }: UbicacionRequestDeps,
-  fila: UbicacionRequestRow,
+  row: UbicacionRequestRow,
   lugar: RecipientPlace,
   proposal: PlaceProposal,
 ): Promise<ConfirmationResult | undefined> {
-  const estado = requestStateOf(fila, clock())
+  const estado = requestStateOf(row, clock())
   if (estado === 'confirmada') {
     // The browser sent the answer twice over a bad network. The location is already confirmed, as the recipient wanted.
     if (!lugar.cambiar) return { ok: true }
-    const earlyResult = await judgeChange(db, fila, proposal)
+    const earlyResult = await judgeChange(db, row, proposal)
     if (earlyResult) return earlyResult
-    const { lat, enlace } = ubicacionPlaceOf(fila)
+    const { lat, enlace } = ubicacionPlaceOf(row)
     if (lugar.method === 'descripcion' && !lugar.sin_punto && (lat !== null || enlace !== null))
       return { ok: false, motivo: 'con_punto' }
   } else if (estado !== 'abierta') return { ok: false, motivo: estado }
-  const { distancia_km } = judgeDestino(fila, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
+  const { distancia_km } = judgeDestino(row, { ubicacion_lat: proposal.lat, ubicacion_lng: proposal.lng })
   if (distancia_km !== null && distancia_km > FAR_KM && !lugar.seguro)
     return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
   return undefined
@@ -248,16 +248,16 @@ async function judgePlace(
  */
 async function requestAnother(
   deps: UbicacionRequestDeps,
-  fila: UbicacionRequestRow,
+  row: UbicacionRequestRow,
 ): Promise<AnotherLinkResult | undefined> {
-  const { telefono, ubicacion_extra } = fila
+  const { telefono, ubicacion_extra } = row
   if (telefono === null) return NO_EFFECT
   const lastDigits = telefono.slice(-2)
   const { estado, vence_en, numero = 0 } = ubicacion_extra?.solicitud ?? {}
   if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.clock()))
     return { ok: true, repetida: true, lastDigits }
   try {
-    return (await requestAgain(deps, fila, { previous: numero })) && { ok: true, repetida: false, lastDigits }
+    return (await requestAgain(deps, row, { previous: numero })) && { ok: true, repetida: false, lastDigits }
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
     throw error

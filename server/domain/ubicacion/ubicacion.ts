@@ -6,7 +6,7 @@ import { readMapLink } from '../../platform/maps/links.ts'
 import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
-import { esFinal } from '../estados/estados.ts'
+import { isFinalState } from '../estados/estados.ts'
 import { darPaso, type GuiaStep, type GuiaUbicacion, retryLostRaces } from '../eventos/evento.ts'
 import { explainImplausible, judgeDestino, type StoredAdvertencia } from '../guias/advertencias.ts'
 import { type FilaGuia, findGuia, type GuiaScope } from '../guias/guia.ts'
@@ -27,7 +27,7 @@ export { type ShownParcel, shownParcel } from './shownParcel.ts'
  * on the way to it.
  */
 export const admitsUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
-  !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
+  !isFinalState(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
 /** Returns the location that a guide's row has. */
 export function ubicacionPlaceOf({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
@@ -183,7 +183,7 @@ export function confirmPlace(
 /**
  * Asks a guide's recipient for the location once more, on behalf of its merchant or of an operator. Notifies workers
  * after the commit.
- * @param alFinal runs last in the transaction of the request
+ * @param runLast runs last in the transaction of the request
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `ubicacion_ya_confirmada`, `ubicacion_cerrada`, `limite_de_solicitudes` or
  *   `carrera_perdida`
@@ -192,12 +192,12 @@ export async function resendRequestOf(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'canalDe' | 'notifyJobs'>,
   ambito: GuiaScope,
   codigo: string,
-  alFinal: (query: Query, guia: FilaGuia) => Promise<unknown>,
+  runLast: (query: Query, guia: FilaGuia) => Promise<unknown>,
 ): Promise<FilaGuia & { comercio: string }> {
   const requestedGuia = await retryLostRaces(async () => {
     const storedGuia = await findGuia(deps.db, ambito, codigo)
     requireUnconfirmed(storedGuia)
-    const guia = await requestAgain(deps, storedGuia, { alFinal: (query) => alFinal(query, storedGuia) })
+    const guia = await requestAgain(deps, storedGuia, { runLast: (query) => runLast(query, storedGuia) })
     return guia && { ...guia, comercio: storedGuia.comercio }
   })
   deps.notifyJobs()

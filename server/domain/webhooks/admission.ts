@@ -195,12 +195,12 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
    */
   take(ahora: number, maySend: (linea: L) => boolean): AdmissionTurn<T, L> | undefined {
     if (this.#queuedLines.length === 0 || !this.#hasRoom(ahora)) return undefined
-    const tope = this.#comercioLimit()
+    const shareLimit = this.#comercioLimit()
     for (let linea = this.#queuedLines.shift(); linea; linea = this.#queuedLines.shift()) {
       linea.isQueued = false
       const index = linea.inFlight < linea.limit ? linea.findFirstFree() : -1
       if (index === -1 || !maySend(linea)) continue
-      if (linea.share.inFlightCount >= tope) linea.share.stalledLines.add(linea)
+      if (linea.share.inFlightCount >= shareLimit) linea.share.stalledLines.add(linea)
       else return this.#begin(linea, index, ahora)
     }
     return undefined
@@ -238,12 +238,12 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
   #hasRoom(ahora: number): boolean {
     if (this.#inFlight.size < IN_FLIGHT) return true
     if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
-    let lentos = 0
+    let slowCount = 0
     for (const { startedAt } of this.#inFlight) {
       if (startedAt > ahora - SLOW_AFTER) break
-      lentos++
+      slowCount++
     }
-    return this.#inFlight.size - lentos < IN_FLIGHT
+    return this.#inFlight.size - slowCount < IN_FLIGHT
   }
 
   #comercioLimit(): number {

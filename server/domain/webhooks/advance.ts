@@ -36,6 +36,6 @@ export const bringAvisosForward = ({ db, clock }: Pick<JobDeps, 'db' | 'clock'>)
   inEach(db, async ({ query }) => {
     // An attempt made while the first statement waits for a connection also looks dated in the future. Only dates of a
     // clock that was ahead are later than the second reading of the clock, after that statement.
-    const vistas = await query(HAS_DATED_AHEAD, { ahora: clock() })
-    if (vistas.length > 0) await query(BRING_FORWARD, { ahora: clock() })
+    const datedAheadRows = await query(HAS_DATED_AHEAD, { ahora: clock() })
+    if (datedAheadRows.length > 0) await query(BRING_FORWARD, { ahora: clock() })
   })

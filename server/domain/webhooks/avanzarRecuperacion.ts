@@ -13,7 +13,7 @@ import {
   type RecoveryPosition,
   type RecoveryRow,
 } from './recuperacion.ts'
-import type { FilaWebhook } from './webhook.ts'
+import type { WebhookRow } from './webhook.ts'
 
 /** Maximum number of events that one job of a recovery reads. */
 const LOTE = 1_000
@@ -38,7 +38,7 @@ export async function readPendingRecoveries({ db }: { db: Db }, count: number): 
   return (await askThoseThere(db, ({ query }) => query(PENDING_STEPS, { count }))).map(toJob)
 }
 
-type TakenRecovery = RecoveryRow & Pick<FilaWebhook, 'tipos'> & { webhook_estado: webhook['estado'] }
+type TakenRecovery = RecoveryRow & Pick<WebhookRow, 'tipos'> & { webhook_estado: webhook['estado'] }
 
 const TAKE_STEP = statement<Pick<RecoveryRow, 'paso' | 'comercio_id'>, TakenRecovery>(
   'recuperacion.tomar',
@@ -70,7 +70,7 @@ const ADVANCE = statement<RecoveryParameters & Pick<RecoveryPosition, 'fin'> & {
      (select count(*) from d)::int as avisos,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
-     flujo_hasta() >= :fin::text::xid8 as todo_visible
+     flujo_hasta() >= :fin::text::xid8 as all_visible
    from v`,
 )
 
@@ -92,7 +92,7 @@ interface BatchProgress {
   eventos: number
   avisos: number
   ultimo: Omit<RecoveryPosition, 'fin'> | null
-  todo_visible: boolean
+  all_visible: boolean
 }
 
 type RecoveryDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'notifyJobs'>
@@ -110,19 +110,19 @@ async function advanceRecovery(
   { id: paso, comercio_id }: Paso,
 ): Promise<void> {
   const hasAdvanced = await inTransaction(db.de(comercio_id), async (query) => {
-    const [fila] = await query(TAKE_STEP, { paso, comercio_id })
-    if (!fila) return false
+    const [row] = await query(TAKE_STEP, { paso, comercio_id })
+    if (!row) return false
     const ahora = clock()
-    const { posicion } = fila
-    const cancelada = !['activo', 'pausado'].includes(fila.webhook_estado)
-    const [progress] = cancelada ? [] : await query(ADVANCE, { ...fila, ...posicion, ahora })
-    const isUnfinished = progress && (progress.scanned === LOTE || !progress.todo_visible)
+    const { posicion } = row
+    const cancelada = !['activo', 'pausado'].includes(row.webhook_estado)
+    const [progress] = cancelada ? [] : await query(ADVANCE, { ...row, ...posicion, ahora })
+    const isUnfinished = progress && (progress.scanned === LOTE || !progress.all_visible)
     const estado = cancelada ? 'cancelada' : isUnfinished ? 'en_curso' : 'terminada'
     const { eventos = 0, avisos = 0, ultimo } = progress ?? {}
     const next = randomUUID()
     const newState = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
     await query(RECORD_STEP, { paso, comercio_id, next, ...newState, ahora })
-    if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'webhook recovery ended')
+    if (estado !== 'en_curso') log.info({ recuperacion: row.recuperacion, estado }, 'webhook recovery ended')
     return avisos > 0 || progress?.scanned === LOTE
   })
   // A recovery that only waits for another transaction to end continues in the next round.

@@ -6,17 +6,17 @@ import { sendTest } from './probar.ts'
 import {
   type ClaveDeWebhook,
   explainRepeated,
-  type FilaWebhook,
   needsVerification,
   policyOnRequest,
   presentWebhook,
   requireWebhook,
   requireWebhookDestination,
+  type WebhookRow,
   webhookChanges,
 } from './webhook.ts'
 
 /** Columns of an endpoint that a merchant may change; null leaves a column unchanged. */
-type WebhookChange = { [Column in DecidedWebhookColumn]: FilaWebhook[Column] | null }
+type WebhookChange = { [Column in DecidedWebhookColumn]: WebhookRow[Column] | null }
 
 /**
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
@@ -58,7 +58,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     needs_verification: needsVerification(modo),
     ahora,
   }
-  const fila = await explainRepeated(
+  const row = await explainRepeated(
     () =>
       inTransaction(db, async (query) => {
         await query(CHANGE_WEBHOOK, change)
@@ -73,5 +73,5 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
     () => findCodeByUrl(db, identity, url ?? ''),
   )
   notifyJobs()
-  return { status: 200, body: presentWebhook(fila) }
+  return { status: 200, body: presentWebhook(row) }
 }

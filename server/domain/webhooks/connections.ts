@@ -149,8 +149,8 @@ export function createConnectionPool(connectSocket: ConnectSocket, maxIdle: numb
     const sameKey = freeByKey.get(conexion.clave)
     if (sameKey) sameKey.push(conexion)
     else freeByKey.set(conexion.clave, [conexion])
-    const [masAntigua] = idleConnections.add(conexion)
-    if (masAntigua && idleConnections.size > maxIdle) discard(masAntigua)
+    const [oldestConnection] = idleConnections.add(conexion)
+    if (oldestConnection && idleConnections.size > maxIdle) discard(oldestConnection)
   }
 
   const discard: ConnectionPool['discard'] = (conexion) => {

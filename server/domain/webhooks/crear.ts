@@ -5,11 +5,10 @@ import type { Deps } from '../deps.ts'
 import { doOnce, type Remember } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { sendTest } from './probar.ts'
-import { encryptSecret, type FilaSecreto, readWithSecreto } from './secret.ts'
+import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import {
   explainRepeated,
-  type FilaWebhook,
   leerWebhook,
   MAX_WEBHOOKS,
   needsVerification,
@@ -17,6 +16,7 @@ import {
   policyOnRequest,
   presentWebhook,
   requireWebhookDestination,
+  type WebhookRow,
   type WebhookScope,
   webhookChanges,
 } from './webhook.ts'
@@ -31,8 +31,8 @@ const CREATION_LOCK = statement<{ comercio_id: string }>(
 )
 
 const CREATE_WEBHOOK = statement<
-  Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
-    Pick<FilaSecreto, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
+  Pick<WebhookRow, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
+    Pick<SecretoRow, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
   'webhooks.crear',
   `with w as (
@@ -52,11 +52,11 @@ const CREATE_WEBHOOK = statement<
 
 /** Returns the code of the merchant's endpoint that already has this address, for the error message. */
 export async function findCodeByUrl(db: Db, { comercioId, modo }: WebhookScope, url: string): Promise<string> {
-  const fila = await db.prisma.webhook.findUnique({
+  const row = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },
     select: { webhook: true },
   })
-  return fila?.webhook ?? 'que acaba de crear'
+  return row?.webhook ?? 'que acaba de crear'
 }
 
 export const crearWebhook: Handler<'crearWebhook'> = async (input, deps) => {
@@ -79,7 +79,7 @@ async function createWebhook(
   const secreto = newSecret()
   const ahora = clock()
   const cifrado = encryptSecret(secretos, { webhook, version: 1 }, secretBytes(secreto))
-  const fila = await explainRepeated(
+  const row = await explainRepeated(
     () =>
       inTransaction(db, async (query) => {
         await query(CREATION_LOCK, { comercio_id })
@@ -98,12 +98,12 @@ async function createWebhook(
       }),
     () => findCodeByUrl(db, identity, url),
   )
-  if (!fila) {
+  if (!row) {
     throw new Problema(
       'limite_de_webhooks',
       `Ya tiene ${MAX_WEBHOOKS} webhooks en este modo. Elimine uno, o sume tipos a uno que ya tiene.`,
     )
   }
   if (needsVerification(modo)) notifyJobs()
-  return { ...presentWebhook(fila), secreto }
+  return { ...presentWebhook(row), secreto }
 }

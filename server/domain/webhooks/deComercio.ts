@@ -18,7 +18,7 @@ export async function readWebhookScope(
   { comercio, webhook }: { comercio: string; webhook: string },
 ): Promise<WebhookScope> {
   const { id: comercioId } = await requireComercio(db, comercio)
-  const [fila] = await db.query(MODO, { comercio_id: comercioId, webhook })
-  if (!fila) throw new Problema('webhook_desconocido', 'Ese comercio no tiene ningún webhook con ese identificador.')
-  return { comercioId, modo: fila.modo }
+  const [row] = await db.query(MODO, { comercio_id: comercioId, webhook })
+  if (!row) throw new Problema('webhook_desconocido', 'Ese comercio no tiene ningún webhook con ese identificador.')
+  return { comercioId, modo: row.modo }
 }

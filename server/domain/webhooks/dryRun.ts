@@ -56,7 +56,7 @@ export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
       if (signal.aborted) throw unavailable('La solicitud se abandonó.')
       const deadline = ms() + TIMEOUT_MS
       const { comercio_id: comercioId, modo, desde, hasta } = input
-      const shardDb = db.como('guias_api', [comercioId])
+      const shardDb = db.asRole('guias_api', [comercioId])
       let posicion = await turno(() => findRange(shardDb, { comercioId, modo }, desde, hasta))
       const totals = { eventos: 0, avisos: 0 }
       for (let scanned = 0; scanned < MAX_EVENTOS && ms() < deadline && !signal.aborted; scanned += PASO) {

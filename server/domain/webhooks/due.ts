@@ -1,20 +1,14 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askAll, askByMerchant } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
-import {
-  type AvisoContent,
-  avisoContentOf,
-  CONTENT_COLUMNS,
-  type ContentRow,
-  type FilaAvisoDeWebhook,
-} from './entrega.ts'
+import { type AvisoContent, avisoContentOf, CONTENT_COLUMNS, type ContentRow, type WebhookAvisoRow } from './entrega.ts'
 import { LEASE_QUEUE } from './pumps.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /**
  * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.
- * Otherwise only deliveries sent on request (`YA`) are due. A pause that ends more than twice {@link MAX_BRAKE} from
+ * Otherwise only deliveries sent on request (`AT_ONCE`) are due. A pause that ends more than twice {@link MAX_BRAKE} from
  * now comes from a wrong clock and does not count.
  */
 const HASTA = `case
@@ -40,7 +34,7 @@ const AVISO_COLUMNS = [
 
 /** Due delivery of the `n`th requested endpoint, with the data of its body. */
 type DueRow = ContentRow & { n: number; x_creado_en: Date } & {
-  [C in (typeof AVISO_COLUMNS)[number] as `x_${C}`]: FilaAvisoDeWebhook[C]
+  [C in (typeof AVISO_COLUMNS)[number] as `x_${C}`]: WebhookAvisoRow[C]
 }
 
 /**
@@ -85,9 +79,9 @@ export async function readDue(
   const rows = await askByMerchant(db, numbered, ({ query }, shardRequests) =>
     query(LEER, { requests: JSON.stringify(shardRequests), ahora }),
   )
-  for (const fila of rows) {
-    const contenido = toContent(deps, requests[fila.n]!, fila)
-    if (contenido) contents[fila.n]!.push(contenido)
+  for (const row of rows) {
+    const contenido = toContent(deps, requests[row.n]!, row)
+    if (contenido) contents[row.n]!.push(contenido)
   }
   return contents
 }
@@ -95,30 +89,30 @@ export async function readDue(
 function toContent(
   deps: Pick<Deps, 'secretos' | 'log'>,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
-  fila: DueRow,
+  row: DueRow,
 ): AvisoContent | undefined {
-  const aviso: FilaAvisoDeWebhook = {
+  const aviso: WebhookAvisoRow = {
     comercio_id,
     modo,
     webhook,
-    guia_id: fila.x_guia_id,
-    secuencia: fila.x_secuencia,
-    evento: fila.x_evento,
-    tipo: fila.x_tipo,
+    guia_id: row.x_guia_id,
+    secuencia: row.x_secuencia,
+    evento: row.x_evento,
+    tipo: row.x_tipo,
     estado: 'pendiente',
-    causa: fila.x_causa,
-    turno: fila.x_turno,
-    intento: fila.x_intento,
-    intentos: fila.x_intentos,
-    proximo_en: fila.x_proximo_en,
+    causa: row.x_causa,
+    turno: row.x_turno,
+    intento: row.x_intento,
+    intentos: row.x_intentos,
+    proximo_en: row.x_proximo_en,
     ultimo_status: null,
     ultimo_error: null,
     exito: null,
-    datos: fila.x_datos,
-    creado_en: fila.x_creado_en,
+    datos: row.x_datos,
+    creado_en: row.x_creado_en,
     terminado_en: null,
   }
-  return avisoContentOf(deps, aviso, fila)
+  return avisoContentOf(deps, aviso, row)
 }
 
 /** Maximum number of endpoints that one step of a search visits. */

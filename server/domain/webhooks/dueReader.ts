@@ -22,11 +22,11 @@ interface EndpointRead {
   count: number
 }
 
-interface ParaLeer {
+interface DueReaderCallbacks {
   /** Reads the rows of endpoints. */
   refresh: (endpoints: readonly Endpoint[]) => Promise<void>
   /** Called when a delivery may be ready to send. */
-  alLeer: () => void
+  onReady: () => void
   onError: (error: unknown) => void
 }
 
@@ -35,7 +35,7 @@ export class DueReader {
   readonly #deps: Pick<JobDeps, 'db' | 'clock' | 'timers' | 'secretos' | 'log'>
   readonly #admission: Admission<ReadyDelivery, Endpoint>
   readonly #onError: (error: unknown) => void
-  readonly #alLeer: () => void
+  readonly #onReady: () => void
   readonly #refresh: (endpoints: readonly Endpoint[]) => Promise<void>
   readonly #toRead = new Set<Endpoint>()
   #readsInProgress = 0
@@ -44,12 +44,12 @@ export class DueReader {
   constructor(
     deps: Pick<JobDeps, 'db' | 'clock' | 'timers' | 'secretos' | 'log'>,
     admission: Admission<ReadyDelivery, Endpoint>,
-    { refresh, alLeer, onError }: ParaLeer,
+    { refresh, onReady, onError }: DueReaderCallbacks,
   ) {
     this.#deps = deps
     this.#admission = admission
     this.#refresh = refresh
-    this.#alLeer = alLeer
+    this.#onReady = onReady
     this.#onError = onError
   }
 
@@ -112,7 +112,7 @@ export class DueReader {
         ),
       ),
     )
-    this.#alLeer()
+    this.#onReady()
     return !successes.includes(false)
   }
 

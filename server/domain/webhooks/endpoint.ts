@@ -1,5 +1,5 @@
 import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
-import { type AvisoContent, YA } from './entrega.ts'
+import { AT_ONCE, type AvisoContent } from './entrega.ts'
 import type { Lease } from './leases.ts'
 import type { Receptor } from './receptor.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
@@ -25,7 +25,7 @@ export const toReady = (contenido: AvisoContent, desde: number): ReadyDelivery =
 const frena = (hasta: Date, instant: Date) => hasta > instant && hasta.getTime() <= instant.getTime() + 2 * MAX_BRAKE
 
 /** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
-const FRESCO = 1_500
+const FRESH_MS = 1_500
 
 /**
  * State of an endpoint's deliveries in memory, compared with those in the database:
@@ -127,8 +127,8 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
     this.#setSendMode(Math.max(this.#failures, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
   }
 
-  esFresco(ahora: number): boolean {
-    return ahora - this.#readAt < FRESCO
+  isFresh(ahora: number): boolean {
+    return ahora - this.#readAt < FRESH_MS
   }
 
   /** Returns true if the endpoint accepts all due deliveries, and not only deliveries sent on request. */
@@ -139,7 +139,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   /** Returns true if a delivery may be sent to the endpoint in its present state. */
   accepts({ contenido: { aviso } }: ReadyDelivery, instant: Date): boolean {
-    return aviso.proximo_en.getTime() === YA.getTime() || this.isActive(instant)
+    return aviso.proximo_en.getTime() === AT_ONCE.getTime() || this.isActive(instant)
   }
 
   /** True if the endpoint is known to be healthy. A success then changes nothing about it. */
@@ -150,21 +150,21 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   }
 
   /** Records the end of an attempt. @returns true if the endpoint now gets one delivery at a time, as a probe */
-  record(bueno: boolean): boolean {
-    if (!bueno) {
+  record(isAccepted: boolean): boolean {
+    if (!isAccepted) {
       this.#isUncertain = true
       this.#unsettledFailures++
     }
-    this.#failures = bueno ? 0 : this.#failures + 1
+    this.#failures = isAccepted ? 0 : this.#failures + 1
     const mustBrake = this.#failures >= FAILURES_TO_BRAKE
     if (mustBrake) this.#setSendMode('probing')
-    else if (bueno) this.#setSendMode('open')
+    else if (isAccepted) this.#setSendMode('open')
     return mustBrake
   }
 
   /** Records that an attempt is settled. */
-  settle(evento: string, bueno: boolean): void {
-    if (!bueno && this.#unsettledFailures > 0) this.#unsettledFailures--
+  settle(evento: string, isAccepted: boolean): void {
+    if (!isAccepted && this.#unsettledFailures > 0) this.#unsettledFailures--
     this.inMemory.delete(evento)
   }
 

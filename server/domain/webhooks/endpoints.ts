@@ -67,7 +67,7 @@ export class Endpoints {
     return this.#held.get(webhook)
   }
 
-  todos(): Iterable<Endpoint> {
+  all(): Iterable<Endpoint> {
     return this.#held.values()
   }
 
@@ -153,9 +153,9 @@ export class Endpoints {
     queueMicrotask(async () => {
       try {
         while (this.#toRefresh.size > 0 && !this.#closed) {
-          const todos = [...this.#toRefresh]
+          const endpoints = [...this.#toRefresh]
           this.#toRefresh.clear()
-          const shards = await byPart(this.#deps.db, todos, ({ lease }) => lease.key.comercio_id)
+          const shards = await byPart(this.#deps.db, endpoints, ({ lease }) => lease.key.comercio_id)
           await Promise.all(shards.map(([, parte]) => this.refreshAll(parte).catch(this.#listener.onError)))
         }
       } catch (error) {
@@ -167,13 +167,13 @@ export class Endpoints {
   }
 
   /** Reads the rows of endpoints. */
-  async refreshAll(todos: readonly Endpoint[]): Promise<void> {
-    for (const endpoint of todos) this.#toRefresh.delete(endpoint)
+  async refreshAll(endpoints: readonly Endpoint[]): Promise<void> {
+    for (const endpoint of endpoints) this.#toRefresh.delete(endpoint)
     // The time is taken before the read, so the data is at least as new as this time says.
     const ahora = this.#deps.timers.now()
-    const claves = todos.map(({ lease }) => lease.key)
+    const claves = endpoints.map(({ lease }) => lease.key)
     const receivers = await readReceivers(this.#deps, claves, (webhook) => this.#held.get(webhook)?.receptor)
-    for (const endpoint of todos) {
+    for (const endpoint of endpoints) {
       endpoint.refresh(receivers.get(endpoint.lease.key.webhook), ahora)
       this.#listener.onRefreshed(endpoint)
     }

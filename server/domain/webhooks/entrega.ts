@@ -14,21 +14,21 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import {
-  type FilaEvento,
+  type EventoRow,
   guiaAfterEvento,
   presentEvento,
   type RecentEvento,
   SHOWN_EVENTO_COLUMNS,
 } from '../eventos/evento.ts'
 import { removeNewMembers } from '../eventos/forma.ts'
-import { BODY_COLUMNS, type FilaGuia } from '../guias/campos.ts'
+import { BODY_COLUMNS, type GuiaRow } from '../guias/campos.ts'
 import { correccionesAfter, type ReadCorreccion, valuesBefore } from '../guias/correcciones.ts'
 import { presentStored } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { ClaveDeWebhook, WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_aviso`. */
-export type FilaAvisoDeWebhook = RowOf<
+export type WebhookAvisoRow = RowOf<
   webhook_aviso,
   {
     modo: Modo
@@ -54,13 +54,13 @@ export interface StoredSuccess extends Omit<ExchangeResult, 'error' | 'detalle' 
 }
 
 /** Key of a delivery: an endpoint, and the event that goes to it. */
-export type Clave = ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'guia_id' | 'secuencia'>
+export type Clave = ClaveDeWebhook & Pick<WebhookAvisoRow, 'guia_id' | 'secuencia'>
 
 /**
  * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
  * state of the endpoint.
  */
-export const YA = new Date(0)
+export const AT_ONCE = new Date(0)
 
 const EVENTO_PREFIX = 'evt_'
 
@@ -68,7 +68,7 @@ const EVENTO_PREFIX = 'evt_'
  * Returns the public id of a delivery: avi_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
  * delivery, so they form its public id.
  */
-export const avisoCodeOf = ({ webhook, evento }: Pick<FilaAvisoDeWebhook, 'webhook' | 'evento'>) =>
+export const avisoCodeOf = ({ webhook, evento }: Pick<WebhookAvisoRow, 'webhook' | 'evento'>) =>
   `avi_${webhook.slice('wh_'.length)}_${evento.slice(EVENTO_PREFIX.length)}`
 
 const SHOWN_COLUMNS = [
@@ -86,7 +86,7 @@ const SHOWN_COLUMNS = [
   ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
 ] as const
 
-type ShownAviso = Pick<FilaAvisoDeWebhook, (typeof SHOWN_COLUMNS)[number]>
+type ShownAviso = Pick<WebhookAvisoRow, (typeof SHOWN_COLUMNS)[number]>
 
 /** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
 export type AvisoInJson = InJson<ShownAviso>
@@ -95,24 +95,24 @@ export type AvisoInJson = InJson<ShownAviso>
 export const AVISO_COLUMNS = withTexts(SHOWN_COLUMNS, 'e.')
 
 /** Returns a row of `webhook_aviso` in the contract's form. */
-export const presentWebhookAviso = (fila: ShownAviso | AvisoInJson): AvisoDeWebhook => ({
-  aviso: avisoCodeOf(fila),
-  webhook: fila.webhook,
-  evento: fila.evento,
-  tipo: fila.tipo,
-  guia: fila.secuencia === 0 ? null : (fila.evento.split('_')[1] ?? null),
-  estado: fila.estado,
-  causa: fila.causa,
-  intentos: fila.intentos,
+export const presentWebhookAviso = (row: ShownAviso | AvisoInJson): AvisoDeWebhook => ({
+  aviso: avisoCodeOf(row),
+  webhook: row.webhook,
+  evento: row.evento,
+  tipo: row.tipo,
+  guia: row.secuencia === 0 ? null : (row.evento.split('_')[1] ?? null),
+  estado: row.estado,
+  causa: row.causa,
+  intentos: row.intentos,
   proximo_intento_en:
-    fila.estado !== 'pendiente'
+    row.estado !== 'pendiente'
       ? null
-      : // `YA` is not a real time, so a delivery sent on request shows the time of its creation.
-        iso(new Date(fila.proximo_en) > YA ? fila.proximo_en : fila.creado_en),
-  ultimo_estado_http: fila.ultimo_status,
-  ultimo_error: fila.ultimo_error,
-  creado_en: iso(fila.creado_en),
-  terminado_en: fila.terminado_en && iso(fila.terminado_en),
+      : // `AT_ONCE` is not a real time, so a delivery sent on request shows the time of its creation.
+        iso(new Date(row.proximo_en) > AT_ONCE ? row.proximo_en : row.creado_en),
+  ultimo_estado_http: row.ultimo_status,
+  ultimo_error: row.ultimo_error,
+  creado_en: iso(row.creado_en),
+  terminado_en: row.terminado_en && iso(row.terminado_en),
 })
 
 const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
@@ -121,7 +121,7 @@ const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
  * id.
  */
-const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaAvisoDeWebhook>(
+const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number }, WebhookAvisoRow>(
   'webhookEntregas.buscar',
   `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
@@ -131,19 +131,19 @@ const FIND_AVISO = statement<ClaveDeWebhook & { guia: string; secuencia: number 
 
 /** Returns the delivery with this public id. @throws Problema 404 */
 export async function requireWebhookAviso(...args: Parameters<typeof leerAvisoDeWebhook>) {
-  const fila = await leerAvisoDeWebhook(...args)
-  if (!fila) throw new Problema('aviso_desconocido', 'Ese webhook no tiene ningún aviso con ese identificador.')
-  return fila
+  const row = await leerAvisoDeWebhook(...args)
+  if (!row) throw new Problema('aviso_desconocido', 'Ese webhook no tiene ningún aviso con ese identificador.')
+  return row
 }
 
 /** Returns the delivery with this public id; undefined if it does not exist. */
 export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookScope, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
-  const [fila] =
+  const [row] =
     guia === undefined || webhook !== `wh_${codigo}`
       ? []
       : await db.query(FIND_AVISO, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
-  return fila
+  return row
 }
 
 /**
@@ -151,8 +151,8 @@ export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: WebhookSc
  * event of the endpoint itself.
  */
 export type AvisoContent =
-  | { aviso: FilaAvisoDeWebhook; guia: FilaGuia; evento: FilaEvento }
-  | { aviso: FilaAvisoDeWebhook & { datos: { webhook: Webhook } } }
+  | { aviso: WebhookAvisoRow; guia: GuiaRow; evento: EventoRow }
+  | { aviso: WebhookAvisoRow & { datos: { webhook: Webhook } } }
 
 /** Returns the deliveries of an event that was just committed, with the data of their bodies. */
 export const avisosOf = ({ guia, evento, webhooks }: RecentEvento): AvisoContent[] =>
@@ -197,7 +197,7 @@ export function buildWebhookBody(contenido: AvisoContent): string {
   })
 }
 
-function buildBodyData({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
+function buildBodyData({ guia, evento }: { guia: GuiaRow; evento: EventoRow }) {
   const datos = { guia: presentStored(guiaAfterEvento(guia, evento)), evento: presentEvento(evento) }
   removeNewMembers(datos, evento.forma)
   return datos
@@ -211,8 +211,8 @@ const EVENTO_BODY_COLUMNS = [...SHOWN_EVENTO_COLUMNS, 'foto', 'forma', 'traza'] 
  * event.
  */
 export type ContentRow = {
-  [C in (typeof BODY_COLUMNS)[number]]: FilaGuia[C] | null
-} & { [C in (typeof EVENTO_BODY_COLUMNS)[number] as `e_${C}`]: FilaEvento[C] | null } & {
+  [C in (typeof BODY_COLUMNS)[number]]: GuiaRow[C] | null
+} & { [C in (typeof EVENTO_BODY_COLUMNS)[number] as `e_${C}`]: EventoRow[C] | null } & {
   correcciones: ReadCorreccion[] | null
 }
 
@@ -226,28 +226,20 @@ export const CONTENT_COLUMNS = [
 type ContentDeps = Pick<Deps, 'secretos' | 'log'>
 
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export function avisoContentOf(
-  deps: ContentDeps,
-  aviso: FilaAvisoDeWebhook,
-  fila: ContentRow,
-): AvisoContent | undefined {
+export function avisoContentOf(deps: ContentDeps, aviso: WebhookAvisoRow, row: ContentRow): AvisoContent | undefined {
   if (aviso.datos !== null) return { aviso: { ...aviso, datos: aviso.datos } }
-  if (fila.e_registrado_en === null) return undefined
+  if (row.e_registrado_en === null) return undefined
   const evento: Record<string, unknown> = {}
-  for (const column of EVENTO_BODY_COLUMNS) evento[column] = fila[`e_${column}`]
-  return { aviso, guia: guiaBeforeCorrecciones(deps, aviso, fila), evento: evento as FilaEvento }
+  for (const column of EVENTO_BODY_COLUMNS) evento[column] = row[`e_${column}`]
+  return { aviso, guia: guiaBeforeCorrecciones(deps, aviso, row), evento: evento as EventoRow }
 }
 
 /** Returns the guide as it was before later corrections. */
-function guiaBeforeCorrecciones(
-  { secretos, log }: ContentDeps,
-  { guia_id, evento }: FilaAvisoDeWebhook,
-  fila: ContentRow,
-) {
-  const guia = fila as unknown as FilaGuia
-  if (!fila.correcciones) return guia
+function guiaBeforeCorrecciones({ secretos, log }: ContentDeps, { guia_id, evento }: WebhookAvisoRow, row: ContentRow) {
+  const guia = row as unknown as GuiaRow
+  if (!row.correcciones) return guia
   try {
-    return valuesBefore(secretos, guia, guia_id, fila.correcciones)
+    return valuesBefore(secretos, guia, guia_id, row.correcciones)
   } catch (err) {
     // The body then differs from the one that was sent first. A body with the present values still tells the merchant
     // more than no body.
@@ -266,10 +258,10 @@ const LOAD_CONTENT = statement<Omit<Clave, 'webhook'>, ContentRow>(
 /** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export async function loadContent(
   { db, ...deps }: Pick<Deps, 'db'> & ContentDeps,
-  aviso: FilaAvisoDeWebhook,
+  aviso: WebhookAvisoRow,
 ): Promise<AvisoContent | undefined> {
   if (aviso.datos !== null) return { aviso: { ...aviso, datos: aviso.datos } }
   const { comercio_id, modo, guia_id, secuencia } = aviso
-  const [fila] = await db.query(LOAD_CONTENT, { comercio_id, modo, guia_id, secuencia })
-  return fila && avisoContentOf(deps, aviso, fila)
+  const [row] = await db.query(LOAD_CONTENT, { comercio_id, modo, guia_id, secuencia })
+  return row && avisoContentOf(deps, aviso, row)
 }

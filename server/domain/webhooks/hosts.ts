@@ -1,6 +1,6 @@
 import { Buckets } from '../../api/limits/buckets.ts'
 import { Counter } from '../../api/limits/count.ts'
-import type { FilaAvisoDeWebhook } from './entrega.ts'
+import type { WebhookAvisoRow } from './entrega.ts'
 import type { Receptor } from './receptor.ts'
 import { needsVerification } from './webhook.ts'
 
@@ -60,11 +60,11 @@ export class Hosts<Line> {
    */
   maySend(hostSend: HostSend, linea: Line): boolean {
     const { host } = hostSend
-    const tope = this.#accepts(hostSend) ? PER_HOST : PER_UNKNOWN_HOST
+    const hostLimit = this.#accepts(hostSend) ? PER_HOST : PER_UNKNOWN_HOST
     const hasTokens = this.#bucketKeys(hostSend).every(
       (cuenta) => this.#buckets.remaining(cuenta, SEND_RATE).remaining > 0,
     )
-    if (hasTokens && this.#inFlight.de(host) < tope) return true
+    if (hasTokens && this.#inFlight.de(host) < hostLimit) return true
     const waitingLines = this.#waitingLines.get(host) ?? new Set()
     this.#waitingLines.set(host, waitingLines.add(linea))
     return false
@@ -78,12 +78,12 @@ export class Hosts<Line> {
 
   /**
    * Records the end of an exchange.
-   * @param bueno true if the receiver accepted the delivery
+   * @param isAccepted true if the receiver accepted the delivery
    * @returns the lines that waited for the host
    */
-  finish({ host }: HostSend, bueno: boolean): Iterable<Line> {
+  finish({ host }: HostSend, isAccepted: boolean): Iterable<Line> {
     this.#inFlight.subtract(host)
-    if (bueno) {
+    if (isAccepted) {
       this.#acceptingHosts.delete(host)
       this.#acceptingHosts.add(host)
       if (this.#acceptingHosts.size > MAX_HOSTS)
@@ -121,7 +121,7 @@ const hostNameOf = ({ protocol, hostname, host }: URL) => (protocol === 'http:' 
  * Returns the properties of a request for {@link Hosts}. Returns undefined if the endpoint's address is not
  * allowed; then no request is sent.
  */
-export function hostSendOf(receptor: Receptor, aviso: Pick<FilaAvisoDeWebhook, 'causa'>): HostSend | undefined {
+export function hostSendOf(receptor: Receptor, aviso: Pick<WebhookAvisoRow, 'causa'>): HostSend | undefined {
   const { comercio_id, direccion, modo, comprobado_en } = receptor
   if (!direccion) return undefined
   const verified = needsVerification(modo) && comprobado_en !== null

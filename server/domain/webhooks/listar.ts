@@ -3,11 +3,11 @@ import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { statement } from '../../data/db.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaWebhook, presentWebhook, WEBHOOK_COLUMNS, type WebhookScope } from './webhook.ts'
+import { presentWebhook, WEBHOOK_COLUMNS, type WebhookRow, type WebhookScope } from './webhook.ts'
 
 const LIST_WEBHOOKS = statement<
-  Pick<FilaWebhook, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
-  FilaWebhook
+  Pick<WebhookRow, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
+  WebhookRow
 >(
   'webhooks.listar',
   `select ${WEBHOOK_COLUMNS} from webhook w

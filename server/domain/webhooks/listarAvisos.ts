@@ -7,7 +7,7 @@ import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { AVISO_COLUMNS, type AvisoInJson, type FilaAvisoDeWebhook, presentWebhookAviso } from './entrega.ts'
+import { AVISO_COLUMNS, type AvisoInJson, presentWebhookAviso, type WebhookAvisoRow } from './entrega.ts'
 import { type ClaveDeWebhook, requireWebhook, type WebhookScope } from './webhook.ts'
 
 export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identity }, deps) => ({
@@ -40,7 +40,7 @@ export function readAvisoPage(
   })
 }
 
-type AvisoListRow = AvisoInJson & Pick<FilaAvisoDeWebhook, 'guia_id'>
+type AvisoListRow = AvisoInJson & Pick<WebhookAvisoRow, 'guia_id'>
 
 type AvisoFilters = Omit<NonNullable<ListarAvisosDeWebhookData['query']>, 'limite' | 'cursor'>
 
@@ -64,7 +64,7 @@ function leer(
   despues: CursorPosition | undefined,
   limite: number,
 ): Promise<AvisoListRow[]> {
-  const candidates: [dado: unknown, condicion: string][] = [
+  const candidates: [filterValue: unknown, condicion: string][] = [
     [estado, estado ? OF_STATE[estado] : ''],
     [tipo, 'e.tipo = :tipo'],
     [
@@ -75,7 +75,9 @@ function leer(
     [creado_hasta, 'e.creado_en < :hasta'],
     [despues, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
   ]
-  const conditions = candidates.flatMap(([dado, condition]) => (dado === undefined ? [] : [`and ${condition}`]))
+  const conditions = candidates.flatMap(([filterValue, condition]) =>
+    filterValue === undefined ? [] : [`and ${condition}`],
+  )
   const values = {
     comercio_id,
     modo,
@@ -95,7 +97,7 @@ function leer(
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
          and w.estado <> 'eliminado')
      order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
-    [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <=
+    [estado, tipo, guia, creado_desde, creado_hasta].filter((filterValue) => filterValue !== undefined).length <=
       MAX_PREPARED_FILTERS,
     { plan: 'generic' },
   )

@@ -2,8 +2,8 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Modo, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaAvisoDeWebhook } from './entrega.ts'
-import type { FilaWebhook } from './webhook.ts'
+import type { WebhookAvisoRow } from './entrega.ts'
+import type { WebhookRow } from './webhook.ts'
 
 /** Maximum endpoints listed. */
 const MAX_FAILING = 200
@@ -13,13 +13,13 @@ const MAX_PENDING = 1_000
 const MAX_FAILED = 100
 
 type FailingRow = Pick<
-  FilaWebhook,
+  WebhookRow,
   'webhook' | 'url' | 'modo' | 'estado' | 'motivo' | 'estado_en' | 'fallas' | 'primera_falla_en'
 > & {
   comercio: string
   nombre: string
   pendientes: number
-  error: FilaAvisoDeWebhook['ultimo_error']
+  error: WebhookAvisoRow['ultimo_error']
   status: number | null
 }
 
@@ -65,17 +65,17 @@ export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async
   return { status: 200, body: { datos: datos.slice(0, MAX_FAILING), hay_mas: datos.length > MAX_FAILING } }
 }
 
-const present = (fila: FailingRow): WebhookConFallas => ({
-  comercio: fila.comercio,
-  nombre_comercio: fila.nombre,
-  webhook: fila.webhook,
+const present = (row: FailingRow): WebhookConFallas => ({
+  comercio: row.comercio,
+  nombre_comercio: row.nombre,
+  webhook: row.webhook,
   // The path of an address may contain a secret.
-  host: new URL(fila.url!).host,
-  modo: fila.modo,
-  estado: fila.estado === 'deshabilitado' ? 'deshabilitado' : 'fallando',
-  motivo: fila.motivo,
-  desde: (fila.primera_falla_en ?? fila.estado_en).toISOString(),
-  intentos: fila.fallas,
-  ultima_falla: fila.error && { error: fila.error, estado_http: fila.status },
-  pendientes: fila.pendientes,
+  host: new URL(row.url!).host,
+  modo: row.modo,
+  estado: row.estado === 'deshabilitado' ? 'deshabilitado' : 'fallando',
+  motivo: row.motivo,
+  desde: (row.primera_falla_en ?? row.estado_en).toISOString(),
+  intentos: row.fallas,
+  ultima_falla: row.error && { error: row.error, estado_http: row.status },
+  pendientes: row.pendientes,
 })

@@ -4,5 +4,5 @@ import type { ExchangeResult } from './response.ts'
 export interface WebhookMetrics {
   /** @param traza id of the trace of the attempt; undefined if it is not traced */
   intento: (error: ExchangeResult['error'], segundos: number, traza?: string) => void
-  aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+  aviso: (kind: 'deshabilitado' | 'aviso', motivo: string) => void
 }

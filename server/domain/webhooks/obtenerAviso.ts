@@ -6,11 +6,11 @@ import type { Handler } from '../operation.ts'
 import {
   buildWebhookBody,
   type Clave,
-  type FilaAvisoDeWebhook,
   loadContent,
   presentWebhookAviso,
   requireWebhookAviso,
   type StoredSuccess,
+  type WebhookAvisoRow,
 } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
 import type { WebhookScope } from './webhook.ts'
@@ -18,40 +18,40 @@ import type { WebhookScope } from './webhook.ts'
 /** Maximum number of attempts that are shown of a delivery. */
 const MAX_INTENTOS = 100
 
-type FilaIntento = Omit<webhook_intento, keyof Clave>
+type IntentoRow = Omit<webhook_intento, keyof Clave>
 
-const presentWebhookIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
-  numero: fila.numero,
-  causa: fila.causa as IntentoDeWebhook['causa'],
-  tardio: fila.tardio,
-  iniciado_en: fila.iniciado_en.toISOString(),
-  url: fila.url,
-  ip: fila.ip,
-  firmado_con: fila.secretos,
+const presentWebhookIntento = (evento: string, row: IntentoRow): IntentoDeWebhook => ({
+  numero: row.numero,
+  causa: row.causa as IntentoDeWebhook['causa'],
+  tardio: row.tardio,
+  iniciado_en: row.iniciado_en.toISOString(),
+  url: row.url,
+  ip: row.ip,
+  firmado_con: row.secretos,
   cabeceras: {
     ...webhookHeaders({
       'webhook-id': evento,
-      'webhook-timestamp': String(Math.floor(fila.iniciado_en.getTime() / 1000)),
+      'webhook-timestamp': String(Math.floor(row.iniciado_en.getTime() / 1000)),
       'webhook-signature': '***',
     }),
   },
-  estado_http: fila.status,
-  error: fila.error as IntentoDeWebhook['error'],
-  detalle: fila.detalle,
+  estado_http: row.status,
+  error: row.error as IntentoDeWebhook['error'],
+  detalle: row.detalle,
   latencia: {
-    dns_ms: roundMs(fila.dns_ms),
-    conexion_ms: roundMs(fila.conexion_ms),
-    tls_ms: roundMs(fila.tls_ms),
-    primer_byte_ms: roundMs(fila.primer_byte_ms),
-    total_ms: roundMs(fila.total_ms)!,
+    dns_ms: roundMs(row.dns_ms),
+    conexion_ms: roundMs(row.conexion_ms),
+    tls_ms: roundMs(row.tls_ms),
+    primer_byte_ms: roundMs(row.primer_byte_ms),
+    total_ms: roundMs(row.total_ms)!,
   },
   respuesta:
-    fila.cuerpo === null
+    row.cuerpo === null
       ? null
       : {
-          cabeceras: (fila.cabeceras ?? {}) as Record<string, string>,
-          cuerpo: fila.cuerpo,
-          cuerpo_truncado: fila.cuerpo_truncado,
+          cabeceras: (row.cabeceras ?? {}) as Record<string, string>,
+          cuerpo: row.cuerpo,
+          cuerpo_truncado: row.cuerpo_truncado,
         },
 })
 
@@ -62,7 +62,7 @@ const roundMs = (ms: number | null) => (ms === null ? null : Math.round(ms * 10)
  * Returns the attempts of a delivery, newest first. A first attempt that succeeded is stored in the row of the
  * delivery.
  */
-async function leerIntentos(db: Db, aviso: FilaAvisoDeWebhook): Promise<FilaIntento[]> {
+async function leerIntentos(db: Db, aviso: WebhookAvisoRow): Promise<IntentoRow[]> {
   const { comercio_id, modo, webhook, guia_id, secuencia, exito } = aviso
   const rows = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
@@ -73,7 +73,7 @@ async function leerIntentos(db: Db, aviso: FilaAvisoDeWebhook): Promise<FilaInte
   return [...rows, toIntentoRow(exito)].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-const toIntentoRow = ({ iniciado_en, ...exito }: StoredSuccess): FilaIntento => ({
+const toIntentoRow = ({ iniciado_en, ...exito }: StoredSuccess): IntentoRow => ({
   ...exito,
   iniciado_en: new Date(iniciado_en),
   numero: 1,
@@ -105,6 +105,6 @@ export async function readWithIntentos(
   return {
     ...presentWebhookAviso(aviso),
     cuerpo: contenido ? buildWebhookBody(contenido) : '',
-    historial: intentos.map((fila) => presentWebhookIntento(aviso.evento, fila)),
+    historial: intentos.map((row) => presentWebhookIntento(aviso.evento, row)),
   }
 }

@@ -2,9 +2,9 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { avisoCodeOf, type FilaAvisoDeWebhook, leerAvisoDeWebhook, presentWebhookAviso, YA } from './entrega.ts'
+import { AT_ONCE, avisoCodeOf, leerAvisoDeWebhook, presentWebhookAviso, type WebhookAvisoRow } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
-import { type ClaveDeWebhook, type FilaWebhook, presentWebhook, requireWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, presentWebhook, requireWebhook, type WebhookRow } from './webhook.ts'
 
 /**
  * Inserts an event of the endpoint itself. The event belongs to no guide, so `guia_id` is the MD5 of the event's id,
@@ -12,10 +12,10 @@ import { type ClaveDeWebhook, type FilaWebhook, presentWebhook, requireWebhook }
  */
 const INSERT_OWN_EVENTO = statement<
   ClaveDeWebhook &
-    Pick<FilaAvisoDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
+    Pick<WebhookAvisoRow, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
       datos: { webhook: Webhook }
     },
-  FilaAvisoDeWebhook
+  WebhookAvisoRow
 >(
   'webhookEntregas.enviarPropia',
   `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
@@ -24,16 +24,16 @@ const INSERT_OWN_EVENTO = statement<
 )
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
-const PENDING_TEST = statement<ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
+const PENDING_TEST = statement<ClaveDeWebhook & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_aviso where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
 /** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
-export async function sendTest(query: Query, fila: FilaWebhook, ahora: Date): Promise<FilaAvisoDeWebhook> {
-  const { comercio_id, modo, webhook } = fila
-  const testKey = { comercio_id, modo, webhook, proximo_en: YA }
+export async function sendTest(query: Query, row: WebhookRow, ahora: Date): Promise<WebhookAvisoRow> {
+  const { comercio_id, modo, webhook } = row
+  const testKey = { comercio_id, modo, webhook, proximo_en: AT_ONCE }
   const [pendiente] = await query(PENDING_TEST, testKey)
   if (pendiente) return pendiente
   const [aviso] = await query(INSERT_OWN_EVENTO, {
@@ -41,7 +41,7 @@ export async function sendTest(query: Query, fila: FilaWebhook, ahora: Date): Pr
     evento: newOwnEventId(),
     tipo: 'webhook.prueba',
     causa: 'prueba',
-    datos: { webhook: presentWebhook(fila) },
+    datos: { webhook: presentWebhook(row) },
     creado_en: ahora,
   })
   return aviso!
@@ -53,11 +53,11 @@ export const probarWebhook: Handler<'probarWebhook'> = async (input, deps) => {
   const { result, headers } = await doOnce(deps, 'probarWebhook', input, {
     async perform(remember) {
       const ahora = clock()
-      const fila = await requireWebhook(db, identity, path.webhook, ahora)
+      const row = await requireWebhook(db, identity, path.webhook, ahora)
       const aviso = await inTransaction(db, async (query) => {
         const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
         await bitacora.record(query, { identity, requestId, red }, linea)
-        const aviso = await sendTest(query, fila, ahora)
+        const aviso = await sendTest(query, row, ahora)
         await remember(query, avisoCodeOf(aviso))
         return aviso
       })

@@ -19,7 +19,7 @@ import { Settlement } from './settlement.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Interval between two rounds over the endpoints, in milliseconds. */
-const RONDA = 500
+const ROUND_MS = 500
 /** Maximum time that a delivery waits in memory, in milliseconds. Other deliveries may need its place. */
 const MAX_MEMORY_WAIT_MS = 5_000
 /** Time that a stop waits for exchanges in progress, in milliseconds; longer than an exchange may take. */
@@ -45,28 +45,28 @@ export class Pump {
   readonly #admission = new Admission<ReadyDelivery, Endpoint>()
   readonly #hosts = new Hosts<Endpoint>()
   readonly #endpoints: Endpoints
-  readonly #lector: DueReader
+  readonly #reader: DueReader
   readonly #settlement: Settlement
   readonly #busqueda: DueSearch
   readonly #retries: Retries
-  #cancelRonda = () => {}
+  #cancelRound = () => {}
   #stopped = false
   #abandoned = false
 
   constructor(boss: PgBoss, deps: PumpDeps) {
     this.#deps = deps
     this.#endpoints = new Endpoints(boss, deps, this.#admission, {
-      onTaken: (endpoint) => this.#lector.request(endpoint),
+      onTaken: (endpoint) => this.#reader.request(endpoint),
       onRefreshed: (endpoint) => this.#onRefreshed(endpoint),
       onReleased: (endpoint) => {
-        this.#lector.forget(endpoint)
+        this.#reader.forget(endpoint)
         this.#hosts.forget(endpoint)
       },
       onError: this.#logFailure('webhook endpoint upkeep failed'),
     })
-    this.#lector = new DueReader(deps, this.#admission, {
+    this.#reader = new DueReader(deps, this.#admission, {
       refresh: (endpoints) => this.#endpoints.refreshAll(endpoints),
-      alLeer: () => this.#send(),
+      onReady: () => this.#send(),
       onError: this.#logFailure('reading due webhook deliveries failed'),
     })
     const settlementDeps = { ...deps, onNotice: deps.metrics.aviso }
@@ -96,7 +96,7 @@ export class Pump {
       if (!endpoint) notHeld.push(clave)
       else {
         endpoint.lastActivity = this.#deps.timers.now()
-        this.#lector.request(endpoint)
+        this.#reader.request(endpoint)
       }
     }
     this.#endpoints.request(notHeld, fromOther)
@@ -146,11 +146,11 @@ export class Pump {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#cancelRonda()
+    this.#cancelRound()
     this.#retries.close()
-    this.#lector.close()
+    this.#reader.close()
     await Promise.all([this.#busqueda.close(), this.#endpoints.close()])
-    for (const endpoint of this.#endpoints.todos()) this.#admission.remove(endpoint)
+    for (const endpoint of this.#endpoints.all()) this.#admission.remove(endpoint)
     const deadline = this.#deps.timers.now() + STOP_TIMEOUT_MS
     while (this.#deps.timers.now() < deadline && this.#admission.inFlightCount + this.#settlement.pending > 0) {
       this.#settlement.flush()
@@ -180,7 +180,7 @@ export class Pump {
    * after the read.
    */
   #maySend(endpoint: Endpoint, ahora: number): boolean {
-    if (!endpoint.esFresco(ahora)) this.#endpoints.refresh(endpoint)
+    if (!endpoint.isFresh(ahora)) this.#endpoints.refresh(endpoint)
     else return endpoint.lease.isValid(ahora) && endpoint.receptor?.claves !== undefined && this.#fitsItsHost(endpoint)
     return false
   }
@@ -212,7 +212,7 @@ export class Pump {
     if (resultado && !this.#abandoned) this.#record(currentEndpoint, resultado, traceOf(aviso.contenido))
     else this.#giveBack(currentEndpoint, aviso)
     this.#send()
-    this.#lector.consider(currentEndpoint)
+    this.#reader.consider(currentEndpoint)
   }
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
@@ -243,7 +243,7 @@ export class Pump {
       this.#endpoints.forget(aviso.webhook, aviso.evento)
     }
     if (healthMayDiffer) this.#onHealthChanged([...touched])
-    for (const endpoint of touched) this.#lector.consider(endpoint)
+    for (const endpoint of touched) this.#reader.consider(endpoint)
     this.#send()
   }
 
@@ -258,7 +258,7 @@ export class Pump {
       for (const [, shardKeys] of shards)
         this.#retries
           .schedule(shardKeys)
-          .then((ya) => this.look(ya), this.#logFailure('scheduling webhook retries failed'))
+          .then((dueKeys) => this.look(dueKeys), this.#logFailure('scheduling webhook retries failed'))
     }, this.#logFailure('scheduling webhook retries failed'))
   }
 
@@ -305,7 +305,7 @@ export class Pump {
   }
 
   #scheduleRound(): void {
-    this.#cancelRonda = this.#deps.timers.after(RONDA, () => {
+    this.#cancelRound = this.#deps.timers.after(ROUND_MS, () => {
       this.#scheduleRound()
       this.#runRound()
     })
@@ -313,18 +313,18 @@ export class Pump {
 
   #runRound(): void {
     const ahora = this.#deps.timers.now()
-    for (const endpoint of this.#endpoints.todos()) {
+    for (const endpoint of this.#endpoints.all()) {
       const isHung = endpoint.isHung(ahora, SLOW_AFTER)
       this.#dropReady(endpoint, ({ desde }) => isHung || desde < ahora - MAX_MEMORY_WAIT_MS)
-      if (!isHung) this.#lector.consider(endpoint)
+      if (!isHung) this.#reader.consider(endpoint)
       this.#admission.queueLine(endpoint)
     }
     this.#endpoints.maintain(ahora)
     this.#send()
   }
 
-  #logFailure(que: string) {
+  #logFailure(message: string) {
     return (err: unknown) =>
-      this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, que)
+      this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, message)
   }
 }

@@ -28,7 +28,7 @@ const IS_HELD = `(select j.state = 'active' and j.retry_count = a.intento from p
  * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
  * whose job no longer exists or has another holder.
  */
-const BEAT = statement<{ bomba: string; fresh: boolean }, { viva: boolean; lost: LeaseRecord[] | null }>(
+const BEAT = statement<{ bomba: string; fresh: boolean }, { alive: boolean; lost: LeaseRecord[] | null }>(
   'bombas.latir',
   `with alta as (
      insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :fresh::boolean returning id
@@ -37,7 +37,7 @@ const BEAT = statement<{ bomba: string; fresh: boolean }, { viva: boolean; lost:
    ), p as (
      delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${IS_HELD} returning a.trabajo, a.intento
    )
-   select exists (select 1 from alta union all select 1 from suya) as viva,
+   select exists (select 1 from alta union all select 1 from suya) as alive,
      (select json_agg(json_build_object('id', trabajo, 'retryCount', intento)) from p) as lost`,
 )
 
@@ -52,8 +52,8 @@ export async function heartbeat(
   bomba: string,
   fresh: boolean,
 ): Promise<LeaseRecord[] | undefined> {
-  const [fila] = await db.query(BEAT, { bomba, fresh })
-  return fila!.viva ? (fila!.lost ?? []) : undefined
+  const [row] = await db.query(BEAT, { bomba, fresh })
+  return row!.alive ? (row!.lost ?? []) : undefined
 }
 
 /** Records leases. Locks the row of the process, so that no other process declares it dead at the same time. */
@@ -103,7 +103,7 @@ const BURY_DEAD = statement<object, { due: boolean }>(
 )
 
 /** SQL array of the living processes. */
-const VIVAS = 'array(select id from webhook_bomba)'
+const LIVE_PUMPS = 'array(select id from webhook_bomba)'
 
 /**
  * Finds leases without a holder. They are not recorded for a living process, and their own heartbeat has expired. A
@@ -113,11 +113,11 @@ const VIVAS = 'array(select id from webhook_bomba)'
 const FIND_ORPHANS = statement<object, LeaseRecord>(
   'bombas.huerfanas',
   `with s as (
-     delete from webhook_arriendo where bomba <> all (${VIVAS})
+     delete from webhook_arriendo where bomba <> all (${LIVE_PUMPS})
    )
    select id, retry_count as "retryCount" from pgboss.job
    where name = '${LEASE_QUEUE}' and state = 'active' and heartbeat_on < now() - interval '${PUMP_LIFE_SECONDS} seconds'
-   except select trabajo, intento from webhook_arriendo where bomba = any (${VIVAS})`,
+   except select trabajo, intento from webhook_arriendo where bomba = any (${LIVE_PUMPS})`,
 )
 
 /**

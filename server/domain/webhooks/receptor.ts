@@ -3,20 +3,20 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import { readDestination } from '../../platform/outbound/destination.ts'
 import type { JobDeps } from '../deps.ts'
-import { decryptSecret, type FilaSecreto } from './secret.ts'
+import { decryptSecret, type SecretoRow } from './secret.ts'
 import { signingKeyOf } from './signature.ts'
-import { type ClaveDeWebhook, type FilaWebhook, policyOf } from './webhook.ts'
+import { type ClaveDeWebhook, policyOf, type WebhookRow } from './webhook.ts'
 
 /** Row of an endpoint with its valid secrets, newest first. */
-type FilaReceptor = ClaveDeWebhook &
-  Pick<FilaWebhook, 'url' | 'estado' | 'comprobado_en' | 'fallas' | 'freno_vence_en'> & {
-    versions: FilaSecreto['version'][]
-    ciphertexts: FilaSecreto['cifrado'][]
-    expirations: FilaSecreto['vence_en'][]
+type ReceptorRow = ClaveDeWebhook &
+  Pick<WebhookRow, 'url' | 'estado' | 'comprobado_en' | 'fallas' | 'freno_vence_en'> & {
+    versions: SecretoRow['version'][]
+    ciphertexts: SecretoRow['cifrado'][]
+    expirations: SecretoRow['vence_en'][]
   }
 
 /** Endpoint in the form that the sender needs. */
-export interface Receptor extends Omit<FilaReceptor, 'url'> {
+export interface Receptor extends Omit<ReceptorRow, 'url'> {
   url: string
   /** Parsed and checked address; undefined if requests to the address are not allowed, or no longer allowed. */
   direccion: URL | undefined
@@ -24,7 +24,7 @@ export interface Receptor extends Omit<FilaReceptor, 'url'> {
   claves: KeyObject[] | undefined
 }
 
-const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, FilaReceptor>(
+const READ_RECEIVERS = statement<{ claves: string; ahora: Date }, ReceptorRow>(
   'webhooks.receptores',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versions, array_agg(s.cifrado order by s.version desc) as ciphertexts,
@@ -53,16 +53,16 @@ export async function readReceivers(
   const rows = await askByMerchant(db, claves, ({ query }, shardKeys) =>
     query(READ_RECEIVERS, { claves: JSON.stringify(shardKeys), ahora: deps.clock() }),
   )
-  return new Map(rows.map((fila) => [fila.webhook, aReceptor(deps, fila, findKnown(fila.webhook))]))
+  return new Map(rows.map((row) => [row.webhook, aReceptor(deps, row, findKnown(row.webhook))]))
 }
 
-function aReceptor(deps: DepsDeReceptor, fila: FilaReceptor, antes: Receptor | undefined): Receptor {
-  const url = fila.url!
+function aReceptor(deps: DepsDeReceptor, row: ReceptorRow, antes: Receptor | undefined): Receptor {
+  const url = row.url!
   return {
-    ...fila,
+    ...row,
     url,
-    direccion: antes?.url === url ? antes.direccion : leerDireccion(deps, url, fila.modo),
-    claves: antes?.claves && hasSameSecretos(antes, fila) ? antes.claves : readKeys(deps, fila),
+    direccion: antes?.url === url ? antes.direccion : leerDireccion(deps, url, row.modo),
+    claves: antes?.claves && hasSameSecretos(antes, row) ? antes.claves : readKeys(deps, row),
   }
 }
 
@@ -74,7 +74,7 @@ function leerDireccion({ destinations }: DepsDeReceptor, url: string, modo: Rece
   }
 }
 
-function readKeys({ secretos, log }: DepsDeReceptor, { webhook, versions, ciphertexts }: FilaReceptor) {
+function readKeys({ secretos, log }: DepsDeReceptor, { webhook, versions, ciphertexts }: ReceptorRow) {
   try {
     return versions.map((version, i) => signingKeyOf(decryptSecret(secretos, { webhook, version }, ciphertexts[i]!)))
   } catch (err) {
@@ -89,7 +89,7 @@ export function validSecrets({ versions, expirations, claves = [] }: Receptor, i
   return { secretos: validIndexes.map((i) => versions[i]!), claves: validIndexes.map((i) => claves[i]!) }
 }
 
-const hasSameSecretos = (known: FilaReceptor | Receptor, current: FilaReceptor) =>
+const hasSameSecretos = (known: ReceptorRow | Receptor, current: ReceptorRow) =>
   known.versions.length === current.versions.length &&
   known.versions.every(
     (version, i) =>

@@ -1,8 +1,8 @@
 import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { recuperacion } from '../../generado/contrato/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generado/contrato/tipos/index.ts'
-import { type FilaEvento, subscribesTo } from '../eventos/evento.ts'
-import type { ClaveDeWebhook, FilaWebhook, WebhookScope } from './webhook.ts'
+import { type EventoRow, subscribesTo } from '../eventos/evento.ts'
+import type { ClaveDeWebhook, WebhookRow, WebhookScope } from './webhook.ts'
 
 /** Row of `recuperacion`. */
 export type RecoveryRow = RowOf<recuperacion, { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }>
@@ -20,17 +20,17 @@ export interface RecoveryPosition {
 }
 
 /** Returns a row of `recuperacion` in the contract's form. */
-export const presentRecovery = (fila: RecoveryRow): Recuperacion => ({
-  recuperacion: fila.recuperacion,
-  webhook: fila.webhook,
-  estado: fila.estado,
-  desde: fila.desde.toISOString(),
-  hasta: fila.hasta.toISOString(),
-  todas: fila.todas,
-  eventos: fila.eventos,
-  avisos: fila.avisos,
-  creado_en: fila.creado_en.toISOString(),
-  terminado_en: fila.terminado_en?.toISOString() ?? null,
+export const presentRecovery = (row: RecoveryRow): Recuperacion => ({
+  recuperacion: row.recuperacion,
+  webhook: row.webhook,
+  estado: row.estado,
+  desde: row.desde.toISOString(),
+  hasta: row.hasta.toISOString(),
+  todas: row.todas,
+  eventos: row.eventos,
+  avisos: row.avisos,
+  creado_en: row.creado_en.toISOString(),
+  terminado_en: row.terminado_en?.toISOString() ?? null,
 })
 
 const FIND_RECOVERY = statement<ClaveDeWebhook & Pick<RecoveryRow, 'recuperacion'>, RecoveryRow>(
@@ -48,8 +48,8 @@ export async function readRecovery(
   webhook: string,
   recuperacion: string,
 ) {
-  const [fila] = await query(FIND_RECOVERY, { comercio_id: comercioId, modo, webhook, recuperacion })
-  return fila
+  const [row] = await query(FIND_RECOVERY, { comercio_id: comercioId, modo, webhook, recuperacion })
+  return row
 }
 
 /**
@@ -58,18 +58,18 @@ export async function readRecovery(
  */
 export const CLOCK_SKEW = 10 * 60_000
 
-type ComercioKey = Pick<FilaEvento, 'comercio_id' | 'modo'>
+type ComercioKey = Pick<EventoRow, 'comercio_id' | 'modo'>
 
-const FEED_BOUNDS = statement<ComercioKey, { primero: string; ultimo: string; fin: string }>(
+const FEED_BOUNDS = statement<ComercioKey, { first_xid: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
-  `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
+  `select coalesce(min(xid::text::numeric), 0)::text as first_xid, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      flujo_fin()::text as fin
    from (
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid limit 1) union all
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid desc limit 1)) e`,
 )
 
-const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
+const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string } & Pick<EventoRow, 'registrado_en'>>(
   'recuperacion.desdeXid',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
@@ -83,10 +83,10 @@ const FIRST_FROM_XID = statement<ComercioKey & { xid: string }, { lugar: string 
 export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta: Date): Promise<RecoveryPosition> {
   const comercioKey = { comercio_id: ambito.comercioId, modo: ambito.modo }
   const [bounds] = await db.query(FEED_BOUNDS, comercioKey)
-  const primero = BigInt(bounds!.primero)
+  const firstXid = BigInt(bounds!.first_xid)
   /** First transaction whose events are not before `cutoff`; the number after the last transaction if none exists. */
   const buscar = async (cutoff: Date) => {
-    let low = primero
+    let low = firstXid
     let high = BigInt(bounds!.ultimo) + 1n
     while (low < high) {
       const middle = (low + high) / 2n
@@ -111,7 +111,7 @@ export async function findRange(db: Db, ambito: WebhookScope, desde: Date, hasta
 
 /** Parameters of {@link eventosToRecoverSql} and {@link isToSendSql}. */
 export type RecoveryParameters = ClaveDeWebhook &
-  Pick<FilaWebhook, 'tipos'> &
+  Pick<WebhookRow, 'tipos'> &
   Pick<RecoveryRow, 'desde' | 'hasta' | 'todas'> &
   Omit<RecoveryPosition, 'fin'>
 

@@ -66,14 +66,14 @@ async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, reme
   const recuperacion = `rec_${randomBase32(12)}`
   const posicion = await findRange(db, identity, desde, hasta)
   const created = await inTransaction(db, async (query) => {
-    const [fila] = await query(CREATE_RECOVERY, {
+    const [row] = await query(CREATE_RECOVERY, {
       ...requestedRecovery,
       recuperacion,
       paso: randomUUID(),
       posicion,
       creado_en: ahora,
     })
-    if (!fila) return undefined
+    if (!row) return undefined
     await bitacora.record(
       query,
       { identity, requestId, red },
@@ -84,7 +84,7 @@ async function startRecovery(input: RecoveryInput, deps: RecoveryStartDeps, reme
       },
     )
     await remember(query, recuperacion)
-    return fila
+    return row
   })
   if (!created) return refuseSecond(db, requestedRecovery)
   notifyJobs()

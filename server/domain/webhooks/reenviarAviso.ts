@@ -5,12 +5,12 @@ import type { Deps } from '../deps.ts'
 import { doOnce, type readKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
+  AT_ONCE,
   type Clave,
-  type FilaAvisoDeWebhook,
   leerAvisoDeWebhook,
   presentWebhookAviso,
   requireWebhookAviso,
-  YA,
+  type WebhookAvisoRow,
 } from './entrega.ts'
 import type { WebhookScope } from './webhook.ts'
 
@@ -18,7 +18,7 @@ import type { WebhookScope } from './webhook.ts'
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
-const RESEND = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
+const RESEND = statement<Clave & Pick<WebhookAvisoRow, 'proximo_en'>, WebhookAvisoRow>(
   'webhookEntregas.reenviar',
   `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
@@ -58,8 +58,8 @@ export async function resendAviso(
     {
       async perform(remember) {
         const aviso = await requireWebhookAviso(db, ambito, path.webhook, path.aviso)
-        const fila = await inTransaction(db.de(comercioId), async (query) => {
-          const [resent] = await query(RESEND, { ...aviso, proximo_en: YA })
+        const row = await inTransaction(db.de(comercioId), async (query) => {
+          const [resent] = await query(RESEND, { ...aviso, proximo_en: AT_ONCE })
           const sobre = ['aviso', path.aviso] as const
           const linea = { accion: operacion, sobre, de: { comercio_id: comercioId, modo } }
           if (resent) await bitacora.record(query, { identity, requestId, red }, linea)
@@ -69,7 +69,7 @@ export async function resendAviso(
         notifyJobs()
         // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then
         // shows that resend.
-        return fila ?? aviso
+        return row ?? aviso
       },
       reread: (aviso) => leerAvisoDeWebhook(db, ambito, path.webhook, aviso),
     },

@@ -1,7 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import { doOnce } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { encryptSecret, type FilaSecreto, readWithSecreto } from './secret.ts'
+import { encryptSecret, readWithSecreto, type SecretoRow } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import { type ClaveDeWebhook, desconocido, presentWebhook, requireWebhook } from './webhook.ts'
 
@@ -28,7 +28,7 @@ const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
  * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
  * signatures would accumulate.
  */
-const ROTATE = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+const ROTATE = statement<ClaveDeWebhook & Pick<SecretoRow, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
   `with v as (
      update webhook_secreto

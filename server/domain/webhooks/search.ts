@@ -25,7 +25,7 @@ export class DueSearch {
   #searching: Promise<void> | undefined
   #pause = MIN_PAUSE_MS
   /** Time before which no pass begins, even on request, in milliseconds of the process's clock. */
-  #libre = 0
+  #earliestPass = 0
   #requested = false
   #closed = false
 
@@ -56,7 +56,7 @@ export class DueSearch {
     this.#cancel()
     if (this.#closed) return
     const { timers } = this.#deps
-    this.#cancel = timers.after(Math.max(0, ms, this.#libre - timers.now()), () => {
+    this.#cancel = timers.after(Math.max(0, ms, this.#earliestPass - timers.now()), () => {
       this.#searching = this.#runPass().finally(() => {
         this.#searching = undefined
         this.#schedule(this.#requested ? 0 : this.#pause)
@@ -71,7 +71,7 @@ export class DueSearch {
     const hasFound = await this.#searchAll()
     this.#pause = hasFound ? MIN_PAUSE_MS : Math.min(2 * this.#pause, MAX_PAUSE_MS)
     const endedAt = now()
-    this.#libre = endedAt + Math.min(MAX_PAUSE_MS, PAUSE_RATIO * (endedAt - startedAt))
+    this.#earliestPass = endedAt + Math.min(MAX_PAUSE_MS, PAUSE_RATIO * (endedAt - startedAt))
   }
 
   /**

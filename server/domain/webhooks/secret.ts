@@ -8,16 +8,16 @@ import { secretText } from './signature.ts'
 import { leerWebhook, presentWebhook, type WebhookScope } from './webhook.ts'
 
 /** Row of `webhook_secreto`. */
-export type FilaSecreto = RowOf<webhook_secreto, { modo: Modo }>
+export type SecretoRow = RowOf<webhook_secreto, { modo: Modo }>
 
 /** Identity of a secret: its endpoint, and its version at that endpoint. */
-export type SecretIdentity = Pick<FilaSecreto, 'webhook' | 'version'>
+export type SecretIdentity = Pick<SecretoRow, 'webhook' | 'version'>
 
 const rowOf = ({ webhook, version }: SecretIdentity) => `${webhook}:${version}`
 
 /** Encrypts the bytes of a signing secret for its row. */
-export const encryptSecret = (secretos: Secrets, identity: SecretIdentity, claro: Buffer): Buffer<ArrayBuffer> =>
-  seal(secretos, 'webhooks', rowOf(identity), claro)
+export const encryptSecret = (secretos: Secrets, identity: SecretIdentity, plaintext: Buffer): Buffer<ArrayBuffer> =>
+  seal(secretos, 'webhooks', rowOf(identity), plaintext)
 
 /**
  * Returns the bytes of an encrypted signing secret.
@@ -30,7 +30,7 @@ export const decryptSecret = (secretos: Secrets, identity: SecretIdentity, cifra
 export const reencryptSecret = (secretos: Secrets, identity: SecretIdentity, cifrado: Uint8Array) =>
   reseal(secretos, 'webhooks', rowOf(identity), cifrado)
 
-const LEER = statement<Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<FilaSecreto, 'cifrado'>>(
+const LEER = statement<Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<SecretoRow, 'cifrado'>>(
   'webhooks.secreto',
   `select cifrado from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and version = :version`,
@@ -46,11 +46,11 @@ export async function readWithSecreto(
   webhook: string,
   version: number,
 ): Promise<WebhookConSecreto | undefined> {
-  const fila = await leerWebhook(db.query, { comercioId, modo }, webhook, clock())
+  const row = await leerWebhook(db.query, { comercioId, modo }, webhook, clock())
   const [storedSecreto] = await db.query(LEER, { comercio_id: comercioId, modo, webhook, version })
-  if (!fila || !storedSecreto) return undefined
+  if (!row || !storedSecreto) return undefined
   return {
-    ...presentWebhook(fila),
+    ...presentWebhook(row),
     secreto: secretText(decryptSecret(secretos, { webhook, version }, storedSecreto.cifrado)),
   }
 }

@@ -115,7 +115,10 @@ function exchangeOnce(
       connectionPool.discard(newConnection)
       dispatch(url, connectionPool.open(solicitud, url, finish))
     }
-    newConnection.client.dispatch(toRequestOptions(solicitud, url), lector(newConnection, arrived, max, finish, fail))
+    newConnection.client.dispatch(
+      toRequestOptions(solicitud, url),
+      createResponseHandler(newConnection, arrived, max, finish, fail),
+    )
   }
 
   try {
@@ -135,7 +138,7 @@ const toRequestOptions = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatc
   body: cuerpo,
 })
 
-function lector(
+function createResponseHandler(
   conexion: ReceiverConnection,
   arrived: Arrived,
   max: number,

@@ -3,7 +3,7 @@ import { askByPart } from '../../data/spread.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { JobDeps } from '../deps.ts'
-import type { FilaAvisoDeWebhook } from './entrega.ts'
+import type { WebhookAvisoRow } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import type { ExchangeResult } from './response.ts'
 import {
@@ -15,13 +15,13 @@ import {
   nextAttempt,
   WARNING_POINTS,
 } from './schedule.ts'
-import { type ClaveDeWebhook, type FilaWebhook, presentWebhook, WEBHOOK_COLUMNS } from './webhook.ts'
+import { type ClaveDeWebhook, presentWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook.ts'
 
 /** Result of an attempt that has ended. */
 export interface AttemptResult {
   /** Id of the attempt; ids sort by start time. */
   id: string
-  aviso: FilaAvisoDeWebhook
+  aviso: WebhookAvisoRow
   url: string
   /** Versions of the secrets that signed the request. */
   secretos: number[]
@@ -67,7 +67,7 @@ const SETTLE_ATTEMPTS = statement<{ intentos: string; ahora: Date }, Pick<Attemp
   { alcance: 'parte' },
 )
 
-type ChangedWebhook = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
+type ChangedWebhook = WebhookRow & { estado_antes: WebhookRow['estado']; aviso_antes: WebhookRow['aviso'] }
 
 /**
  * Updates the health of endpoints that still have the address of the attempts. A success clears all failures. From the
@@ -80,9 +80,9 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
   `with x as (
      select * from json_to_recordset(:health::json) as x(
        comercio_id uuid, modo text, webhook text, url text, succeeded boolean, tested boolean, new_failures int, first timestamptz,
-       adios boolean)
+       gone boolean)
    ), v as materialized (
-     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.tested,
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.gone, x.tested,
        case when x.succeeded then 0 else w.fallas + x.new_failures end as fallas,
        case when not x.succeeded then coalesce(w.primera_falla_en, x.first) end as first
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
@@ -92,7 +92,7 @@ const UPDATE_HEALTH = statement<{ health: string; ahora: Date }, ChangedWebhook>
    ), s as (
      select *, extract(epoch from :ahora::timestamptz - first) * 1000 as ms from v
    ), d as (
-     select *, case when adios then 'respondio_410'
+     select *, case when gone then 'respondio_410'
        when fallas >= ${MIN_FAILURES} and ms >= ${FAILURE_WINDOW} then 'fallas_continuas' end as baja,
        :ahora::timestamptz + interval '1 ms' * greatest(${MIN_BRAKE}, least(${MAX_BRAKE}, ms / 2)) as freno from s
    )
@@ -130,7 +130,7 @@ export interface SettlementDeps {
   clock: () => Date
   /** Returns a random number from 0 to 1, which varies the wait before the next attempt. */
   random: () => number
-  onNotice: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+  onNotice: (kind: 'deshabilitado' | 'aviso', motivo: string) => void
 }
 
 /**
@@ -148,21 +148,21 @@ export async function settleAttempts(deps: SettlementDeps, resultados: readonly 
 
 async function settle(deps: SettlementDeps, db: Db, resultados: readonly AttemptResult[]): Promise<ChangedWebhook[]> {
   const ahora = deps.clock()
-  const rows = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.random()))
+  const rows = resultados.map((resultado, n) => toAttemptRow(resultado, n, ahora, deps.random()))
   const changed = await inTransaction(db, async (query) => {
     const settled = await query(SETTLE_ATTEMPTS, { intentos: JSON.stringify(rows), ahora })
     const newIds = new Set(settled.map(({ id }) => id))
     const health = healthOf(resultados.filter(({ id }) => newIds.has(id)))
     const touched = health.length > 0 ? await query(UPDATE_HEALTH, { health: JSON.stringify(health), ahora }) : []
-    for (const fila of touched.filter(wasDisabled)) {
+    for (const row of touched.filter(wasDisabled)) {
       // An address may contain a secret of its receiver, so the other endpoints get only its origin.
-      const webhook = presentWebhook(fila)
+      const webhook = presentWebhook(row)
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
-      await query(NOTIFY_DISABLED, { ...fila, evento: newOwnEventId(), datos, ahora })
+      await query(NOTIFY_DISABLED, { ...row, evento: newOwnEventId(), datos, ahora })
     }
     return touched
   })
-  for (const fila of changed) reportChange(deps, fila)
+  for (const row of changed) reportChange(deps, row)
   return changed
 }
 
@@ -170,18 +170,18 @@ const wasDisabled = ({ estado, estado_antes }: ChangedWebhook) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
 
 /** Tells the operator of a change in an endpoint's health, in the log and in the metrics. */
-function reportChange({ log, onNotice }: SettlementDeps, fila: ChangedWebhook) {
-  const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
-  if (wasDisabled(fila)) {
+function reportChange({ log, onNotice }: SettlementDeps, row: ChangedWebhook) {
+  const { webhook, fallas, primera_falla_en, aviso, motivo } = row
+  if (wasDisabled(row)) {
     onNotice('deshabilitado', motivo ?? '')
     log.warn({ webhook, motivo, fallas, primera_falla_en }, 'webhook disabled')
-  } else if (aviso > fila.aviso_antes) {
+  } else if (aviso > row.aviso_antes) {
     onNotice('aviso', String(aviso))
     log.warn({ webhook, ventana: aviso, fallas, primera_falla_en }, 'webhook keeps failing')
   }
 }
 
-function aFila(
+function toAttemptRow(
   { id, aviso, url, secretos, iniciado_en, respuesta }: AttemptResult,
   n: number,
   ahora: Date,
@@ -223,8 +223,8 @@ function healthOf(resultados: readonly AttemptResult[]) {
   const groups = Map.groupBy(resultados, ({ aviso, url }) => `${aviso.webhook} ${url}`)
   return [...groups.values()].flatMap((group) => {
     const failures = group.filter(({ aviso, respuesta }) => respuesta.error !== null && aviso.causa !== 'prueba')
-    const adios = failures.some(({ respuesta }) => respuesta.status === 410)
-    const succeeded = !adios && group.some(({ respuesta }) => respuesta.error === null)
+    const gone = failures.some(({ respuesta }) => respuesta.status === 410)
+    const succeeded = !gone && group.some(({ respuesta }) => respuesta.error === null)
     if (failures.length === 0 && !succeeded) return []
     const tested = group.some(({ aviso, respuesta }) => aviso.tipo === 'webhook.prueba' && respuesta.error === null)
     const { url, aviso } = group[0]!
@@ -240,7 +240,7 @@ function healthOf(resultados: readonly AttemptResult[]) {
         tested,
         new_failures: succeeded ? 0 : failures.length,
         first,
-        adios,
+        gone,
       },
     ]
   })

@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
-import { type FilaSecreto, reencryptSecret } from './secret.ts'
+import { reencryptSecret, type SecretoRow } from './secret.ts'
 
 type CleanupDeps = Pick<Deps, 'db' | 'log' | 'clock' | 'secretos' | 'settings'>
 
@@ -106,7 +106,7 @@ const DELETE_SECRETOS = statement<{ antes_de: Date }>(
 
 const OLDER_CIPHERTEXTS = statement<
   { kid: Buffer },
-  Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
+  Pick<SecretoRow, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
 >(
   'limpieza.cifrados',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
@@ -136,15 +136,15 @@ async function cleanShard({ db, log, clock, secretos, settings }: CleanupDeps): 
     () => db.query(DELETE_RECOVERIES, retentionLimit),
     () => db.query(DELETE_SECRETOS, { antes_de: ago(DIA) }),
   ]
-  let hayMas = false
+  let mayHaveMore = false
   const onError = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
   // A step that fails must not stop the others.
   for (const paso of steps) {
     const deletedRows = await paso().catch(onError)
-    if (deletedRows && deletedRows.length >= LOTE) hayMas = true
+    if (deletedRows && deletedRows.length >= LOTE) mayHaveMore = true
   }
   await reencryptSecretos({ db, log, secretos }).catch(onError)
-  return hayMas
+  return mayHaveMore
 }
 
 /** Encrypts secrets of an older master key with the current master key, so that the older key is no longer needed. */

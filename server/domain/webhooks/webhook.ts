@@ -29,7 +29,7 @@ import { FAILURE_WINDOW } from './schedule.ts'
 export const MAX_WEBHOOKS = 20
 
 /** Row of `webhook` that is not deleted (so it has a `url`), with the secrets that sign its requests. */
-export type FilaWebhook = RowOf<
+export type WebhookRow = RowOf<
   webhook,
   {
     modo: Modo
@@ -43,7 +43,7 @@ export type FilaWebhook = RowOf<
 }
 
 /** Key of an endpoint. */
-export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook'>
+export type ClaveDeWebhook = Pick<WebhookRow, 'comercio_id' | 'modo' | 'webhook'>
 
 /**
  * Announces that rows of pending work were committed, so that the work need not wait until a search finds it.
@@ -57,46 +57,46 @@ export const newWebhookCode = () => `wh_${randomBase32(12)}`
 const iso = (instant: string | null) => (instant === null ? null : new Date(instant).toISOString())
 
 /** Returns a row of `webhook` in the contract's form, without the values of its secrets. */
-export const presentWebhook = (fila: Pick<FilaWebhook, ShownWebhookColumn | 'secretos'>): Webhook => ({
-  webhook: fila.webhook,
-  url: fila.url!,
-  tipos: fila.tipos,
-  descripcion: fila.descripcion,
-  estado: fila.estado === 'activo' && fila.comprobado_en === null ? 'por_comprobar' : fila.estado,
-  motivo: fila.motivo,
-  estado_en: fila.estado_en.toISOString(),
-  comprobado_en: fila.comprobado_en?.toISOString() ?? null,
+export const presentWebhook = (row: Pick<WebhookRow, ShownWebhookColumn | 'secretos'>): Webhook => ({
+  webhook: row.webhook,
+  url: row.url!,
+  tipos: row.tipos,
+  descripcion: row.descripcion,
+  estado: row.estado === 'activo' && row.comprobado_en === null ? 'por_comprobar' : row.estado,
+  motivo: row.motivo,
+  estado_en: row.estado_en.toISOString(),
+  comprobado_en: row.comprobado_en?.toISOString() ?? null,
   fallas:
-    fila.primera_falla_en === null
+    row.primera_falla_en === null
       ? null
       : {
-          primera_falla_en: fila.primera_falla_en.toISOString(),
-          intentos: fila.fallas,
-          ventana: fila.aviso,
-          se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + FAILURE_WINDOW).toISOString(),
+          primera_falla_en: row.primera_falla_en.toISOString(),
+          intentos: row.fallas,
+          ventana: row.aviso,
+          se_deshabilita_en: new Date(row.primera_falla_en.getTime() + FAILURE_WINDOW).toISOString(),
         },
-  secretos: fila.secretos.map(({ version, creado_en, vence_en }) => ({
+  secretos: row.secretos.map(({ version, creado_en, vence_en }) => ({
     version,
     creado_en: iso(creado_en)!,
     vence_en: iso(vence_en),
   })),
-  modo: fila.modo,
-  creado_en: fila.creado_en.toISOString(),
-  actualizado_en: fila.actualizado_en.toISOString(),
+  modo: row.modo,
+  creado_en: row.creado_en.toISOString(),
+  actualizado_en: row.actualizado_en.toISOString(),
 })
 
 /**
  * Returns the columns of an endpoint that the merchant decides. The audit record shows the host and not the address,
  * whose path may contain a secret.
  */
-const decidedValues = (fila: FilaWebhook | undefined) =>
-  fila ? { host: fila.url && new URL(fila.url).host, ...pickColumns(fila, DECIDED_WEBHOOK_COLUMNS) } : {}
+const decidedValues = (row: WebhookRow | undefined) =>
+  row ? { host: row.url && new URL(row.url).host, ...pickColumns(row, DECIDED_WEBHOOK_COLUMNS) } : {}
 
 /** Returns the part of an audit record that describes the change of an endpoint. */
-export const webhookChanges = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
+export const webhookChanges = (antes: WebhookRow | undefined, despues: WebhookRow) =>
   cambios(decidedValues(antes), decidedValues(despues), ['host', ...LOGGABLE_WEBHOOK_COLUMNS])
 
-/** SQL select list for {@link FilaWebhook}, of `w`, with the secrets valid at `:ahora`. */
+/** SQL select list for {@link WebhookRow}, of `w`, with the secrets valid at `:ahora`. */
 export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
   .map((nombre) => `w.${nombre}`)
   .join(', ')}, (
@@ -105,7 +105,7 @@ export const WEBHOOK_COLUMNS = `${Object.keys(CAMPOS_DE_WEBHOOK)
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
-const FIND_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
+const FIND_WEBHOOK = statement<ClaveDeWebhook & { ahora: Date }, WebhookRow>(
   'webhooks.buscar',
   `select ${WEBHOOK_COLUMNS} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
@@ -128,8 +128,8 @@ export async function requireWebhook({ query }: Pick<Db, 'query'>, ambito: Webho
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
 export async function leerWebhook(query: Query, { comercioId, modo }: WebhookScope, webhook: string, ahora: Date) {
-  const [fila] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, ahora })
-  return fila
+  const [row] = await query(FIND_WEBHOOK, { comercio_id: comercioId, modo, webhook, ahora })
+  return row
 }
 
 /** Reports that the endpoint does not exist. @throws Problema 404 */

@@ -3,7 +3,7 @@ import { isForwarded } from '../../api/http/forwarded.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { statement } from '../../data/db.ts'
 import { timeZoneOf } from '../../domain/catalogo/zona.ts'
-import { type FilaCorreo, leerCorreo } from '../../domain/correos/correo.ts'
+import { type CorreoRow, leerCorreo } from '../../domain/correos/correo.ts'
 import { composeLetter } from '../../domain/correos/plantillas.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
@@ -32,7 +32,7 @@ const LATEST_MENSAJES = statement<object, BuzonRow>(
 )
 
 /** Newest 50 mails that are in the mailbox or on their way to it. */
-const CORREOS = statement<object, Pick<FilaCorreo, 'id' | 'tipo' | 'contenido' | 'estado'>>(
+const CORREOS = statement<object, Pick<CorreoRow, 'id' | 'tipo' | 'contenido' | 'estado'>>(
   'buzon.correos',
   `select id, tipo, contenido, estado from correo where contenido is not null and canal is distinct from 'smtp'
    order by creado_en desc limit 50`,
@@ -64,16 +64,16 @@ export function serveBuzon(
     esperar: ({ red }) => limite(red),
     async handle({ root }) {
       const rows = await db.query(LATEST_MENSAJES)
-      const mensajes = rows.map((fila) => ({
-        ...fila,
-        zona: timeZoneOf(fila, settings.timeZone),
-        token: tokenDe(secretos, fila.id, fila.kid)?.token,
+      const mensajes = rows.map((row) => ({
+        ...row,
+        zona: timeZoneOf(row, settings.timeZone),
+        token: tokenDe(secretos, row.id, row.kid)?.token,
       }))
-      const correos = (await db.query(CORREOS)).flatMap((fila): Correo[] => {
-        const leido = leerCorreo(secretos, fila)
+      const correos = (await db.query(CORREOS)).flatMap((row): Correo[] => {
+        const leido = leerCorreo(secretos, row)
         if (!leido) return []
-        const carta = composeLetter(fila.tipo, leido.datos, front.brand.nombre)
-        return [{ ...carta, to: leido.para, sale: fila.estado === 'enviado' }]
+        const carta = composeLetter(row.tipo, leido.datos, front.brand.nombre)
+        return [{ ...carta, to: leido.para, sale: row.estado === 'enviado' }]
       })
       return { status: 200, ...buzonPage(front.brand.nombre, { mensajes, correos }, root) }
     },

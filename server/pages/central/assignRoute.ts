@@ -62,7 +62,7 @@ export async function showCourier(
 /** Returns the page with the guides that can be assigned, filtered by state, merchant and municipality. */
 export async function showAssign(call: CallOperation, pageRequest: PageRequest, office: Office): Promise<Sheet> {
   const { req, root } = pageRequest
-  const { estado, comercio, municipio, cuales, marcar } = req.query
+  const { estado, comercio, municipio, cuales, marcar: tickParameter } = req.query
   const filters: AssignFilters = {
     estado: trimmedText(estado) || 'en_bodega',
     comercio: trimmedText(comercio),
@@ -83,7 +83,7 @@ export async function showAssign(call: CallOperation, pageRequest: PageRequest, 
     .slice(0, MAX_GUIAS)
   const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
   const address = `${root}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
-  const ticked = trimmedText(marcar) === 'todos'
+  const ticked = trimmedText(tickParameter) === 'todos'
   return {
     status: sent?.status ?? 200,
     ...assignPage({

@@ -46,8 +46,8 @@ const BULK: Readonly<Record<string, BulkAction>> = {
 export const bulkActionOf = (name: string) => (Object.hasOwn(BULK, name) ? ACTIONS[name] : undefined)
 
 /** Returns the address of the page that takes an action on some guides. */
-export const bulkAddress = (root: string, accion: string, guia: string, volver: string): string =>
-  `${root}central/varias?${new URLSearchParams({ accion, guia, volver })}`
+export const bulkAddress = (root: string, accion: string, guia: string, returnTo: string): string =>
+  `${root}central/varias?${new URLSearchParams({ accion, guia, volver: returnTo })}`
 
 interface ChooserOptions {
   office: Office
@@ -57,18 +57,18 @@ interface ChooserOptions {
   /** Names of the actions that the form offers. */
   actions: readonly string[]
   /** Address below `/central/` of the page to which the person returns. */
-  volver: string
+  returnTo: string
 }
 
 /**
  * Wraps a table in the form that chooses guides and an action. Returns the table unchanged if the person lacks the
  * scope `operar`.
  */
-export function chooser({ office: { root, scopes }, table, guias, actions, volver }: ChooserOptions): Html {
+export function chooser({ office: { root, scopes }, table, guias, actions, returnTo }: ChooserOptions): Html {
   if (!scopes.includes('operar') || guias.length === 0) return table
   const id = `con-${actions[0]}`
   return html`<form class="varias" action="${root}central/varias">${table}
-<input type="hidden" name="volver" value="${volver}"><input type="hidden" name="pagina" value="${guias.map(({ guia }) => guia).join(' ')}">
+<input type="hidden" name="volver" value="${returnTo}"><input type="hidden" name="pagina" value="${guias.map(({ guia }) => guia).join(' ')}">
 <div class="barra"><label class="casilla"><input type="checkbox" name="todas" value="1">Todas las de aquí (${guias.length})</label>${
     actions.length > 2
       ? html`<span class="grupo"><label class="oculto" for="${id}">Qué hacer con las elegidas</label><select id="${id}" name="accion">${actions.map((name) => html`<option value="${name}">${ACTIONS[name]!.text}</option>`)}</select>${button({ text: 'Seguir', attributes: html`type="submit"` })}</span>`
@@ -81,18 +81,18 @@ export interface Chosen {
   accion: string
   guias: readonly string[]
   /** Address below `/central/` of the page to which the person returns; empty for the first page. */
-  volver: string
+  returnTo: string
 }
 
-const backLink = ({ root }: Office, volver: string, text: string): Html =>
-  html`<p><a href="${root}central${volver && `/${volver}`}">${text}</a></p>`
+const backLink = ({ root }: Office, returnTo: string, text: string): Html =>
+  html`<p><a href="${root}central${returnTo && `/${returnTo}`}">${text}</a></p>`
 
 const counted = (guias: readonly unknown[]): string => (guias.length === 1 ? '1 guía' : `${guias.length} guías`)
 
 /** Returns the page that asks for confirmation: it shows the action, the number of guides, and the action's fields. */
 export function confirmPage(
   office: Office,
-  { accion, guias, volver }: Chosen,
+  { accion, guias, returnTo }: Chosen,
   couriers: readonly Repartidor[],
   key: string,
 ): PageContent {
@@ -105,7 +105,7 @@ export function confirmPage(
     cuerpo: html`<h1 tabindex="-1">${text}: ${counted(guias)}</h1>
 <form id="varias" class="accion" method="post" action="${root}central/varias" data-tanda="${SLICE}">
 <p class="suave">${says}</p>
-<input type="hidden" name="accion" value="${accion}"><input type="hidden" name="idempotencia" value="${key}"><input type="hidden" name="volver" value="${volver}">
+<input type="hidden" name="accion" value="${accion}"><input type="hidden" name="idempotencia" value="${key}"><input type="hidden" name="volver" value="${returnTo}">
 ${guias.map((guia) => html`<input type="hidden" name="guia" value="${guia}">`)}
 ${bulk.fields(drawIn(accion, undefined), couriers)}
 ${button({ text: bulk.button(counted(guias)), kind: danger ? 'peligro lleno' : 'principal', attributes: html`type="submit"` })}
@@ -114,7 +114,7 @@ ${button({ text: bulk.button(counted(guias)), kind: danger ? 'peligro lleno' : '
 <progress max="${guias.length}" value="0" aria-labelledby="avance-titulo"></progress><p role="status"></p>
 ${button({ text: 'Detener', attributes: html`type="button"` })}<ul class="lista"></ul></section>
 <details><summary>Ver ${guias.length === 1 ? 'la guía' : `las ${counted(guias)}`}</summary><ul class="codigos">${guias.map((guia) => html`<li>${codeLink(root, guia)}</li>`)}</ul></details>
-${backLink(office, volver, 'Volver')}`,
+${backLink(office, returnTo, 'Volver')}`,
   })
 }
 
@@ -123,11 +123,11 @@ export const codeLink = (root: string, guia: string): Html =>
   html`<a class="codigo junto" href="${root}central/guias/${guia}">${inGroups(guia)}</a>`
 
 /** Returns the page for a choice of guides on which no action is possible. */
-export const unchosenPage = (office: Office, volver: string, sentence: string): PageContent =>
+export const unchosenPage = (office: Office, returnTo: string, sentence: string): PageContent =>
   officePage(office, {
     titulo: 'Elija guías',
     place: 'guias',
-    cuerpo: html`<h1 tabindex="-1">Elija guías</h1><p class="error" role="alert">${sentence}</p>${backLink(office, volver, 'Volver')}`,
+    cuerpo: html`<h1 tabindex="-1">Elija guías</h1><p class="error" role="alert">${sentence}</p>${backLink(office, returnTo, 'Volver')}`,
   })
 
 /** Result of an action on one guide: the sentence of the refusal, or undefined if it succeeded. */
@@ -137,7 +137,7 @@ export interface Verdict {
 }
 
 /** Returns the page with the result of each guide. The page's script also reads this page after each slice. */
-export function verdictPage(office: Office, { accion, volver }: Chosen, verdicts: readonly Verdict[]): PageContent {
+export function verdictPage(office: Office, { accion, returnTo }: Chosen, verdicts: readonly Verdict[]): PageContent {
   const { root } = office
   const refused = verdicts.filter((one) => one.refused !== undefined)
   const done = verdicts.filter((one) => one.refused === undefined)
@@ -148,6 +148,6 @@ export function verdictPage(office: Office, { accion, volver }: Chosen, verdicts
 <p id="hechas" role="status" data-hechas="${done.length}">Se hizo en ${counted(done)}${refused.length > 0 && html`, y en ${refused.length} no se pudo`}.</p>
 ${refused.length > 0 && html`<h2>No se pudo</h2><ul id="negadas" class="lista">${refused.map((one) => html`<li>${codeLink(root, one.guia)} <span>${one.refused}</span></li>`)}</ul>`}
 ${done.length > 0 && html`<h2>Hechas</h2><ul class="codigos">${done.map(({ guia }) => html`<li>${codeLink(root, guia)}</li>`)}</ul>`}
-${backLink(office, volver, 'Volver a la lista')}`,
+${backLink(office, returnTo, 'Volver a la lista')}`,
   })
 }

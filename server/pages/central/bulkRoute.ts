@@ -35,16 +35,16 @@ export async function showBulk(call: CallOperation, { req, reading }: PageReques
   if (!values) return { status: 400, ...FOREIGN_FORM }
   const chosen = chosenOf(values.accion, values.guia, values.volver)
   const why = whyNot(chosen)
-  if (why !== undefined) return { status: 422, ...unchosenPage(office, chosen.volver, why) }
+  if (why !== undefined) return { status: 422, ...unchosenPage(office, chosen.returnTo, why) }
   return { status: 200, ...verdictPage(office, chosen, await doAll(call, req, chosen, values)) }
 }
 
 async function ask(call: CallOperation, req: Request, office: Office): Promise<Sheet> {
-  const { accion, guia, todas, pagina, volver } = req.query
+  const { accion, guia, todas, pagina, volver: returnTo } = req.query
   const ticked = todas === undefined ? [guia].flat() : String(pagina).split(' ')
-  const chosen = chosenOf(String(accion), ticked, String(volver ?? ''))
+  const chosen = chosenOf(String(accion), ticked, String(returnTo ?? ''))
   const why = whyNot(chosen)
-  if (why !== undefined) return { status: 422, ...unchosenPage(office, chosen.volver, why) }
+  if (why !== undefined) return { status: 422, ...unchosenPage(office, chosen.returnTo, why) }
   return { status: 200, ...confirmPage(office, chosen, await readCouriers(call, req), randomUUID()) }
 }
 
@@ -54,10 +54,10 @@ async function ask(call: CallOperation, req: Request, office: Office): Promise<S
  */
 const LISTS = /^(?:guias(?:\?[\w%&=.~*+-]*)?|avisos)?$/
 
-const chosenOf = (accion: string, typed: readonly unknown[], volver: string): Chosen => ({
+const chosenOf = (accion: string, typed: readonly unknown[], returnTo: string): Chosen => ({
   accion,
   guias: [...new Set(typed.flatMap((one) => (typeof one === 'string' && normalizeGuideCode(one)) || []))],
-  volver: LISTS.test(volver) ? volver : '',
+  returnTo: LISTS.test(returnTo) ? returnTo : '',
 })
 
 /** Returns the reason why no action is possible; undefined if one is. */

@@ -98,7 +98,7 @@ ${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
     const table = guideTable('Guías', guias, { office, names, choosing: true })
     const given = Object.entries({ ...filters, cursor: here }).filter(([, value]) => value !== '')
     const address = `guias?${new URLSearchParams(given)}`
-    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, volver: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${further}`
+    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, returnTo: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${further}`
   }
 }
 
@@ -110,7 +110,7 @@ export interface TableOptions<G> {
   /** True if each row has a box to tick, for persons with the scope `operar`. */
   choosing?: boolean
   /** Action with a button in each row, and the page to return to. */
-  action?: { accion: string; text: string; volver: string }
+  action?: { accion: string; text: string; returnTo: string }
   /** Title of the time column, and the function that returns its instant. Default: the guide's last change. */
   since?: readonly [name: string, instant: (guia: G) => string]
   /** Additional text below the state. */
@@ -134,7 +134,7 @@ export function guideTable<G extends GuiaDeOperacion>(
       detail: detail(guia),
     }),
     ...(action && operates
-      ? [html`<a href="${bulkAddress(root, action.accion, guia.guia, action.volver)}">${action.text}</a>`]
+      ? [html`<a href="${bulkAddress(root, action.accion, guia.guia, action.returnTo)}">${action.text}</a>`]
       : []),
   ])
   const columns = [

@@ -181,8 +181,8 @@ class LiveStreams {
 }
 
 /** Reports whether the page of a stream shows, or may show, one of the guides. */
-const concerns = ({ guia }: Stream, { events, mas }: News): boolean =>
-  mas || events.some((event) => guia === undefined || event.guia === guia)
+const concerns = ({ guia }: Stream, { events, more }: News): boolean =>
+  more || events.some((event) => guia === undefined || event.guia === guia)
 
 /**
  * Writes to a stream. Skips a reader whose buffer is full, because an earlier change still waits there and will make

@@ -28,7 +28,7 @@ export function noticesPage({ office, webhooks, more, unreached, names }: Notice
     office,
     names,
     choosing: true,
-    action: { accion: 'reenviar', text: 'Reenviar', volver: 'avisos' },
+    action: { accion: 'reenviar', text: 'Reenviar', returnTo: 'avisos' },
     detail: ({ ubicacion: { solicitud } }) => solicitud?.motivo,
   })
   return officePage(office, {
@@ -53,7 +53,7 @@ ${
         html`<h3>Todos llegaron</h3>`,
         'Cuando un mensaje no se pueda enviar, aparece aquí.',
       )
-    : chooser({ office, table: rows, guias: unreached, actions: ['reenviar'], volver: 'avisos' })
+    : chooser({ office, table: rows, guias: unreached, actions: ['reenviar'], returnTo: 'avisos' })
 }</section>`,
   })
 }

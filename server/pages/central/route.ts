@@ -4,7 +4,7 @@ import type { CallOperation } from '../../api/contract/calls.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { empresaTimeZone } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { esFinal } from '../../domain/estados/estados.ts'
+import { isFinalState } from '../../domain/estados/estados.ts'
 import type { GuiaDeOperacionConEventos } from '../../generado/contrato/tipos/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
@@ -139,11 +139,11 @@ async function officeOf(
 const LIVE_PLACES = ['', 'guias', 'reparto']
 
 /** Maximum number of guides of each kind that the first page shows. */
-const A_LA_VISTA = '25'
+const SHOWN_LIMIT = '25'
 
 async function showToday(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
   const list = async (query: Record<string, string>) =>
-    (await call(req, 'buscarGuias', { query: { modo: 'live', limite: A_LA_VISTA, ...query } })).body.datos
+    (await call(req, 'buscarGuias', { query: { modo: 'live', limite: SHOWN_LIMIT, ...query } })).body.datos
   const [{ body: jornada }, detained, webhooks, undecided, expired, failed] = await Promise.all([
     call(req, 'obtenerJornada'),
     call(req, 'listarGuiasDetenidas'),
@@ -152,9 +152,9 @@ async function showToday(call: CallOperation, { req }: PageRequest, office: Offi
     list({ ubicacion: 'vencida' }),
     list({ ubicacion: 'fallida' }),
   ])
-  const open = [...failed, ...expired].filter(({ estado }) => !esFinal(estado))
-  const stuck = detained.body.datos.slice(0, Number(A_LA_VISTA))
-  const failing = webhooks.body.datos.slice(0, Number(A_LA_VISTA))
+  const open = [...failed, ...expired].filter(({ estado }) => !isFinalState(estado))
+  const stuck = detained.body.datos.slice(0, Number(SHOWN_LIMIT))
+  const failing = webhooks.body.datos.slice(0, Number(SHOWN_LIMIT))
   const needed = { undecided, withoutPlace: open, stuck, webhooks: failing }
   const names = await namesOf(call, req, [...open, ...undecided, ...stuck])
   return { status: 200, ...todayPage({ office, jornada, names, ...needed }) }
@@ -178,7 +178,7 @@ async function showNotices(call: CallOperation, { req }: PageRequest, office: Of
     call(req, 'buscarGuias', { query: { modo: 'live', ubicacion: 'fallida', limite: '100' } }),
   ])
   const { datos, hay_mas } = webhooks.body
-  const unreached = failed.body.datos.filter(({ estado }) => !esFinal(estado))
+  const unreached = failed.body.datos.filter(({ estado }) => !isFinalState(estado))
   const names = await namesOf(call, req, unreached)
   return { status: 200, ...noticesPage({ office, webhooks: datos, more: hay_mas, unreached, names }) }
 }

@@ -47,11 +47,11 @@ export function todayPage(options: TodayOptions): PageContent {
     { id, title, guias, actions, text }: Part<G>,
     more: Pick<TableOptions<G>, 'since'> = {},
   ): Html | false {
-    const action = { accion: actions[0], text, volver: '' }
+    const action = { accion: actions[0], text, returnTo: '' }
     const rows = guideTable(title, guias, { office, names, choosing: true, action, ...more })
     return (
       guias.length > 0 &&
-      html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${chooser({ office, table: rows, guias, actions, volver: '' })}</section>`
+      html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${chooser({ office, table: rows, guias, actions, returnTo: '' })}</section>`
     )
   }
   return officePage(office, {

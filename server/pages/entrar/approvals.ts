@@ -73,9 +73,9 @@ export async function approvalsPart(
   const clock = createClock(zona)
   const isRecent = isPresent(identity, deps.clock())
   const cards: Html[] = []
-  for (const fila of pendientes) {
-    const aprobacion = presentAprobacion(deps, fila)
-    const { tipo, pide } = fila
+  for (const row of pendientes) {
+    const aprobacion = presentAprobacion(deps, row)
+    const { tipo, pide } = row
     const { persona: decide } = identity
     const ajena = await needsOtherDecider(deps, { tipo, pide, decide, sobre: aprobacion.contenido?.persona ?? null })
     const propia = pide === decide

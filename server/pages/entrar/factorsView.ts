@@ -72,21 +72,21 @@ ${button({ text: send, icon: ArrowRight, kind: 'principal', attributes: html`typ
 export const secondFactorPage = (
   root: string,
   {
-    volver,
+    returnTo,
     formas,
     faults = {},
     passkeys,
-  }: { volver: string; formas: Ways; faults?: Faults; passkeys: PasskeyOptions | undefined },
+  }: { returnTo: string; formas: Ways; faults?: Faults; passkeys: PasskeyOptions | undefined },
 ): PageContent => {
   const own = formas.includes('passkey') ? passkeys : undefined
   return {
     titulo: 'Su segundo factor',
     script: own?.script,
     cuerpo: html`<h1 tabindex="-1">Ahora, su segundo factor</h1>
-${summary(faults)}${typedFactor(formas, faults, { action: `${root}entrar/segundo-factor`, hidden: returnField(volver), send: 'Entrar', note: 'Tiene 10 minutos.' })}
-${own && passkeyButton(root, own.dominio, 'entrar', { volver })}
+${summary(faults)}${typedFactor(formas, faults, { action: `${root}entrar/segundo-factor`, hidden: returnField(returnTo), send: 'Entrar', note: 'Tiene 10 minutos.' })}
+${own && passkeyButton(root, own.dominio, 'entrar', { returnTo })}
 ${formas.includes('passkey') && html`<p>Con su passkey entra desde el aparato que la tiene${own === undefined && html`, en la página de entrada`}.</p>`}
-<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${root}entrar${signInQuery({ volver })}">Empezar otra vez</a></p>`,
+<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${root}entrar${signInQuery({ returnTo })}">Empezar otra vez</a></p>`,
   }
 }
 

@@ -22,44 +22,44 @@ import { codeField, type Faults, mailboxNotice, type PasskeyOptions, passkeyButt
 const PATH = 'cuenta/presencia'
 
 /** Redirects to the page that asks for a proof of presence and then returns to a path. */
-export const askForPresence = (root: string, volver: string): Sheet => ({
+export const askForPresence = (root: string, returnTo: string): Sheet => ({
   status: 303,
-  a: `${root}${PATH}?volver=${encodeURIComponent(volver)}`,
+  a: `${root}${PATH}?volver=${encodeURIComponent(returnTo)}`,
 })
 
 interface ViewOptions {
   root: string
-  volver: string
+  returnTo: string
   correo: string
   factors: Factors
 }
 
 /** Returns the page that offers a code by mail and, if the person has one, a passkey. */
-const askPage = ({ root, volver, correo }: ViewOptions, passkeys: PasskeyOptions | undefined): PageContent => ({
+const askPage = ({ root, returnTo, correo }: ViewOptions, passkeys: PasskeyOptions | undefined): PageContent => ({
   titulo: 'Confirme que es usted',
   script: passkeys?.script,
   cuerpo: html`<h1 tabindex="-1">Confirme que es usted</h1>
 <p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado. Le mandamos un código a ${correo}.</p>
-<form method="post" action="${root}${PATH}"><input type="hidden" name="volver" value="${volver}">
+<form method="post" action="${root}${PATH}"><input type="hidden" name="volver" value="${returnTo}">
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-${passkeys && passkeyButton(root, passkeys.dominio, 'probar', { volver })}
+${passkeys && passkeyButton(root, passkeys.dominio, 'probar', { returnTo })}
 <p><a href="${root}cuenta">Volver a su cuenta</a></p>`,
 })
 
 const codePage = (
-  { root, volver, correo }: ViewOptions,
+  { root, returnTo, correo }: ViewOptions,
   { buzon, faults = {} }: { buzon: boolean; faults?: Faults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>En un minuto le llega a ${correo}. Vale 10 minutos, una vez, en este navegador.</p>
 ${buzon && mailboxNotice(root)}
-<form method="post" action="${root}${PATH}/codigo"><input type="hidden" name="volver" value="${volver}">
+<form method="post" action="${root}${PATH}/codigo"><input type="hidden" name="volver" value="${returnTo}">
 ${codeField(faults)}
 ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${root}${PATH}?volver=${encodeURIComponent(volver)}">Pedir otro código</a></p>`,
+<p><a href="${root}${PATH}?volver=${encodeURIComponent(returnTo)}">Pedir otro código</a></p>`,
 })
 
 /**
@@ -67,7 +67,7 @@ ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: h
  * session.
  */
 const factorPage = (
-  { root, volver, factors }: ViewOptions,
+  { root, returnTo, factors }: ViewOptions,
   { passkeys, faults = {} }: { passkeys: PasskeyOptions | undefined; faults?: Faults },
 ): PageContent => {
   const formas = factorFormsOf(factors)
@@ -79,10 +79,10 @@ const factorPage = (
 ${summary(faults)}<p>Pasaron más de 5 minutos desde que entró, y lo que sigue es delicado.</p>
 ${typedFactor(formas, faults, {
   action: `${root}${PATH}/codigo`,
-  hidden: html`<input type="hidden" name="volver" value="${volver}">`,
+  hidden: html`<input type="hidden" name="volver" value="${returnTo}">`,
   send: 'Confirmar',
 })}
-${own && passkeyButton(root, own.dominio, 'probar', { volver })}
+${own && passkeyButton(root, own.dominio, 'probar', { returnTo })}
 ${formas.includes('passkey') && html`<p>Con su passkey confirma desde el aparato que la tiene.</p>`}
 <p><a href="${root}cuenta">Volver a su cuenta</a></p>`,
   }
@@ -107,35 +107,35 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
   const { db, browser, settings, clock } = deps
   const buzon = settings.buzon && settings.lacksMail
 
-  const sendPresenceCode = async ({ root, volver, correo, factors }: ViewOptions, red: string): Promise<Sheet> => {
-    if (needsSecondFactor(factors)) return askForPresence(root, volver)
+  const sendPresenceCode = async ({ root, returnTo, correo, factors }: ViewOptions, red: string): Promise<Sheet> => {
+    if (needsSecondFactor(factors)) return askForPresence(root, returnTo)
     limitSignIns(deps, red)
     const { token } = await writeCode(deps, correo)
     const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
-    return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(volver)}`, cabeceras }
+    return { status: 303, a: `${root}${PATH}/codigo?volver=${encodeURIComponent(returnTo)}`, cabeceras }
   }
 
   const verifyPresenceCode = async (
     quien: Person,
     cookie: string,
     codigo: string,
-    vista: ViewOptions,
+    viewOptions: ViewOptions,
   ): Promise<Sheet> => {
     try {
       await proveWithCode(deps, quien, { cookie, codigo })
       const cabeceras = { 'Set-Cookie': browser.setSignIn('', 0) }
-      return { status: 303, a: vista.root + vista.volver.slice(1), cabeceras }
+      return { status: 303, a: viewOptions.root + viewOptions.returnTo.slice(1), cabeceras }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'sesion_invalida')
         return {
           status: 401,
-          ...messagePage('La sesión se cerró', html`${error.message} <a href="${vista.root}entrar">Entrar</a>`),
+          ...messagePage('La sesión se cerró', html`${error.message} <a href="${viewOptions.root}entrar">Entrar</a>`),
           cabeceras: { 'Set-Cookie': browser.setPersonaSesion('', 0) },
         }
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      const page = needsSecondFactor(vista.factors)
-        ? factorPage(vista, { passkeys, faults: { codigo: WRONG_FACTOR } })
-        : codePage(vista, { buzon, faults: { codigo: error.message } })
+      const page = needsSecondFactor(viewOptions.factors)
+        ? factorPage(viewOptions, { passkeys, faults: { codigo: WRONG_FACTOR } })
+        : codePage(viewOptions, { buzon, faults: { codigo: error.message } })
       return { status: 401, ...page }
     }
   }
@@ -147,15 +147,15 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
     const { codigo, ...form } = reading
       ? { codigo: '', volver: req.query.volver }
       : await readForm(req, ['codigo', 'volver'])
-    const volver = returnPath(form.volver)
+    const returnTo = returnPath(form.volver)
     const factors = await readFactors(db.query, identity.personaId)
-    const vista = { root, volver, correo: identity.correo, factors }
-    if (!reading && rest !== 'codigo') return sendPresenceCode(vista, red)
+    const viewOptions = { root, returnTo, correo: identity.correo, factors }
+    if (!reading && rest !== 'codigo') return sendPresenceCode(viewOptions, red)
     const quien = { identity, red, requestId: req.solicitud.id }
-    if (!reading) return verifyPresenceCode(quien, req.headers.cookie ?? '', codigo, vista)
-    if (isPresent(identity, clock())) return { status: 303, a: root + volver.slice(1) }
-    if (needsSecondFactor(factors)) return { status: 200, ...factorPage(vista, { passkeys }) }
-    if (rest === 'codigo') return { status: 200, ...codePage(vista, { buzon }) }
-    return { status: 200, ...askPage(vista, factors.passkeys > 0 ? passkeys : undefined) }
+    if (!reading) return verifyPresenceCode(quien, req.headers.cookie ?? '', codigo, viewOptions)
+    if (isPresent(identity, clock())) return { status: 303, a: root + returnTo.slice(1) }
+    if (needsSecondFactor(factors)) return { status: 200, ...factorPage(viewOptions, { passkeys }) }
+    if (rest === 'codigo') return { status: 200, ...codePage(viewOptions, { buzon }) }
+    return { status: 200, ...askPage(viewOptions, factors.passkeys > 0 ? passkeys : undefined) }
   }
 }

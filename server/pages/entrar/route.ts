@@ -131,29 +131,29 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
   const buzon = settings.buzon && settings.lacksMail
   const showAddress = async ({ req, root }: PageRequest): Promise<Sheet> => {
     const idle = req.query.por === 'inactividad'
-    return { status: 200, ...addressPage(root, { volver: returnPath(req.query.volver), idle, passkeys }) }
+    return { status: 200, ...addressPage(root, { returnTo: returnPath(req.query.volver), idle, passkeys }) }
   }
   const showCode = async ({ req, root }: PageRequest): Promise<Sheet> => ({
     status: 200,
-    ...codePage(root, { volver: returnPath(req.query.volver), buzon }),
+    ...codePage(root, { returnTo: returnPath(req.query.volver), buzon }),
   })
   const sendCode = async ({ req, root, red }: PageRequest): Promise<Sheet> => {
     const { correo, ...form } = await readForm(req, ['correo', 'volver'])
-    const volver = returnPath(form.volver)
+    const returnTo = returnPath(form.volver)
     limitSignIns(deps, red)
     try {
       const { token } = await writeCode(deps, requireCorreo(correo))
       const cabeceras = { 'Set-Cookie': browser.setSignIn(token, CODE_MINUTES * 60) }
-      return { status: 303, a: `${root}entrar/codigo${signInQuery({ volver })}`, cabeceras }
+      return { status: 303, a: `${root}entrar/codigo${signInQuery({ returnTo })}`, cabeceras }
     } catch (error) {
       const faults = faultsOf(error)
       if (!faults) throw error
-      return { status: 422, ...addressPage(root, { correo, volver, faults, passkeys }) }
+      return { status: 422, ...addressPage(root, { correo, returnTo, faults, passkeys }) }
     }
   }
   const signInWithCode = async ({ req, root, red }: PageRequest): Promise<Sheet> => {
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
-    const volver = returnPath(form.volver)
+    const returnTo = returnPath(form.volver)
     const devolver = limitSignIns(deps, red)
     const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
@@ -162,14 +162,14 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
       const clearedCookie = browser.setSignIn('', 0)
       if ('aMedias' in signedIn) {
         const cookie = browser.setPartialSignIn(signedIn.aMedias.token, PARTIAL_SIGN_IN_MINUTES * 60)
-        const a = `${root}entrar/segundo-factor${signInQuery({ volver })}`
+        const a = `${root}entrar/segundo-factor${signInQuery({ returnTo })}`
         return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, clearedCookie] } }
       }
-      const cookies = [...sesionCookies(deps, signedIn.token, signedIn.vista), clearedCookie]
-      return { status: 303, a: root + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      const cookies = [...sesionCookies(deps, signedIn.token, signedIn.view), clearedCookie]
+      return { status: 303, a: root + returnTo.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      return { status: 401, ...codePage(root, { volver, buzon, faults: { codigo: error.message } }) }
+      return { status: 401, ...codePage(root, { returnTo, buzon, faults: { codigo: error.message } }) }
     }
   }
   return { showAddress, showCode, sendCode, signInWithCode }
@@ -186,22 +186,22 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
     if (!halfSignIn) return { status: 303, a: `${root}entrar` }
     const { formas } = halfSignIn
     if (reading)
-      return { status: 200, ...secondFactorPage(root, { volver: returnPath(req.query.volver), formas, passkeys }) }
+      return { status: 200, ...secondFactorPage(root, { returnTo: returnPath(req.query.volver), formas, passkeys }) }
     const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
-    const volver = returnPath(form.volver)
+    const returnTo = returnPath(form.volver)
     const devolver = limitSignIns(deps, red)
     const quien = { userAgent: userAgentOf(req), red, requestId: req.solicitud.id }
     try {
-      const { token, vista } = await enterWithSecondFactor(deps, { cookie, codigo }, quien)
+      const { token, view: sesionView } = await enterWithSecondFactor(deps, { cookie, codigo }, quien)
       devolver()
-      const cookies = [...sesionCookies(deps, token, vista), browser.setPartialSignIn('', 0)]
-      return { status: 303, a: root + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
+      const cookies = [...sesionCookies(deps, token, sesionView), browser.setPartialSignIn('', 0)]
+      return { status: 303, a: root + returnTo.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
       if (!(await readPartialSignIn(deps, cookie)))
         return { status: 401, ...attemptOver(root), cabeceras: { 'Set-Cookie': browser.setPartialSignIn('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
-      return { status: 401, ...secondFactorPage(root, { volver, formas, faults, passkeys }) }
+      return { status: 401, ...secondFactorPage(root, { returnTo, formas, faults, passkeys }) }
     }
   }
 }
@@ -211,14 +211,14 @@ function createInvitation(deps: SignInDeps, { brand }: Front): Page['handle'] {
   const { db } = deps
   const nameOf = async (ambito: string) => {
     const comercio = comercioOf(ambito)
-    const fila = comercio === null ? null : await db.prisma.comercio.findUnique({ where: { comercio } })
-    return fila?.nombre ?? brand.nombre
+    const comercioRow = comercio === null ? null : await db.prisma.comercio.findUnique({ where: { comercio } })
+    return comercioRow?.nombre ?? brand.nombre
   }
   return async ({ req, rest: token, root, red, reading }) => {
     const invitacion = await leerInvitacion(deps, token)
     if (!invitacion) return { status: 410, ...INVALID_INVITATION }
     const { ambito, alcances, correo, codigo_hash } = invitacion
-    const vista = {
+    const invitationOptions = {
       root,
       token,
       lugar: await nameOf(ambito),
@@ -226,23 +226,23 @@ function createInvitation(deps: SignInDeps, { brand }: Front): Page['handle'] {
       asksForCorreo: correo === null,
       asksForCode: codigo_hash !== null,
     }
-    if (reading) return { status: 200, ...invitationPage(vista) }
+    if (reading) return { status: 200, ...invitationPage(invitationOptions) }
     const values = await readForm(req, ['codigo', 'correo', 'nombre'])
     const devolver = limitSignIns(deps, red)
     try {
       const quien = { userAgent: userAgentOf(req), cookie: req.headers.cookie ?? '', red, requestId: req.solicitud.id }
       const abierta = await acceptInvitacion(deps, { token, ...values }, quien)
       devolver()
-      const cabeceras = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.vista) }
+      const cabeceras = { 'Set-Cookie': sesionCookies(deps, abierta.token, abierta.view) }
       return { status: 303, a: `${root}cuenta`, cabeceras }
     } catch (error) {
       if (error instanceof Problema && error.codigo === 'codigo_incorrecto') {
         if (!(await leerInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
-        return { status: 401, ...invitationPage({ ...vista, values, faults: { codigo: error.message } }) }
+        return { status: 401, ...invitationPage({ ...invitationOptions, values, faults: { codigo: error.message } }) }
       }
       const faults = faultsOf(error)
       if (!faults) throw error
-      return { status: 422, ...invitationPage({ ...vista, values, faults }) }
+      return { status: 422, ...invitationPage({ ...invitationOptions, values, faults }) }
     }
   }
 }
@@ -257,7 +257,7 @@ function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOpti
     const quien = { identity, red, requestId: req.solicitud.id }
     if (!reading) {
       const form = await readForm(req, ['accion', 'cual', 'razon', 'codigo'])
-      const { accion, cual } = form
+      const { accion, cual: subject } = form
       if (accion === 'salir') {
         await closeSesionOf(deps, quien, identity.codigo, 'cerrarSesionDePersona')
         const cabeceras = { 'Set-Cookie': browser.setPersonaSesion('', 0) }
@@ -269,10 +269,10 @@ function createAccount(deps: SignInDeps, { brand }: Front, passkeys: PasskeyOpti
       if (identity.lacksSecondFactor) return { status: 303, a: `${root}cuenta` }
       const decisionSheet = await decideByForm(deps, quien, form, root)
       if (decisionSheet) return decisionSheet
-      if (accion === 'cerrar') await closeSesionOf(deps, quien, cual, 'cerrarSesionPorCodigo')
-      if (accion === 'elegir') return switchMembresia(deps, quien, cual, root)
-      if (accion === 'quitar' && !isPresentNow) return askForPresence(root, returnPath(`/cuenta?quitar=${cual}`))
-      if (accion === 'quitar') return removePasskey(deps, quien, cual, root)
+      if (accion === 'cerrar') await closeSesionOf(deps, quien, subject, 'cerrarSesionPorCodigo')
+      if (accion === 'elegir') return switchMembresia(deps, quien, subject, root)
+      if (accion === 'quitar' && !isPresentNow) return askForPresence(root, returnPath(`/cuenta?quitar=${subject}`))
+      if (accion === 'quitar') return removePasskey(deps, quien, subject, root)
       return { status: 303, a: `${root}cuenta` }
     }
     const sesion = await presentPersonaSesion(db, identity)

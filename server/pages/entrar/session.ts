@@ -32,8 +32,8 @@ export async function signInSheet(
 ): Promise<Sheet> {
   const token = deps.browser.readPersonaSesion(req)
   const idle = token !== undefined && (await hasIdledOut(deps, token))
-  const volver = returnPath(reading ? req.originalUrl : pathOf(req.headers.referer))
-  return { status: 303, a: `${root}entrar${signInQuery({ volver, idle })}` }
+  const returnTo = returnPath(reading ? req.originalUrl : pathOf(req.headers.referer))
+  return { status: 303, a: `${root}entrar${signInQuery({ returnTo, idle })}` }
 }
 
 /** Returns path and query of a URL; undefined if there is none. */
@@ -43,8 +43,11 @@ const pathOf = (url = ''): string | undefined => {
 }
 
 /** Returns the query of a sign-in page; empty if it leads to the account afterwards. */
-export function signInQuery({ volver, idle = false }: { volver: string; idle?: boolean }): string {
-  const query = new URLSearchParams({ ...(volver !== ACCOUNT && { volver }), ...(idle && { por: 'inactividad' }) })
+export function signInQuery({ returnTo, idle = false }: { returnTo: string; idle?: boolean }): string {
+  const query = new URLSearchParams({
+    ...(returnTo !== ACCOUNT && { volver: returnTo }),
+    ...(idle && { por: 'inactividad' }),
+  })
   return query.size === 0 ? '' : `?${query}`
 }
 

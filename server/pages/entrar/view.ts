@@ -71,27 +71,27 @@ const PASSKEY_TEXTS = {
 
 /**
  * Draws the button for a passkey. The script shows it if the browser supports passkeys in this domain.
- * @param volver path to which the script goes afterwards
+ * @param returnTo path to which the script goes afterwards
  * @param before content that is shown only together with the button
  */
 export const passkeyButton = (
   root: string,
   dominio: string,
   does: keyof typeof PASSKEY_TEXTS,
-  { volver = '/cuenta', before }: { volver?: string; before?: Html } = {},
+  { returnTo = '/cuenta', before }: { returnTo?: string; before?: Html } = {},
 ): Html =>
-  html`<div id="passkey" class="passkey" data-raiz="${root}" data-dominio="${dominio}" data-hace="${does}" data-volver="${root}${volver.slice(1)}" hidden>
+  html`<div id="passkey" class="passkey" data-raiz="${root}" data-dominio="${dominio}" data-hace="${does}" data-volver="${root}${returnTo.slice(1)}" hidden>
 ${before}${button({ text: PASSKEY_TEXTS[does], attributes: html`type="button"` })}
 <p role="status"></p>
 </div>`
 
 /** Draws the hidden field with the path to which a sign-in leads. */
-export const returnField = (volver: string): Html => html`<input type="hidden" name="volver" value="${volver}">`
+export const returnField = (returnTo: string): Html => html`<input type="hidden" name="volver" value="${returnTo}">`
 
 interface AddressOptions {
   correo?: string
   /** Path to which the sign-in leads. */
-  volver: string
+  returnTo: string
   /** True if the reader's session ended because nobody used it. */
   idle?: boolean
   faults?: Faults
@@ -101,17 +101,17 @@ interface AddressOptions {
 /** Returns the page that asks for the mail address to which a code is sent. */
 export const addressPage = (
   root: string,
-  { correo = '', volver, idle = false, faults = {}, passkeys }: AddressOptions,
+  { correo = '', returnTo, idle = false, faults = {}, passkeys }: AddressOptions,
 ): PageContent => ({
   titulo: 'Entrar',
   script: passkeys?.script,
   cuerpo: html`<h1 tabindex="-1">Entrar</h1>
 ${idle && notice(html`<p>Su sesión terminó porque pasó un rato sin que nadie la usara. Entre otra vez y sigue donde estaba.</p>`, 'espera')}${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
-<form method="post" action="${root}entrar">${returnField(volver)}
+<form method="post" action="${root}entrar">${returnField(returnTo)}
 ${addressField(correo, faults)}
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-${passkeys && passkeyButton(root, passkeys.dominio, 'entrar', { volver })}`,
+${passkeys && passkeyButton(root, passkeys.dominio, 'entrar', { returnTo })}`,
 })
 
 /** Returns the notice that mails are shown in the local mailbox. */
@@ -124,17 +124,17 @@ export const mailboxNotice = (root: string) =>
  */
 export const codePage = (
   root: string,
-  { volver, buzon, faults = {} }: { volver: string; buzon: boolean; faults?: Faults },
+  { returnTo, buzon, faults = {} }: { returnTo: string; buzon: boolean; faults?: Faults },
 ): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
 ${buzon && mailboxNotice(root)}
-<form method="post" action="${root}entrar/codigo">${returnField(volver)}
+<form method="post" action="${root}entrar/codigo">${returnField(returnTo)}
 ${codeField(faults)}
 ${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${root}entrar${signInQuery({ volver })}">Pedir otro código</a></p>`,
+<p><a href="${root}entrar${signInQuery({ returnTo })}">Pedir otro código</a></p>`,
 })
 
 /** Draws the names of scopes, each with a sentence that explains it. */
@@ -210,11 +210,11 @@ interface AccountOptions {
 
 /**
  * Draws a form of the account's page.
- * @param cual thing that the form is about, such as the code of a session
+ * @param subject thing that the form is about, such as the code of a session
  * @param content fields and button of the form
  */
-export const accountForm = (root: string, accion: string, cual: string, content: Html): Html =>
-  html`<form method="post" action="${root}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${cual}">${content}</form>`
+export const accountForm = (root: string, accion: string, subject: string, content: Html): Html =>
+  html`<form method="post" action="${root}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${subject}">${content}</form>`
 
 /** Draws the button that sends a form of the account's page. */
 export const submitButton = (text: string, kind?: 'callado' | 'peligro'): Html =>
@@ -236,8 +236,8 @@ export function accountPage({
   const clock = createClock(zona)
   const actual = sesion.membresias.find(({ membresia }) => membresia === sesion.membresia)
   const otherMembresias = sesion.membresias.filter(({ membresia }) => membresia !== sesion.membresia)
-  const accion = (nombre: string, cual: string, buttonHtml: Html) => accountForm(root, nombre, cual, buttonHtml)
-  const fila = ({ membresia, comercio, alcances }: Membresia) =>
+  const accion = (nombre: string, subject: string, buttonHtml: Html) => accountForm(root, nombre, subject, buttonHtml)
+  const membresiaCard = ({ membresia, comercio, alcances }: Membresia) =>
     html`<li class="tarjeta"><p><b>${nameOf(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, submitButton('Seguir aquí'))}</li>\n`
   const abierta = ({
     sesion: codigo,
@@ -276,7 +276,7 @@ ${facts([
   ['Trabaja en', actual && nameOf(actual.comercio)],
   ['Permisos', actual && scopeList(actual.alcances)],
 ])}
-${aprobaciones}${otherMembresias.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otherMembresias.map(fila)}</ul>`}
+${aprobaciones}${otherMembresias.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otherMembresias.map(membresiaCard)}</ul>`}
 ${
   (passkeys || ownPasskeys.length > 0) &&
   html`<h2>Passkeys</h2>

@@ -21,7 +21,7 @@ export interface Outcome {
 export interface Session {
   cuenta: Pick<Cuenta, 'alcances' | 'modo'>
   /** True if the connection asked for tools that write. */
-  escribe: boolean
+  canWrite: boolean
   /** Calls an operation with the caller's key. Never rejects. */
   call(id: OperationId, parts: () => CallParts<OperationId>): Promise<Outcome>
 }
@@ -94,19 +94,19 @@ export type Library = typeof import('@modelcontextprotocol/server')
 export function createAssistant(
   { Server, ProtocolError, ProtocolErrorCode, ResourceNotFoundError }: Library,
   { tools, chapters, version }: Offer,
-  { cuenta, escribe, call }: Session,
+  { cuenta, canWrite, call }: Session,
 ): Server {
   const server = new Server(
     { name: 'guias', title: 'Guías de envío', version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   )
   server.setRequestHandler('tools/list', () => ({
-    tools: tools.filter((tool) => isOffered(tool, cuenta, escribe)).map(definitionOf),
+    tools: tools.filter((tool) => isOffered(tool, cuenta, canWrite)).map(definitionOf),
   }))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.find(({ nombre }) => nombre === params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No hay ninguna herramienta con ese nombre.')
-    if (tool.escribe && !escribe) return { content: [{ type: 'text', text: READ_ONLY }], isError: true }
+    if (tool.escribe && !canWrite) return { content: [{ type: 'text', text: READ_ONLY }], isError: true }
     return resultOf(await call(tool.nombre, () => partsOf(tool, params.arguments ?? {})))
   })
   server.setRequestHandler('resources/list', () => ({

@@ -123,7 +123,7 @@ function sessionOf(req: Request, cuenta: Cuenta, { settings, log }: AssistantDep
   }
   return {
     cuenta,
-    escribe: req.query.escribir === '1',
+    canWrite: req.query.escribir === '1',
     async call(operacion, parts) {
       const startedAt = performance.now()
       const outcome = await answerOf(operacion, parts)

@@ -35,9 +35,9 @@ export type Arguments = Readonly<Record<string, unknown>>
 export const isOffered = (
   tool: Tool,
   { alcances, modo }: Pick<Cuenta, 'alcances' | 'modo'>,
-  escribe: boolean,
+  canWrite: boolean,
 ): boolean =>
-  (escribe || !tool.escribe) &&
+  (canWrite || !tool.escribe) &&
   (modo === 'test' || !tool.soloPruebas) &&
   tool.alcances.every((alcance) => (alcances as readonly string[]).includes(alcance))
 

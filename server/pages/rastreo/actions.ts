@@ -45,7 +45,7 @@ function itemsOf(shipment: ShownShipment): readonly Item[] {
       return [
         ...decision(shipment),
         // After a failed attempt, the recipient changes the place as part of the decision.
-        ...(shipment.lugarSuyo && shipment.intentos === 0 ? [OTHER_PLACE] : []),
+        ...(shipment.isRecipientPlace && shipment.intentos === 0 ? [OTHER_PLACE] : []),
         storeAdvice('Corregir la dirección o el teléfono', `${contactText}. Se puede hasta que el repartidor salga.`),
       ]
   }
@@ -58,7 +58,7 @@ const OTHER_PLACE: Item = {
 }
 
 /** Ways to decide after a failed attempt, while no decision was taken. */
-function decision({ comercio, decision, preguntado, zona, ahora }: ShownShipment): readonly Item[] {
+function decision({ comercio, decision, wasAsked, zona, ahora }: ShownShipment): readonly Item[] {
   if (decision?.estado !== 'pendiente') return []
   const { vence_en, opciones } = decision
   const clock = createClock(zona)
@@ -66,7 +66,7 @@ function decision({ comercio, decision, preguntado, zona, ahora }: ShownShipment
     vence_en !== null &&
     new Date(vence_en) > ahora &&
     ` Hasta el ${dayInWords(clock.dia(vence_en))} a las ${clock.hora(vence_en)}.`
-  if (preguntado && hasta)
+  if (wasAsked && hasta)
     return [
       {
         icon: icons.CalendarDays,

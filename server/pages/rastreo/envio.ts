@@ -3,7 +3,7 @@ import { whereIs } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { timeZoneOf } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { ENLACE_VIVO } from '../../domain/guias/guia.ts'
+import { IS_LIVE_LINK } from '../../domain/guias/guia.ts'
 import type {
   Decision,
   Estado,
@@ -24,21 +24,21 @@ export interface ShownShipment {
   /** IANA time zone in which the page shows the parcel's times. */
   zona: string
   /** First letter of the recipient's name; null if the name does not start with a letter. */
-  inicial: string | null
+  initial: string | null
   ubicacion: EstadoDeUbicacion
   /** True if the recipient gave the location by the link in a message, and the link still works. */
-  lugarSuyo: boolean
+  isRecipientPlace: boolean
   intentos: number
   /** Latest decision after a failed attempt; null if there was none. */
   decision: Pick<Decision, 'estado' | 'accion' | 'fecha' | 'franja' | 'opciones' | 'vence_en'> | null
   /** True if the recipient has a message with a link to the decision. The link of a former telephone opens nothing. */
-  preguntado: boolean
+  wasAsked: boolean
   /** Time at which the data was read. */
   ahora: Date
   /** Public events of the guide, newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
   /** True if the guide has older events than those in `eventos`. */
-  hayMas: boolean
+  hasMore: boolean
 }
 
 /** Reads the parcel of a guide's code; undefined if no guide has the code. */
@@ -53,14 +53,14 @@ const EVENTOS = 60
  */
 const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
   'rastreo.leer',
-  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
+  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as initial,
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
        select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
-         and m.tipo = 'solicitud_ubicacion' and ${ENLACE_VIVO}) as "lugarSuyo", g.intentos,
+         and m.tipo = 'solicitud_ubicacion' and ${IS_LIVE_LINK}) as "isRecipientPlace", g.intentos,
      g.decision - '{por,fecha_desde}'::text[] as decision,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
-       and m.vence_en = (g.decision ->> 'vence_en')::timestamptz and ${ENLACE_VIVO}) as preguntado,
+       and m.vence_en = (g.decision ->> 'vence_en')::timestamptz and ${IS_LIVE_LINK}) as "wasAsked",
      coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
@@ -74,7 +74,7 @@ const LEER = statement<Pick<ShownShipment, 'guia'>, ShipmentRow>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hayMas' | 'ahora'> & {
+type ShipmentRow = Omit<ShownShipment, 'zona' | 'eventos' | 'hasMore' | 'ahora'> & {
   departamento: string
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
@@ -86,16 +86,16 @@ export const createShipmentReader =
     const ownerDb = await whereIs(db, codigo)
     const buscar = async (lectura: ReadDb | undefined) => (await lectura?.query(LEER, { guia: codigo }))?.[0]
     // A replica may lag behind. A guide that the replica does not have is therefore read from the primary database.
-    const fila = (readDb === db ? undefined : await buscar(readDb)) ?? (await buscar(ownerDb))
-    if (!fila) return undefined
-    const { departamento, ...rest } = fila
-    const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
+    const row = (readDb === db ? undefined : await buscar(readDb)) ?? (await buscar(ownerDb))
+    if (!row) return undefined
+    const { departamento, ...rest } = row
+    const eventos = row.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
       ...rest,
       ahora: clock(),
-      zona: timeZoneOf(fila, settings.timeZone),
-      inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
+      zona: timeZoneOf(row, settings.timeZone),
+      initial: row.initial && /\p{L}/u.test(row.initial) ? row.initial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),
-      hayMas: eventos.length > EVENTOS,
+      hasMore: eventos.length > EVENTOS,
     }
   }

@@ -5,14 +5,14 @@ import { progress } from '../ui/components.ts'
 import type { ShownShipment } from './envio.ts'
 
 /** Steps of a parcel on its way, in plain words. A state that belongs to no step has no progress line. */
-const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
+const OUTWARD_WAY: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['Registrado', ['aceptado']],
   ['Recolectado', ['recolectado']],
   ['En camino', ['en_bodega', 'en_transito']],
   ['En ruta', ['en_ruta', 'intento_fallido']],
   ['Entregado', ['entregado']],
 ]
-const RETURN_WAY: typeof IDA = [
+const RETURN_WAY: typeof OUTWARD_WAY = [
   ['Registrado', []],
   ['Recolectado', []],
   ['De regreso', ['en_devolucion']],
@@ -21,7 +21,7 @@ const RETURN_WAY: typeof IDA = [
 
 /** Draws the progress of a parcel as a line of steps; false if its state belongs to no step. */
 export function renderProgress(estado: Estado): Html | false {
-  for (const way of [IDA, RETURN_WAY]) {
+  for (const way of [OUTWARD_WAY, RETURN_WAY]) {
     const actual = way.findIndex(([, estados]) => estados.includes(estado))
     if (actual === -1) continue
     return progress(

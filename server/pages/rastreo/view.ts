@@ -1,4 +1,4 @@
-import { EVENT_WORDS, esFinal, GUIA_STATE_WORDS } from '../../domain/estados/estados.ts'
+import { EVENT_WORDS, GUIA_STATE_WORDS, isFinalState } from '../../domain/estados/estados.ts'
 import { admitsUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
@@ -49,16 +49,16 @@ interface ShipmentPageOptions {
 
 /** Returns the content of a parcel's page. */
 export function shipmentPage(shipment: ShownShipment, { root, script, front }: ShipmentPageOptions): PageContent {
-  const { guia, modo, estado, comercio, municipio, inicial, intentos, zona, ahora } = shipment
-  const isFinal = esFinal(estado)
+  const { guia, modo, estado, comercio, municipio, initial, intentos, zona, ahora } = shipment
+  const isFinal = isFinalState(estado)
   const prueba = modo === 'test'
   const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">De <b>${comercio}</b> · guía <b class="codigo">${inGroups(guia)}</b></p>
-<div id="envio"><div>${comoVa(shipment)}
+<div id="envio"><div>${renderStatus(shipment)}
 ${missingPlaceNotice(shipment)}
 ${whatToDo(shipment, front, root)}</div>
 <div>${historial(shipment)}
 ${facts([
-  ['Para', inicial !== null && `${inicial}.`],
+  ['Para', initial !== null && `${initial}.`],
   ['Municipio de destino', municipio],
   ['Intentos de entrega fallidos', intentos > 0 && intentos],
 ])}</div></div>
@@ -71,7 +71,7 @@ ${!isFinal && html`<p class="suave visto" id="visto">Visto ${sayTime(ahora, { zo
  * Draws the state, its reason, the day, and the progress. Also says what may happen next, unless a decision already
  * says so.
  */
-function comoVa(shipment: ShownShipment): Html {
+function renderStatus(shipment: ShownShipment): Html {
   const { estado, comercio, eventos } = shipment
   const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
   const motivo = actual && reasonOf(actual)
@@ -88,7 +88,7 @@ function comoVa(shipment: ShownShipment): Html {
   })
 }
 
-function historial({ estado, zona, eventos, hayMas }: ShownShipment): Html {
+function historial({ estado, zona, eventos, hasMore }: ShownShipment): Html {
   const clock = createClock(zona)
   return html`<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
 ${timeline(
@@ -100,7 +100,7 @@ ${timeline(
     return { text: reason ? `${eventWords}: ${reason}` : eventWords, time: { iso, words: clock.formatShort(iso) } }
   }),
 )}
-${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>\n`}<p class="suave">De lo más reciente a lo más antiguo, en ${clock.nombre}.</p></section>`
+${hasMore && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>\n`}<p class="suave">De lo más reciente a lo más antiguo, en ${clock.nombre}.</p></section>`
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 import { facts, field } from '../ui/components.ts'
 import type { FormValues } from './formulario.ts'
 import { destinoArea, firstName, hiddenFields, paquete, withFullStop } from './partes.ts'
-import { enMetros, IMPRECISE_ABOVE_M } from './precision.ts'
+import { formatMetres, IMPRECISE_ABOVE_M } from './precision.ts'
 
 /**
  * Returns the page that asks for confirmation of a location far from the declared municipality.
@@ -143,7 +143,7 @@ const CHECK_MARK = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hid
 function describePlace({ lat, lng, precision_m, enlace }: ConfirmedPlace): Html {
   const isNear = precision_m !== null && precision_m > IMPRECISE_ABOVE_M
   const pointWords = isNear
-    ? `Cerca del punto que dio su teléfono, a ${enMetros(precision_m)} o menos.`
+    ? `Cerca del punto que dio su teléfono, a ${formatMetres(precision_m)} o menos.`
     : 'El punto que nos señaló.'
   if (lat !== null && lng !== null) {
     const mapUrl = `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`

@@ -65,18 +65,18 @@ export function interpretUbicacionForm(form: UbicacionForm): { lugar?: ProposedP
     cambiar: form.cambiar === '1',
     ...(referencia && { referencia }),
   }
-  const dado = (lugar: ProposedPlace) => (fallas.length > 0 ? { fallas } : { lugar, fallas })
+  const resultWith = (lugar: ProposedPlace) => (fallas.length > 0 ? { fallas } : { lugar, fallas })
   if (metodo === 'descripcion' || form.accion === 'describir') {
     if (referencia.length < MIN_DESCRIPTION_LENGTH) fallas.push({ campo: 'referencia', mensaje: DESCRIPTION_TOO_SHORT })
-    return dado({ ...common, method: 'descripcion', ...(form.sin_punto === '1' && { sin_punto: true }) })
+    return resultWith({ ...common, method: 'descripcion', ...(form.sin_punto === '1' && { sin_punto: true }) })
   }
   if ((metodo === 'gps' || metodo === 'mapa') && (form.lat !== '' || form.lng !== '')) {
     const point = readPoint(form, metodo)
     if ('mensaje' in point) return { fallas: [{ campo: 'lugar', mensaje: point.mensaje }] }
-    return dado({ ...common, method: metodo, ...point })
+    return resultWith({ ...common, method: metodo, ...point })
   }
   if (enlace === '') fallas.push({ campo: 'lugar', mensaje: MISSING_PLACE })
-  return dado({ ...common, method: 'enlace', enlace: linkWithin(enlace) })
+  return resultWith({ ...common, method: 'enlace', enlace: linkWithin(enlace) })
 }
 
 /**

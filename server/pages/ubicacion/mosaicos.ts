@@ -18,7 +18,7 @@ export const locationFiles = () => (files ??= readFiles())
 
 /** Map tiles, and the paths of the files that show them. */
 export interface MapData extends Tiles {
-  modulo: string
+  modulePath: string
   style: string
 }
 
@@ -28,7 +28,7 @@ export interface MapData extends Tiles {
  */
 export function mapOf(tiles: Tiles | null): (root: string) => MapData | null {
   const { path } = locationFiles()
-  return (root) => tiles && { ...tiles, modulo: root + path('mapa.js'), style: root + path('mapa.css') }
+  return (root) => tiles && { ...tiles, modulePath: root + path('mapa.js'), style: root + path('mapa.css') }
 }
 
 /**
@@ -59,12 +59,12 @@ interface MapPartOptions {
  * than the page.
  */
 export const renderMap = (
-  { modulo, style, url, attribution }: MapData,
+  { modulePath, style, url, attribution }: MapData,
   { titulo, hint, moreButtons }: MapPartOptions,
 ): Html =>
   html`<section id="con-mapa" data-con-js hidden aria-labelledby="${titulo}">
 <p id="ayuda-mapa" tabindex="-1">${hint}</p>
-<div id="mapa" class="ciego" data-modulo="${modulo}" data-estilo="${style}" data-url="${url}" data-atribucion="${attribution}"></div>
+<div id="mapa" class="ciego" data-modulo="${modulePath}" data-estilo="${style}" data-url="${url}" data-atribucion="${attribution}"></div>
 <div id="sin-mapa" class="estado problema" hidden><p>No se pudo cargar el mapa, y sin verlo no se puede señalar el lugar. Revise su señal, o dígalo de otra forma.</p>
 <button type="button" id="reintentar-mapa">Cargar el mapa otra vez</button>${moreButtons}</div>
 </section>`

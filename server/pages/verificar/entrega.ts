@@ -22,14 +22,14 @@ export interface Entrega {
    */
   prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
   /** Deliveries with a proof that were undone, newest first. */
-  rectificadas: { entregado_en: Date; rectificada_en: Date }[]
+  undoneEntregas: { entregado_en: Date; rectificada_en: Date }[]
 }
 
 const LEER = statement<
   Pick<Entrega, 'guia'>,
-  Omit<Entrega, 'zona' | 'rectificadas'> &
+  Omit<Entrega, 'zona' | 'undoneEntregas'> &
     Pick<FilaGuia, 'departamento' | 'municipio'> & {
-      rectificadas: Record<keyof Entrega['rectificadas'][number], string>[]
+      undoneEntregas: Record<keyof Entrega['undoneEntregas'][number], string>[]
     }
 >(
   'verificacion.leer',
@@ -41,7 +41,7 @@ const LEER = statement<
        select json_agg(json_build_object('entregado_en', r.entregado_en, 'rectificada_en', r.rectificada_en)
          order by r.secuencia desc)
        from prueba_entrega r where r.comercio_id = g.comercio_id and r.modo = g.modo and r.guia_id = g.id
-         and r.rectificada_en is not null), '[]') as rectificadas
+         and r.rectificada_en is not null), '[]') as "undoneEntregas"
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id and ${VALE}
@@ -55,12 +55,12 @@ export async function leerEntrega(
   { db, settings }: Pick<Deps, 'db' | 'settings'>,
   codigo: string,
 ): Promise<Entrega | undefined> {
-  const [fila] = (await (await whereIs(db, codigo))?.query(LEER, { guia: codigo })) ?? []
-  if (!fila) return undefined
-  const { departamento, municipio, ...entrega } = fila
-  const rectificadas = fila.rectificadas.map((entry) => ({
+  const [row] = (await (await whereIs(db, codigo))?.query(LEER, { guia: codigo })) ?? []
+  if (!row) return undefined
+  const { departamento, municipio, ...entrega } = row
+  const undoneEntregas = row.undoneEntregas.map((entry) => ({
     entregado_en: new Date(entry.entregado_en),
     rectificada_en: new Date(entry.rectificada_en),
   }))
-  return { ...entrega, rectificadas, zona: timeZoneOf({ departamento, municipio }, settings.timeZone) }
+  return { ...entrega, undoneEntregas, zona: timeZoneOf({ departamento, municipio }, settings.timeZone) }
 }

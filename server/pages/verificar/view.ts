@@ -15,10 +15,10 @@ import type { Entrega } from './entrega.ts'
  */
 export function verificationPage(entrega: Entrega, root: string, script: Html): PageContent {
   const { guia, modo, prueba } = entrega
-  const isCheckable = prueba === 'lista' || entrega.rectificadas.length > 0
+  const isCheckable = prueba === 'lista' || entrega.undoneEntregas.length > 0
   const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p>
 <h1>Verificar la prueba de entrega</h1>
-${comoVa(entrega)}
+${renderEntrega(entrega)}
 ${undoneNotice(entrega)}
 ${prueba !== 'lista' && !(prueba === 'sin_prueba' && isCheckable) && MISSING_PRUEBA[prueba]}
 ${isCheckable && verifierSection(entrega, root)}
@@ -26,7 +26,7 @@ ${choice({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su historial
   return { titulo: `Verificar la guía ${guia}`, cuerpo, script: isCheckable ? script : undefined }
 }
 
-function comoVa({ estado, entregado_en, zona }: Entrega): Html {
+function renderEntrega({ estado, entregado_en, zona }: Entrega): Html {
   if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${GUIA_STATE_WORDS[estado]}.</p>`
   const texto = entregado_en.toISOString()
   const clock = createClock(zona)
@@ -34,15 +34,15 @@ function comoVa({ estado, entregado_en, zona }: Entrega): Html {
 }
 
 /** Returns the notice about proofs of deliveries that were undone; nothing if there are none. */
-function undoneNotice({ rectificadas, zona }: Entrega): Html | false {
-  if (rectificadas.length === 0) return false
+function undoneNotice({ undoneEntregas, zona }: Entrega): Html | false {
+  if (undoneEntregas.length === 0) return false
   const clock = createClock(zona)
   const renderTime = (instant: Date) => {
     const texto = instant.toISOString()
     return html`<time datetime="${texto}">${clock.formatLong(texto)}</time>`
   }
   return html`<section class="aviso" aria-labelledby="deshechas"><h2 id="deshechas">Una entrega fue un error</h2>
-${rectificadas.map(
+${undoneEntregas.map(
   (
     undone,
   ) => html`<p>La entrega del ${renderTime(undone.entregado_en)} se deshizo el ${renderTime(undone.rectificada_en)}. Su prueba ya no vale.</p>

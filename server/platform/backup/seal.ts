@@ -100,9 +100,9 @@ function unseal(key: Buffer, number: number, { bytes, last }: { bytes: Buffer; l
     decipher.setAuthTag(bytes.subarray(-TAG))
     return Buffer.concat([decipher.update(bytes.subarray(0, -TAG)), decipher.final()])
   } catch (cause) {
-    const que =
+    const message =
       number === 0 ? 'La clave no es la de este respaldo, o el archivo está dañado.' : 'El respaldo está dañado.'
-    throw new ArchiveError(que, { cause })
+    throw new ArchiveError(message, { cause })
   }
 }
 

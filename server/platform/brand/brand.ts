@@ -21,14 +21,14 @@ export interface Brand {
 
 /** Brand for documents: plain data that can be passed to a worker thread. */
 export interface DocumentBrand extends Pick<Brand, 'nombre' | 'color'> {
-  logo: { color: Drawing; negro: Drawing } | null
+  logo: { color: Drawing; black: Drawing } | null
 }
 
 /** Converts the brand to the data that documents need. */
 export const forDocuments = ({ nombre, color, logo }: Brand): DocumentBrand => ({
   nombre,
   color,
-  logo: logo && { color: { png: logo.png, ancho: logo.ancho, alto: logo.alto }, negro: logo.negro },
+  logo: logo && { color: { png: logo.png, ancho: logo.ancho, alto: logo.alto }, black: logo.black },
 })
 
 /** Reports whether a logo is too narrow to contain a readable name. The brand name is then shown beside the logo. */

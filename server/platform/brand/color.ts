@@ -15,25 +15,25 @@ const NIGHT = '#1d2421'
 const NIGHT_CONTRAST = 7
 
 const channels = (color: string) => [1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16) / 255)
-const lineal = (canal: number) => (canal <= 0.04045 ? canal / 12.92 : ((canal + 0.055) / 1.055) ** 2.4)
-const deLineal = (canal: number) => (canal <= 0.0031308 ? canal * 12.92 : 1.055 * canal ** (1 / 2.4) - 0.055)
+const toLinear = (canal: number) => (canal <= 0.04045 ? canal / 12.92 : ((canal + 0.055) / 1.055) ** 2.4)
+const fromLinear = (canal: number) => (canal <= 0.0031308 ? canal * 12.92 : 1.055 * canal ** (1 / 2.4) - 0.055)
 
 function luminance(color: string): number {
-  const [r = 0, g = 0, b = 0] = channels(color).map(lineal)
+  const [r = 0, g = 0, b = 0] = channels(color).map(toLinear)
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
 /** Contrast ratio of two colours, from 1 to 21 (WCAG 2.2). */
 export function contrast(first: string, otro: string): number {
-  const [claro = 0, dark = 0] = [luminance(first), luminance(otro)].sort((a, b) => b - a)
-  return (claro + 0.05) / (dark + 0.05)
+  const [light = 0, dark = 0] = [luminance(first), luminance(otro)].sort((a, b) => b - a)
+  return (light + 0.05) / (dark + 0.05)
 }
 
 export const contrastWithWhite = (color: string) => contrast(color, WHITE)
 
 /** Converts a colour to Oklab: lightness and two colour axes, in which equal steps look equal. */
 function oklab(color: string): [number, number, number] {
-  const [r = 0, g = 0, b = 0] = channels(color).map(lineal)
+  const [r = 0, g = 0, b = 0] = channels(color).map(toLinear)
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
@@ -63,7 +63,7 @@ function conLuz(color: string, luz: number): string {
   const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
   const visible =
     rgb.find((channelValues) => channelValues.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
-  const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, deLineal(Math.max(0, canal)))) * 255))
+  const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, fromLinear(Math.max(0, canal)))) * 255))
   return `#${hex.map((canal) => canal.toString(16).padStart(2, '0')).join('')}`
 }
 

@@ -13,7 +13,7 @@ export interface Drawing {
 /** Logo, redrawn at start. */
 export interface Logo extends Drawing {
   /** Logo in black, for printers that print only black. */
-  negro: Drawing
+  black: Drawing
   /** Logo on white, in the proportions of the previews that messaging apps show beside a link. */
   preview: Drawing
 }
@@ -54,7 +54,7 @@ export async function prepareLogo(origen: string): Promise<Logo> {
       throw cause instanceof ConfigError ? cause : logoError('la imagen está dañada o es demasiado grande; haga otra')
     },
   )
-  return { ...logo, negro: await blacken(logo), preview: await frame(logo.png) }
+  return { ...logo, black: await blacken(logo), preview: await frame(logo.png) }
 }
 
 async function leer(path: string): Promise<Buffer> {
@@ -107,7 +107,7 @@ async function drawLogo(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg')
     .toBuffer({ resolveWithObject: true })
   if (Math.max(info.width, info.height) < 32) throw logoError('la imagen mide menos de 32 píxeles; dé una mayor')
   const greys = await sharp(data).flatten({ background: '#ffffff' }).greyscale().raw().toBuffer()
-  if (greys.every((gris) => gris > VISIBLE_GREY))
+  if (greys.every((grey) => grey > VISIBLE_GREY))
     throw logoError('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
   return { png: data, ancho: info.width, alto: info.height }
 }
@@ -120,8 +120,8 @@ async function blacken({ png, ancho, alto }: Drawing): Promise<Drawing> {
   const sharp = await loadSharp()
   const greys = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
   const [minimum = 0] = (await sharp(greys).stats()).channels.map(({ min }) => min)
-  const negro = sharp(greys).threshold(minimum < DARK_GREY ? DARK_GREY : VISIBLE_GREY)
-  return { png: await negro.toColourspace('b-w').png().toBuffer(), ancho, alto }
+  const monochrome = sharp(greys).threshold(minimum < DARK_GREY ? DARK_GREY : VISIBLE_GREY)
+  return { png: await monochrome.toColourspace('b-w').png().toBuffer(), ancho, alto }
 }
 
 async function frame(png: Uint8Array): Promise<Drawing> {
@@ -130,9 +130,9 @@ async function frame(png: Uint8Array): Promise<Drawing> {
   const logo = await sharp(png)
     .resize({ width: width - 120, height: height - 120, fit: 'inside', withoutEnlargement: true })
     .toBuffer()
-  const vista = await sharp({ create: { ...PREVIEW_BOX, channels: 3, background: '#ffffff' } })
+  const preview = await sharp({ create: { ...PREVIEW_BOX, channels: 3, background: '#ffffff' } })
     .composite([{ input: logo }])
     .png({ palette: true })
     .toBuffer()
-  return { png: vista, ancho: width, alto: height }
+  return { png: preview, ancho: width, alto: height }
 }

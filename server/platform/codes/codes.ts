@@ -31,10 +31,10 @@ export function randomBase32(largo: number, random: RandomSource = pooledRandom)
 
 /**
  * Returns a new guide code: 11 random characters and their check character.
- * @param primero first character of the code; random if omitted. With it, 50 random bits remain
+ * @param firstCharacter first character of the code; random if omitted. With it, 50 random bits remain
  */
-export function newGuideCode(primero = '', random: RandomSource = pooledRandom): string {
-  const cuerpo = primero + randomBase32(11 - primero.length, random)
+export function newGuideCode(firstCharacter = '', random: RandomSource = pooledRandom): string {
+  const cuerpo = firstCharacter + randomBase32(11 - firstCharacter.length, random)
   return cuerpo + checkDigit(cuerpo)
 }
 

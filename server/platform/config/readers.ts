@@ -51,38 +51,38 @@ export const host = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 /** Reads the path of a folder, relative to the working directory. */
 export const folder = anyText((texto, { cwd }) => resolve(cwd, texto))
 
-/** Makes a reader for the path of a folder. If the path is set, it also reads the variables of `tabla`. */
-export const folderWith = <T extends ConfigTable>(tabla: T) =>
-  anyText((texto, environment) => ({ folder: resolve(environment.cwd, texto), ...readTable(tabla, environment) }))
+/** Makes a reader for the path of a folder. If the path is set, it also reads the variables of `table`. */
+export const folderWith = <T extends ConfigTable>(table: T) =>
+  anyText((texto, environment) => ({ folder: resolve(environment.cwd, texto), ...readTable(table, environment) }))
 
-const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
-const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
+const POSTGRES_FAULT = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
+const isPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
 
 /** Reads the address of a PostgreSQL database. */
-export const postgresUrl = readerOf(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
+export const postgresUrl = readerOf(POSTGRES_FAULT, (url) => (isPostgres(url) ? url : undefined))
 
 /**
  * Makes a reader for the address of an external PostgreSQL. If the address is set, it also reads the configuration
- * variables of `tabla`, which have no meaning without it.
+ * variables of `table`, which have no meaning without it.
  */
-export const postgres = <T extends ConfigTable>(tabla: T) =>
-  readerOf(ES_POSTGRES, (url, environment) =>
-    esPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(tabla, environment) } : undefined,
+export const postgres = <T extends ConfigTable>(table: T) =>
+  readerOf(POSTGRES_FAULT, (url, environment) =>
+    isPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(table, environment) } : undefined,
   )
 
-/** Makes a reader for the address of a pooler. If the address is set, it also reads the variables of `tabla`. */
-export const pooler = <T extends ConfigTable>(tabla: T) =>
-  readerOf(ES_POSTGRES, (url, environment) =>
-    esPostgres(url) ? { url, pooler: readTable(tabla, environment) } : undefined,
+/** Makes a reader for the address of a pooler. If the address is set, it also reads the variables of `table`. */
+export const pooler = <T extends ConfigTable>(table: T) =>
+  readerOf(POSTGRES_FAULT, (url, environment) =>
+    isPostgres(url) ? { url, pooler: readTable(table, environment) } : undefined,
   )
 
-const esHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
+const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 const withoutTrailingSlash = (texto: string) => texto.replace(/\/+$/, '')
 
 /** Reads an http or https address without query and fragment, and removes its final slash. */
 export const linkBase = readerOf('debe ser una dirección http(s)://… sin parámetros', (texto) => {
   const url = URL.parse(texto)
-  return esHttp(url) && !url.search && !url.hash ? withoutTrailingSlash(texto) : undefined
+  return isHttp(url) && !url.search && !url.hash ? withoutTrailingSlash(texto) : undefined
 })
 
 /** Reads an address without parsing it, and removes its final slash. */
@@ -91,19 +91,19 @@ export const address = anyText(withoutTrailingSlash)
 /** Reads the address of an http or https server without a path, and returns its origin. */
 export const server = readerOf('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
   const url = URL.parse(texto)
-  return esHttp(url) && url.pathname === '/' && !url.search && !url.username ? url.origin : undefined
+  return isHttp(url) && url.pathname === '/' && !url.search && !url.username ? url.origin : undefined
 })
 
 /**
- * Makes a reader for the address of map tiles. If the address is set, it also reads the variables of `tabla`. The text
+ * Makes a reader for the address of map tiles. If the address is set, it also reads the variables of `table`. The text
  * `none` gives null: no map.
  */
-export const mapTiles = <T extends ConfigTable>(tabla: T) =>
+export const mapTiles = <T extends ConfigTable>(table: T) =>
   readerOf('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, environment) => {
     if (texto === 'none') return null
-    const esHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
-    const areValid = esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
-    return areValid ? { url: texto, selfHosted: true, ...readTable(tabla, environment) } : undefined
+    const isHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
+    const areValid = isHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
+    return areValid ? { url: texto, selfHosted: true, ...readTable(table, environment) } : undefined
   })
 
 /** Reads master keys: 32 bytes in base64 each, separated by commas. */
@@ -139,12 +139,12 @@ export const readableColor: ValueReader<string> = {
 /** Reads an address from which mails are sent. */
 export const mailAddress = readerOf('debe ser una dirección de correo como avisos@ejemplo.com', readAddress)
 
-/** Makes a reader for the address of a mail server. If the address is set, it also reads the variables of `tabla`. */
-export const smtp = <T extends ConfigTable>(tabla: T) =>
+/** Makes a reader for the address of a mail server. If the address is set, it also reads the variables of `table`. */
+export const smtp = <T extends ConfigTable>(table: T) =>
   readerOf('debe ser una dirección smtp(s)://usuario:clave@servidor:puerto', (texto, environment) => {
     const url = URL.parse(texto)
     const vale = url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '' && !url.search && !url.hash
-    return vale && ['', '/'].includes(url.pathname) ? { url: texto, ...readTable(tabla, environment) } : undefined
+    return vale && ['', '/'].includes(url.pathname) ? { url: texto, ...readTable(table, environment) } : undefined
   })
 
 /** Reads a telephone number as people write it, with its country code. */

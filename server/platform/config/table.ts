@@ -33,24 +33,24 @@ export interface ConfigVariable<T> extends ValueReader<T> {
    * Tables of variables that are read only with certain values of this variable. `using` describes these values in
    * the manual.
    */
-  groups?: readonly { using: string; tabla: ConfigTable }[]
+  groups?: readonly { using: string; table: ConfigTable }[]
 }
 
 /** Table of configuration variables, by the configuration member that each variable sets. */
 export type ConfigTable = Readonly<Record<string, ConfigVariable<unknown>>>
 export type ConfigValues<T> = { readonly [K in keyof T]: T[K] extends ConfigVariable<infer V> ? V : never }
 
-type Fila<T> = Omit<ConfigVariable<T>, 'leer' | 'falla' | 'defaultValue'>
+type VariableRow<T> = Omit<ConfigVariable<T>, 'leer' | 'falla' | 'defaultValue'>
 
 /** Makes a row from the reader of the variable's text, and the value without a text. */
 export const variable = <T, const D = T>({
-  lector,
-  ...fila
-}: Fila<T> & { lector: ValueReader<T>; defaultValue: D | ((environment: Environment) => D) }): ConfigVariable<
+  reader,
+  ...row
+}: VariableRow<T> & { reader: ValueReader<T>; defaultValue: D | ((environment: Environment) => D) }): ConfigVariable<
   T | D
 > => ({
-  ...lector,
-  ...fila,
+  ...reader,
+  ...row,
 })
 
 type Chosen<G> = { [K in keyof G]: { readonly tipo: K } & ConfigValues<G[K]> }[keyof G]
@@ -59,34 +59,32 @@ type Chosen<G> = { [K in keyof G]: { readonly tipo: K } & ConfigValues<G[K]> }[k
 export function choice<const G extends Readonly<Record<string, ConfigTable>>>({
   opciones,
   defaultValue,
-  ...fila
-}: Fila<unknown> & { opciones: G; defaultValue: keyof G & string }): ConfigVariable<Chosen<G>> {
+  ...row
+}: VariableRow<unknown> & { opciones: G; defaultValue: keyof G & string }): ConfigVariable<Chosen<G>> {
   const choose = (tipo: string, environment: Environment) =>
     ({ tipo, ...readTable(opciones[tipo]!, environment) }) as Chosen<G>
   return {
     defaultNote: defaultValue,
-    ...fila,
+    ...row,
     leer: (texto, environment) => (Object.hasOwn(opciones, texto) ? choose(texto, environment) : undefined),
     falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
     defaultValue: (environment) => choose(defaultValue, environment),
-    groups: Object.entries(opciones).map(([tipo, tabla]) => ({ using: `${fila.nombre}=${tipo}`, tabla })),
+    groups: Object.entries(opciones).map(([tipo, table]) => ({ using: `${row.nombre}=${tipo}`, table })),
   }
 }
 
 /** Reads all variables of a table, and adds faults to `environment.fallas`. */
-export const readTable = <T extends ConfigTable>(tabla: T, environment: Environment): ConfigValues<T> =>
-  Object.fromEntries(
-    Object.entries(tabla).map(([member, fila]) => [member, leer(fila, environment)]),
-  ) as ConfigValues<T>
+export const readTable = <T extends ConfigTable>(table: T, environment: Environment): ConfigValues<T> =>
+  Object.fromEntries(Object.entries(table).map(([member, row]) => [member, leer(row, environment)])) as ConfigValues<T>
 
-function leer(fila: ConfigVariable<unknown>, environment: Environment): unknown {
-  const { nombre, leer, falla, defaultValue, requiredWhen } = fila
+function leer(row: ConfigVariable<unknown>, environment: Environment): unknown {
+  const { nombre, leer, falla, defaultValue, requiredWhen } = row
   const addFaults = (fallas: readonly string[]) =>
     environment.fallas.push(...fallas.map((fault) => `${nombre}: ${fault}`))
   const texto = readText(environment.env, nombre)
   const valor = texto && leer(texto, environment)
   if (texto && valor !== undefined) {
-    const conflict = fila.findConflict?.(valor, environment.env)
+    const conflict = row.findConflict?.(valor, environment.env)
     if (conflict !== undefined) addFaults([conflict])
     return valor
   }

@@ -12,13 +12,13 @@ const OSM_TILES = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', selfH
 const TILES = {
   attribution: variable({
     nombre: 'MAP_TILES_ATTRIBUTION',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: OSM,
     meaning: 'whom the map must name',
   }),
 } satisfies ConfigTable
 
-const siHay = (env: Environment['env'], otherVariable: string, motivo: string) =>
+const reasonIfSet = (env: Environment['env'], otherVariable: string, motivo: string) =>
   readText(env, otherVariable) ? motivo : undefined
 
 const exposureOf = (env: Environment['env']) =>
@@ -48,7 +48,7 @@ const onlyUnexposed = {
 const S3 = {
   bucket: variable({
     nombre: 'S3_BUCKET',
-    lector: readers.bucket,
+    reader: readers.bucket,
     defaultValue: '',
     requiredWhen: () => 'con STORAGE=s3',
     defaultNote: 'required',
@@ -56,7 +56,7 @@ const S3 = {
   }),
   region: variable({
     nombre: 'S3_REGION',
-    lector: readers.region,
+    reader: readers.region,
     defaultValue: 'us-east-1',
     requiredWhen: (env) => (readText(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
     defaultNote: 'required; us-east-1 with `S3_ENDPOINT`',
@@ -64,35 +64,35 @@ const S3 = {
   }),
   endpoint: variable({
     nombre: 'S3_ENDPOINT',
-    lector: readers.server,
+    reader: readers.server,
     defaultValue: undefined,
     defaultNote: 'Amazon S3',
     meaning: "a server of your own, `http(s)://host[:port]`, reachable by the people who open a file's link",
   }),
   pathStyle: variable({
     nombre: 'S3_PATH_STYLE',
-    lector: readers.flag,
+    reader: readers.flag,
     defaultValue: false,
     meaning: "1 for servers that don't know buckets by host name",
   }),
   accessKeyId: variable({
     nombre: 'S3_ACCESS_KEY_ID',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: undefined,
-    requiredWhen: (env) => siHay(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
+    requiredWhen: (env) => reasonIfSet(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
     defaultNote: "the AWS SDK's own chain",
     meaning: "unset: a profile, a role, the container's credentials",
   }),
   secretAccessKey: variable({
     nombre: 'S3_SECRET_ACCESS_KEY',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: undefined,
-    requiredWhen: (env) => siHay(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
+    requiredWhen: (env) => reasonIfSet(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
     meaning: 'the other half of `S3_ACCESS_KEY_ID`',
   }),
   prefix: variable({
     nombre: 'S3_PREFIX',
-    lector: readers.prefix,
+    reader: readers.prefix,
     defaultValue: '',
     defaultNote: 'none',
     meaning: 'how every name in the bucket begins; one per environment that shares a bucket',
@@ -105,55 +105,55 @@ const conWhatsapp = { defaultValue: '', requiredWhen: () => 'con MESSAGING=whats
 const WHATSAPP = {
   baseUrl: variable({
     nombre: 'WHATSAPP_BASE_URL',
-    lector: readers.address,
+    reader: readers.address,
     defaultValue: 'https://graph.facebook.com',
     meaning: "the provider's API",
   }),
   version: variable({
     nombre: 'WHATSAPP_API_VERSION',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: 'v23.0',
     meaning: 'the version of that API',
   }),
   phoneNumberId: variable({
     nombre: 'WHATSAPP_PHONE_NUMBER_ID',
-    lector: readers.text,
+    reader: readers.text,
     ...conWhatsapp,
     meaning: 'the number that writes',
   }),
   token: variable({
     nombre: 'WHATSAPP_TOKEN',
-    lector: readers.text,
+    reader: readers.text,
     ...conWhatsapp,
     meaning: 'the access token of the account',
   }),
   appSecret: variable({
     nombre: 'WHATSAPP_APP_SECRET',
-    lector: readers.text,
+    reader: readers.text,
     ...conWhatsapp,
     meaning: 'what the provider signs its notifications with',
   }),
   verifyToken: variable({
     nombre: 'WHATSAPP_VERIFY_TOKEN',
-    lector: readers.text,
+    reader: readers.text,
     ...conWhatsapp,
     meaning: "what it says when the notifications' address is registered",
   }),
   template: variable({
     nombre: 'WHATSAPP_TEMPLATE',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: 'confirmar_ubicacion',
     meaning: 'the approved template that asks for a place',
   }),
   decisionTemplate: variable({
     nombre: 'WHATSAPP_DECISION_TEMPLATE',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: 'decidir_entrega',
     meaning: 'the approved template that asks what to do with a parcel after a failed attempt',
   }),
   language: variable({
     nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
-    lector: readers.text,
+    reader: readers.text,
     defaultValue: 'es',
     meaning: 'the language of the templates',
   }),
@@ -162,7 +162,7 @@ const WHATSAPP = {
 const CORREO = {
   desde: variable({
     nombre: 'MAIL_FROM',
-    lector: readers.mailAddress,
+    reader: readers.mailAddress,
     defaultValue: '',
     requiredWhen: () => 'con SMTP_URL',
     defaultNote: 'required',
@@ -173,7 +173,7 @@ const CORREO = {
 const POOLER = {
   supportsNames: variable({
     nombre: 'DATABASE_PREPARED',
-    lector: readers.flag,
+    reader: readers.flag,
     defaultValue: true,
     meaning: '0: the pooler knows no prepared statements (PgBouncer before 1.21)',
   }),
@@ -182,7 +182,7 @@ const POOLER = {
 const EXTERNAL = {
   motor: variable({
     nombre: 'DATABASE_ENGINE',
-    lector: readers.oneOf(['postgres', 'citus']),
+    reader: readers.oneOf(['postgres', 'citus']),
     defaultValue: undefined,
     defaultNote: 'found out',
     meaning:
@@ -190,23 +190,23 @@ const EXTERNAL = {
   }),
   readUrl: variable({
     nombre: 'DATABASE_URL_READ',
-    lector: readers.postgresUrl,
+    reader: readers.postgresUrl,
     defaultValue: undefined,
     meaning: 'a streaming replica of that server, for tracking pages and operators’ searches',
   }),
   pooler: variable({
     nombre: 'DATABASE_POOLER_URL',
-    lector: readers.pooler(POOLER),
+    reader: readers.pooler(POOLER),
     defaultValue: undefined,
     meaning: 'a pooler in transaction mode (PgBouncer) before that server',
-    groups: [{ using: 'DATABASE_POOLER_URL', tabla: POOLER }],
+    groups: [{ using: 'DATABASE_POOLER_URL', table: POOLER }],
   }),
 } satisfies ConfigTable
 
 const BACKUP = {
   keyFile: variable({
     nombre: 'BACKUP_KEY_FILE',
-    lector: readers.folder,
+    reader: readers.folder,
     defaultValue: '',
     requiredWhen: () => 'con BACKUP_DIR',
     defaultNote: 'required',
@@ -214,7 +214,7 @@ const BACKUP = {
   }),
   dias: variable({
     nombre: 'BACKUP_DAYS',
-    lector: readers.number(1, 30, 'días'),
+    reader: readers.number(1, 30, 'días'),
     defaultValue: 14,
     meaning: 'how many days back one can restore; each day takes as much room as the database',
   }),
@@ -224,27 +224,27 @@ const BACKUP = {
 export const VARIABLES = {
   port: variable({
     nombre: 'PORT',
-    lector: readers.port,
+    reader: readers.port,
     defaultValue: 3000,
     meaning: 'the TCP port it listens on; 0 takes any free one',
   }),
   host: variable({
     nombre: 'HOST',
-    lector: readers.host,
+    reader: readers.host,
     defaultValue: '127.0.0.1',
     meaning: 'the address it listens on',
   }),
   database: variable({
     nombre: 'DATABASE_URL',
-    lector: readers.postgres(EXTERNAL),
+    reader: readers.postgres(EXTERNAL),
     defaultValue: { tipo: 'embebida' },
     defaultNote: 'unset',
     meaning: 'unset: an embedded PostgreSQL under `DATA_DIR`; set: that server, migrated at start',
-    groups: [{ using: 'DATABASE_URL', tabla: EXTERNAL }],
+    groups: [{ using: 'DATABASE_URL', table: EXTERNAL }],
   }),
   dataDir: variable({
     nombre: 'DATA_DIR',
-    lector: readers.folder,
+    reader: readers.folder,
     defaultValue: ({ cwd }) => resolve(cwd, '.datos'),
     defaultNote: '`.datos`',
     meaning:
@@ -252,70 +252,70 @@ export const VARIABLES = {
   }),
   backup: variable({
     nombre: 'BACKUP_DIR',
-    lector: readers.folderWith(BACKUP),
+    reader: readers.folderWith(BACKUP),
     defaultValue: undefined,
     findConflict: (_, env) =>
-      siHay(
+      reasonIfSet(
         env,
         'DATABASE_URL',
         'respalda la base embebida; con DATABASE_URL respalde con las herramientas de PostgreSQL',
       ),
     meaning: 'a folder on another disk for the continuous backup of the embedded default',
-    groups: [{ using: 'BACKUP_DIR', tabla: BACKUP }],
+    groups: [{ using: 'BACKUP_DIR', table: BACKUP }],
   }),
   masterKeys: variable({
     nombre: 'MASTER_KEYS',
-    lector: readers.masterKeyTexts,
+    reader: readers.masterKeyTexts,
     defaultValue: undefined,
     requiredWhen: (env) =>
-      siHay(env, 'DATABASE_URL', 'cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»'),
+      reasonIfSet(env, 'DATABASE_URL', 'cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»'),
     defaultNote: 'made once under `DATA_DIR`',
     meaning: 'base64 keys of 32 bytes, comma-separated, the first is the present one; required with `DATABASE_URL`',
   }),
   publicUrl: variable({
     nombre: 'PUBLIC_URL',
-    lector: readers.linkBase,
+    reader: readers.linkBase,
     defaultValue: undefined,
     defaultNote: 'the address listened on',
     meaning: 'base of every link given out, the QR code of a proof among them: set it for `npm run worker`, too',
   }),
   workers: variable({
     nombre: 'WORKERS',
-    lector: readers.flag,
+    reader: readers.flag,
     defaultValue: true,
     meaning: "0: no background work in the API's process; run `npm run worker` beside it",
   }),
   apiProcesses: variable({
     nombre: 'API_PROCESSES',
-    lector: readers.processes,
+    reader: readers.processes,
     defaultValue: undefined,
     meaning:
       'number of API processes on one `PORT` (not 0), which a supervisor replaces when they die and on SIGHUP; unset: one, by itself',
   }),
   metricsPort: variable({
     nombre: 'METRICS_PORT',
-    lector: readers.port,
+    reader: readers.port,
     defaultValue: undefined,
     meaning:
       'a port on `HOST` for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a key: keep it inside your network',
   }),
   webhooksLoopback: variable({
     nombre: 'WEBHOOKS_LOOPBACK',
-    lector: readers.flag,
+    reader: readers.flag,
     ...onlyUnexposed,
     meaning:
       'test keys may register webhooks at `http` on loopback, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   buzon: variable({
     nombre: 'MAILBOX',
-    lector: readers.flag,
+    reader: readers.flag,
     ...onlyUnexposed,
     meaning:
       'serves `/buzon`, the messages to recipients of test guides, and `/ui`, the components of the pages, without a key, to this machine, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   webhookRetention: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',
-    lector: readers.number(1, 3_650, 'días'),
+    reader: readers.number(1, 3_650, 'días'),
     defaultValue: 90,
     meaning: 'how long webhook deliveries that are over are kept',
   }),
@@ -327,25 +327,25 @@ export const VARIABLES = {
   }),
   linkMinutes: variable({
     nombre: 'FILE_LINK_MINUTES',
-    lector: readers.number(1, 1_440, 'minutos'),
+    reader: readers.number(1, 1_440, 'minutos'),
     defaultValue: 15,
     meaning: 'how long signed links (files of a proof, labels) are good for (at most 1440)',
   }),
   pruebaRetention: variable({
     nombre: 'PROOF_RETENTION_DAYS',
-    lector: readers.number(1, 3_650, 'días'),
+    reader: readers.number(1, 3_650, 'días'),
     defaultValue: 730,
     meaning: 'how long proofs and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
   }),
   brandName: variable({
     nombre: 'BRAND_NAME',
-    lector: readers.displayName,
+    reader: readers.displayName,
     defaultValue: 'Guías',
     meaning: 'the courier company, as pages, messages, labels and proofs name it',
   }),
   brandLogo: variable({
     nombre: 'BRAND_LOGO',
-    lector: readers.fileOrAddress,
+    reader: readers.fileOrAddress,
     defaultValue: undefined,
     defaultNote: 'the name',
     meaning:
@@ -353,27 +353,27 @@ export const VARIABLES = {
   }),
   brandColor: variable({
     nombre: 'BRAND_COLOR',
-    lector: readers.readableColor,
+    reader: readers.readableColor,
     defaultValue: DEFAULT_COLOR,
     meaning: 'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white',
   }),
   helpPhone: variable({
     nombre: 'SUPPORT_PHONE',
-    lector: readers.telephone,
+    reader: readers.telephone,
     defaultValue: null,
     defaultNote: 'unset',
     meaning: 'the telephone for recipients and couriers, with its country code',
   }),
   repartidorReach: variable({
     nombre: 'COURIER_REACH',
-    lector: readers.oneOf(['custodia', 'cualquiera', 'asignado']),
+    reader: readers.oneOf(['custodia', 'cualquiera', 'asignado']),
     defaultValue: 'custodia',
     meaning:
       "guides that a courier sees whole and finishes: `custodia`, those that the courier carries; `cualquiera`, everybody's; `asignado`, as `custodia`, and guides that are not assigned to the courier are hidden",
   }),
   timeZone: variable({
     nombre: 'TIME_ZONE',
-    lector: readers.timeZone,
+    reader: readers.timeZone,
     defaultValue: undefined,
     meaning:
       "IANA zone in which documents and pages tell times; unset: that of the destination, and Guatemala's for the office",
@@ -383,7 +383,7 @@ export const VARIABLES = {
     opciones: { buzon: {}, whatsapp: WHATSAPP },
     defaultValue: 'buzon',
     requiredWhen: (env) =>
-      siHay(
+      reasonIfSet(
         env,
         'DATABASE_URL',
         'cuando hay DATABASE_URL; ponga «whatsapp» para preguntar su ubicación a los destinatarios, o «buzon» si todavía no se les pregunta',
@@ -394,98 +394,98 @@ export const VARIABLES = {
   }),
   correo: variable({
     nombre: 'SMTP_URL',
-    lector: readers.smtp(CORREO),
+    reader: readers.smtp(CORREO),
     defaultValue: undefined,
     meaning:
       'the server that takes mails to persons: `smtp://user:password@host:587` or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
-    groups: [{ using: 'SMTP_URL', tabla: CORREO }],
+    groups: [{ using: 'SMTP_URL', table: CORREO }],
   }),
   empresaIdleMinutes: variable({
     nombre: 'OFFICE_IDLE_MINUTES',
-    lector: readers.number(5, 720, 'minutos'),
+    reader: readers.number(5, 720, 'minutos'),
     defaultValue: 30,
     meaning: "minutes after which the unused session of a courier company's person ends; it ends after 12 hours anyway",
   }),
   cajaIdleMinutes: variable({
     nombre: 'CASHIER_IDLE_MINUTES',
-    lector: readers.number(5, 720, 'minutos'),
+    reader: readers.number(5, 720, 'minutos'),
     defaultValue: 15,
     meaning: 'the same for a person with scope `caja`; at most `OFFICE_IDLE_MINUTES` counts',
   }),
   comercioIdleHours: variable({
     nombre: 'SHOP_IDLE_HOURS',
-    lector: readers.number(1, 720, 'horas'),
+    reader: readers.number(1, 720, 'horas'),
     defaultValue: 168,
     meaning: "hours after which the unused session of a merchant's person ends; it ends after 30 days anyway",
   }),
   requestHours: variable({
     nombre: 'LOCATION_REQUEST_HOURS',
-    lector: readers.number(1, 720, 'horas'),
+    reader: readers.number(1, 720, 'horas'),
     defaultValue: 72,
     meaning: "how long a recipient's link is good for",
   }),
   ubicacionRetention: variable({
     nombre: 'LOCATION_RETENTION_DAYS',
-    lector: readers.number(1, 3_650, 'días'),
+    reader: readers.number(1, 3_650, 'días'),
     defaultValue: 365,
     meaning: "how long places, links and phones of messages are kept after a guide's end",
   }),
   personaRetention: variable({
     nombre: 'PERSON_RETENTION_DAYS',
-    lector: readers.number(1, 3_650, 'días'),
+    reader: readers.number(1, 3_650, 'días'),
     defaultValue: 365,
     meaning:
       "how long names, telephones, addresses, contents and the words of the history are kept after a guide's end (at most 3650)",
   }),
   tiles: variable({
     nombre: 'MAP_TILES_URL',
-    lector: readers.mapTiles(TILES),
+    reader: readers.mapTiles(TILES),
     defaultValue: OSM_TILES,
     defaultNote: "OpenStreetMap's",
     meaning:
       "tiles of the recipients' pages and, if it is set, of proofs: an `https` address with `{z}`, `{x}`, `{y}`, and `{r}` for double resolution; `none`: no map. OpenStreetMap's own are for small use",
-    groups: [{ using: 'MAP_TILES_URL', tabla: TILES }],
+    groups: [{ using: 'MAP_TILES_URL', table: TILES }],
   }),
   proxies: variable({
     nombre: 'TRUST_PROXY',
-    lector: readers.number(0, 10, 'servidores intermedios'),
+    reader: readers.number(0, 10, 'servidores intermedios'),
     defaultValue: 0,
     meaning: 'number of reverse proxies before the service; without it all clients behind one share a rate limit',
   }),
   securityContact: variable({
     nombre: 'SECURITY_CONTACT',
-    lector: readers.contact,
+    reader: readers.contact,
     defaultValue: undefined,
     meaning:
       '`mailto:`, `tel:` or `https:` address for reports of weaknesses, at `/.well-known/security.txt`; unset: no such file',
   }),
   networkRate: variable({
     nombre: 'REQUESTS_PER_NETWORK',
-    lector: readers.number(1, 10_000, 'solicitudes por segundo'),
+    reader: readers.number(1, 10_000, 'solicitudes por segundo'),
     defaultValue: 50,
     meaning: 'requests per second without a key (pages, signed links, notifications) of one network',
   }),
   operadorRate: variable({
     nombre: 'REQUESTS_PER_OPERATOR_KEY',
-    lector: readers.number(1, 10_000, 'solicitudes por segundo'),
+    reader: readers.number(1, 10_000, 'solicitudes por segundo'),
     defaultValue: 50,
     meaning: "requests per second of one operator's key; a merchant's are his own (`ritmos`, by an operator)",
   }),
   connectionsPerNetwork: variable({
     nombre: 'CONNECTIONS_PER_NETWORK',
-    lector: readers.number(1, 10_000, 'conexiones'),
+    reader: readers.number(1, 10_000, 'conexiones'),
     defaultValue: 500,
     meaning: 'open connections of one network in each process; with `TRUST_PROXY` the proxy bounds them',
   }),
   logLevel: variable({
     nombre: 'LOG_LEVEL',
-    lector: readers.oneOf(LOG_LEVELS),
+    reader: readers.oneOf(LOG_LEVELS),
     defaultValue: 'info',
     meaning: LOG_LEVELS.join(', '),
   }),
   traces: variable({
     nombre: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    lector: readers.text,
+    reader: readers.text,
     // Other standard `OTEL_*` variables also start OpenTelemetry's SDK.
     defaultValue: ({ env }): string | undefined =>
       Object.keys(env).some((nombre) => nombre.startsWith('OTEL_')) ? '' : undefined,

@@ -109,7 +109,7 @@ export function createS3Store(config: S3Config): S3Store {
     },
     async *list() {
       // Each page has its own time limit, so that a long listing does not time out.
-      for (let ContinuationToken: string | undefined, mas = true; mas; ) {
+      for (let ContinuationToken: string | undefined, hasMore = true; hasMore; ) {
         const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken })
         const { Contents = [], NextContinuationToken } = await orBusy(s3.send(command, withDeadline()))
         for (const { Key = '', LastModified } of Contents) {
@@ -117,7 +117,7 @@ export function createS3Store(config: S3Config): S3Store {
           if (isStorageKey(clave) && LastModified) yield { clave, modifiedAt: LastModified }
         }
         ContinuationToken = NextContinuationToken
-        mas = ContinuationToken !== undefined
+        hasMore = ContinuationToken !== undefined
       }
     },
     async check() {
@@ -172,8 +172,8 @@ function explainFailure(error: unknown, { bucket, region, endpoint = 'Amazon S3'
     PermanentRedirect: `el bucket «${bucket}» no está en «${region}». Corrija S3_REGION`,
     AuthorizationHeaderMalformed: `el bucket «${bucket}» no está en «${region}». Corrija S3_REGION`,
   }
-  const deLaRed = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|EPROTO)/.test(code ?? '')
-  const isForeign = deLaRed || (status >= 300 && status < 500 && ![408, 429].includes(status))
+  const isNetworkError = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|EPROTO)/.test(code ?? '')
+  const isForeign = isNetworkError || (status >= 300 && status < 500 && ![408, 429].includes(status))
   const explanation =
     explanations[name] ??
     (status === 403 ? explanations.AccessDenied : undefined) ??

@@ -138,8 +138,8 @@ async function readExif(exif: Buffer | undefined): Promise<Pick<ImageInfo, 'capt
   const hasPlace =
     /^[NS]$/.test(GPSLatitudeRef) &&
     /^[EW]$/.test(GPSLongitudeRef) &&
-    esSexagesimal(GPSLatitude) &&
-    esSexagesimal(GPSLongitude) &&
+    isSexagesimal(GPSLatitude) &&
+    isSexagesimal(GPSLongitude) &&
     inDegrees(lat, 90) &&
     inDegrees(lng, 180) &&
     (lat !== 0 || lng !== 0)
@@ -147,7 +147,7 @@ async function readExif(exif: Buffer | undefined): Promise<Pick<ImageInfo, 'capt
 }
 
 /** Reports whether the value is degrees, minutes and seconds. A rational with denominator 0 is no number. */
-const esSexagesimal = (valor: unknown) =>
+const isSexagesimal = (valor: unknown) =>
   Array.isArray(valor) &&
   valor.length === 3 &&
   valor.every((parte, i) => Number.isFinite(parte) && parte >= 0 && (i === 0 || parte < 60))

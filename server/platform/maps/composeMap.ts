@@ -19,7 +19,7 @@ const MAX_TILE_BYTES = 600_000
 export async function composeMap(url: string, point: Point, signal: AbortSignal): Promise<PreparedImage | null> {
   if (Math.abs(point.lat) > MAX_LATITUDE) return null
   const left = Math.round(columnOf(point.lng) - MAP_SIZE.ancho / 2)
-  const top = Math.round(fila(point.lat) - MAP_SIZE.alto / 2)
+  const top = Math.round(rowOf(point.lat) - MAP_SIZE.alto / 2)
   const scale = url.includes('{r}') ? 2 : 1
   try {
     const tiles = tilesOf(left, top).map(async ({ x, y }) => ({
@@ -35,7 +35,7 @@ export async function composeMap(url: string, point: Point, signal: AbortSignal)
 
 const WORLD_SIDE = TILE_SIDE * 2 ** ZOOM
 const columnOf = (lng: number) => ((lng + 180) / 360) * WORLD_SIDE
-const fila = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * WORLD_SIDE
+const rowOf = (lat: number) => ((1 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI) / 2) * WORLD_SIDE
 
 function tilesOf(left: number, top: number) {
   const desde = (edge: number) => Math.floor(edge / TILE_SIDE)

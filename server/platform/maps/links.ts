@@ -49,15 +49,15 @@ for (const [prefix, countries] of Object.entries(GOOGLE_COUNTRIES)) {
 
 // The raw text is checked before a URL parser reads it, because parsers silently drop tabs, turn `\` into `/` and
 // replace look-alike letters. Another parser downstream may treat these characters differently.
-const SIN_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'
+const NO_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/^$/, 'El enlace está vacío: envíe un enlace de mapa o quite el campo.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'El enlace lleva caracteres de control o invisibles: cópielo de nuevo desde el mapa.'],
   // The first pattern finds a text without any link. The second one finds a link within other text.
-  [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, SIN_HTTPS],
+  [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, NO_HTTPS],
   [/\p{Z}/u, 'El enlace lleva espacios: envíe solo el enlace, sin espacios ni más texto.'],
   [/\\/, 'El enlace lleva una barra invertida (\\): use «/» o %5C.'],
-  [/^(?!https:\/\/|geo:)/i, SIN_HTTPS],
+  [/^(?!https:\/\/|geo:)/i, NO_HTTPS],
   [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
 ]
 
@@ -67,7 +67,7 @@ const FORBIDDEN: readonly [RegExp, string][] = [
  */
 export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (texto.length > 2048) refuse('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
-  for (const [patron, mensaje] of FORBIDDEN) if (patron.test(texto)) refuse(mensaje)
+  for (const [pattern, mensaje] of FORBIDDEN) if (pattern.test(texto)) refuse(mensaje)
   if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
   const { host, url } = openHttps(texto, hosts)
   const codigo = SHORT_LINKS.find(([sitePattern]) => sitePattern.test(host + url.pathname))?.[1]
@@ -108,8 +108,8 @@ function openHttps(texto: string, hosts: readonly string[]): { host: string; url
     refuse('El dominio del enlace está mal escrito: use solo letras sin acento, números, «.» y «-».')
   }
   const pathPrefixes = hosts.flatMap((hostEntry) => {
-    const [patron = '', ...pathSegments] = hostEntry.split('/')
-    return coincideHost(patron, host) ? [['', ...pathSegments].join('/')] : []
+    const [hostPattern = '', ...pathSegments] = hostEntry.split('/')
+    return coincideHost(hostPattern, host) ? [['', ...pathSegments].join('/')] : []
   })
   if (pathPrefixes.length === 0) {
     refuse(`«${host.slice(0, 80)}» no es un mapa admitido: use Google Maps, Waze, Apple Maps u OpenStreetMap.`)
@@ -129,9 +129,9 @@ function openHttps(texto: string, hosts: readonly string[]): { host: string; url
 
 const openRemainder = (remainder: string) => new URL(`https://mapa.invalid${remainder}`)
 
-function coincideHost(patron: string, host: string): boolean {
-  if (!patron.endsWith('.*')) return host === patron
-  const base = patron.slice(0, -1)
+function coincideHost(hostPattern: string, host: string): boolean {
+  if (!hostPattern.endsWith('.*')) return host === hostPattern
+  const base = hostPattern.slice(0, -1)
   return host.startsWith(base) && GOOGLE_SUFFIXES.has(host.slice(base.length))
 }
 
@@ -140,7 +140,7 @@ function coincideHost(patron: string, host: string): boolean {
 const NUM = String.raw`([+-]?\d{1,3}(?:\.\d{1,20})?)`
 // A space may replace the comma (`loc:14.6 -90.5`), but only before a number with decimals. `q=12 45` is an address.
 const PAR = new RegExp(String.raw`^(?:loc: ?|ll\.)?${NUM}(?: ?, ?| (?=[+-]?\d{1,3}\.))${NUM} ?(?:\(.*)?$`, 'i')
-const UN_NUM = new RegExp(`^${NUM}$`)
+const ONE_NUMBER = new RegExp(`^${NUM}$`)
 const GEO_POINT = new RegExp(String.raw`^ ?${NUM}, ?${NUM}(?:,-?\d{1,5}(?:\.\d{1,20})?)?$`)
 const DEGREES = String.raw`(\d{1,3})[°º] ?(?:(\d{1,2}(?:\.\d{1,20})?)['′’] ?)?(?:(\d{1,2}(?:\.\d{1,20})?)(?:"|″|”|'') ?)?`
 const PAR_DMS = new RegExp(`^${DEGREES}([NS]) ?,? ?${DEGREES}([EWO])$`, 'i')
@@ -164,7 +164,7 @@ const isCloseUp = (zoom: string) => zoom === '' || Number(zoom) >= PLACE_ZOOM
 
 function findCoordinates(url: URL, host: string): Point | undefined {
   const parameter = (nombre: string) => url.searchParams.get(nombre) ?? ''
-  const primero = (names: string[]) => {
+  const firstPoint = (names: string[]) => {
     for (const nombre of names) {
       // One value may list several stops, as `A to:B` (Google, Apple) or `A;B` (OpenStreetMap). The last stop is the
       // destination.
@@ -183,30 +183,30 @@ function findCoordinates(url: URL, host: string): Point | undefined {
 
   const isDirections = root === 'maps' && modo === 'dir'
   if (isDirections || DESTINO.some(parameter)) {
-    return (isDirections ? lastStop(segments.slice(2)) : undefined) ?? readData(datos, true) ?? primero(DESTINO)
+    return (isDirections ? lastStop(segments.slice(2)) : undefined) ?? readData(datos, true) ?? firstPoint(DESTINO)
   }
   const busqueda = root === 'maps' && modo === 'search'
   const markedPoint =
     readData(datos, false) ??
-    primero(PLACE_PARAMETERS) ??
+    firstPoint(PLACE_PARAMETERS) ??
     // Waze and Apple mark `ll` with a pin. For Google it is the centre of the view.
-    (esDeGoogle(host) ? undefined : primero(['ll'])) ??
+    (isGoogleHost(host) ? undefined : firstPoint(['ll'])) ??
     createPoint(parameter('mlat'), parameter('mlon')) ??
     (root === 'maps' && (modo === 'place' || busqueda) ? leerPar(lugar) : undefined) ??
     (host.endsWith('waze.com') ? readGeohash(root === 'ul' ? modo : undefined, parameter('h')) : undefined) ??
     (root === 'go' ? readOsmCode(modo, url.searchParams.has('m')) : undefined) ??
-    primero(CAMERA_PARAMETERS)
+    firstPoint(CAMERA_PARAMETERS)
   // The remaining parts describe only the visible map. A search marks results in it, and none of them is the place.
   if (markedPoint || busqueda) return markedPoint
   const fromParameters = isCloseUp(parameter('zoom') || parameter('z'))
-    ? (primero(['ll']) ??
-      (parameter('span') ? undefined : primero(['center'])) ??
+    ? (firstPoint(['ll']) ??
+      (parameter('span') ? undefined : firstPoint(['center'])) ??
       createPoint(parameter('lat'), parameter('lon')))
     : undefined
-  return leerVista(segments, url.hash) ?? fromParameters
+  return readView(segments, url.hash) ?? fromParameters
 }
 
-const esDeGoogle = (host: string) => coincideHost('google.*', host.replace(/^(?:www|maps)\./, ''))
+const isGoogleHost = (host: string) => coincideHost('google.*', host.replace(/^(?:www|maps)\./, ''))
 
 /** Reads the geohash of a Waze link: `/ul/h…` in the path, or the parameter `h` of the live map. */
 const readGeohash = (fromPath: string | undefined, parameter: string): Point | undefined =>
@@ -255,9 +255,9 @@ function lastStop(segments: string[]): Point | undefined {
  * Reads the centre of a view that is close enough to be a place: `@lat,lng,17z` in the path (Google), or
  * `#map=17/lat/lng` (OpenStreetMap).
  */
-function leerVista(segments: string[], hash: string): Point | undefined {
-  const vista = segments.findLast((segment) => segment.startsWith('@')) ?? ''
-  const [lat, lng, alcance = ''] = vista.slice(1).split(',', 3)
+function readView(segments: string[], hash: string): Point | undefined {
+  const viewSegment = segments.findLast((segment) => segment.startsWith('@')) ?? ''
+  const [lat, lng, alcance = ''] = viewSegment.slice(1).split(',', 3)
   const [zoom = '', ...mapParts] = (new URLSearchParams(decode(hash.slice(1))).get('map') ?? '').split('/')
   return (
     (showsPlace(alcance) ? createPoint(lat, lng) : undefined) ??
@@ -328,7 +328,7 @@ function readUnnamed(texto: string): Point | undefined {
 }
 
 function createPoint(lat = '', lng = ''): Point | undefined {
-  return UN_NUM.test(lat.trim()) && UN_NUM.test(lng.trim()) ? roundPoint(Number(lat), Number(lng)) : undefined
+  return ONE_NUMBER.test(lat.trim()) && ONE_NUMBER.test(lng.trim()) ? roundPoint(Number(lat), Number(lng)) : undefined
 }
 
 function roundPoint(lat: number, lng: number): Point | undefined {

@@ -28,9 +28,9 @@ function refreshTargets(pagina: string): string[] {
 
 /** Finds `location = '…'`, `location.href = '…'` and `location.replace('…')`, but only with a plain string. */
 function scriptTargets(pagina: string): string[] {
-  const patron =
+  const pattern =
     /\blocation(?:\.href)?\s{0,3}(?:=|\.(?:replace|assign)\s{0,3}\()\s{0,3}(?:"([^"<>\s]{1,2100})"|'([^'<>\s]{1,2100})')/g
-  return [...pagina.matchAll(patron)].map(([, doubleQuoted, simple]) => sinEscapes(doubleQuoted ?? simple ?? ''))
+  return [...pagina.matchAll(pattern)].map(([, doubleQuoted, simple]) => unescapeScript(doubleQuoted ?? simple ?? ''))
 }
 
 function canonicalTargets(pagina: string): string[] {
@@ -44,18 +44,18 @@ function canonicalTargets(pagina: string): string[] {
 }
 
 function readAttribute(etiqueta: string, nombre: string): string {
-  const patron = new RegExp(`\\s${nombre}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
-  const [, doubleQuoted, simple, unquoted] = patron.exec(etiqueta) ?? []
+  const pattern = new RegExp(`\\s${nombre}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
+  const [, doubleQuoted, simple, unquoted] = pattern.exec(etiqueta) ?? []
   return decodeEntities(doubleQuoted ?? simple ?? unquoted ?? '')
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#38': '&', '#34': '"', '#39': "'" }
 const decodeEntities = (texto: string) =>
-  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_todo, nombre: string) => ENTITIES[nombre]!)
+  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_match, nombre: string) => ENTITIES[nombre]!)
 
-const sinEscapes = (texto: string) =>
+const unescapeScript = (texto: string) =>
   texto
-    .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4}))/gi, (_todo, x?: string, u?: string) =>
+    .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4}))/gi, (_match, x?: string, u?: string) =>
       String.fromCharCode(Number.parseInt(x ?? u ?? '', 16)),
     )
     .replaceAll('\\/', '/')

@@ -134,7 +134,7 @@ async function visit(url: URL, visited: ReadonlySet<string>, journey: Journey): 
     const { statusCode = 0, headers } = respuesta
     if ([301, 302, 303, 307, 308].includes(statusCode)) return followRedirect(headers.location, url)
     if (statusCode < 200 || statusCode >= 300) interruptByStatus(statusCode, url.host)
-    if (!esHtml(respuesta)) return null
+    if (!isPlainHtml(respuesta)) return null
     const targets = pageTargets(await readPage(respuesta), url)
     return chooseTarget(targets, visited, journey.hosts)
   } finally {
@@ -241,7 +241,7 @@ function connect(nombre: string, addresses: readonly Address[], secureContext: t
  * Reports whether a response is uncompressed HTML. A compressed page counts as unreadable, because the request asks for
  * uncompressed content.
  */
-const esHtml = ({ headers }: IncomingMessage): boolean =>
+const isPlainHtml = ({ headers }: IncomingMessage): boolean =>
   /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '') &&
   (headers['content-encoding'] ?? 'identity') === 'identity'
 

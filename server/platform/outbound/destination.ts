@@ -57,15 +57,15 @@ export const systemResolver: HostResolver = async (nombre) => {
 
 // The text is checked before the URL parser reads it, because the parser silently drops tabs and line breaks and turns
 // `\` into `/`. It also accepts `https:host` and an empty user.
-const SIN_HTTPS = 'La dirección debe empezar con https:// seguido del dominio: escríbala completa.'
+const NO_HTTPS = 'La dirección debe empezar con https:// seguido del dominio: escríbala completa.'
 const MALFORMED: readonly [RegExp, string][] = [
   [/^$/, 'La dirección está vacía: escriba una que empiece con https://.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'La dirección lleva caracteres de control o invisibles: quítelos.'],
   // The first pattern finds a text without any address. The second one finds an address within other text.
-  [/^(?!.*https?:\/\/).*\p{Z}/iu, SIN_HTTPS],
+  [/^(?!.*https?:\/\/).*\p{Z}/iu, NO_HTTPS],
   [/\p{Z}/u, 'La dirección lleva espacios: escriba solo la dirección, sin espacios ni más texto.'],
   [/\\/, 'La dirección lleva una barra invertida (\\): use «/» o %5C.'],
-  [/^(?!https?:\/\/[^/?#])/i, SIN_HTTPS],
+  [/^(?!https?:\/\/[^/?#])/i, NO_HTTPS],
   [/^[^:]*:\/\/[^/?#]*@/, 'La dirección lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
   [/#/, 'La dirección lleva un fragmento (#), que nunca se envía: quítelo.'],
 ]
@@ -76,7 +76,7 @@ const MALFORMED: readonly [RegExp, string][] = [
  */
 export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'loopback'>): URL {
   if (texto.length > MAX_URL_LENGTH) refuseTooLong()
-  for (const [patron, mensaje] of MALFORMED) if (patron.test(texto)) refuse(mensaje)
+  for (const [pattern, mensaje] of MALFORMED) if (pattern.test(texto)) refuse(mensaje)
   const url = URL.parse(texto)
   if (!url) refuse('La dirección no es válida: revise el dominio y el puerto.')
   // Percent-encoding makes the URL longer, so its length is checked again.
@@ -122,9 +122,9 @@ function judge(url: URL, loopback: boolean): void {
   if (loopback && url.protocol === 'http:' && (nombre === 'localhost' || alcance(nombre) === 'loopback')) return
   if (url.protocol !== 'https:') refuse('La dirección debe usar https: los webhooks no se envían sin cifrar.')
   if (url.username || url.password || url.hash) refuse('La dirección lleva usuario o fragmento: quítelos.')
-  const puerto = Number(url.port || 443)
-  if (puerto !== 443 && puerto < 1024) {
-    refuse(`El puerto ${puerto} no se admite: use el 443, el 8443 o uno a partir del 1024.`)
+  const port = Number(url.port || 443)
+  if (port !== 443 && port < 1024) {
+    refuse(`El puerto ${port} no se admite: use el 443, el 8443 o uno a partir del 1024.`)
   }
   if (isIP(nombre) === 0) judgeName(nombre)
   else if (alcance(nombre) !== 'publica') {
@@ -172,10 +172,10 @@ const normalize = (direccion: string): Address => {
  * and for text that is not an address.
  */
 function leerIp(direccion: string) {
-  const familia = isIP(direccion)
-  if (familia === 4) return ipaddr.process(direccion)
+  const ipVersion = isIP(direccion)
+  if (ipVersion === 4) return ipaddr.process(direccion)
   // ipaddr.js reads `::8.8.8.8`, which is not mapped, as `::ffff:8.8.8.8`. The hexadecimal form is unambiguous.
-  const host = familia === 6 ? URL.parse(`https://[${direccion}]`)?.hostname : null
+  const host = ipVersion === 6 ? URL.parse(`https://[${direccion}]`)?.hostname : null
   return host ? ipaddr.process(host.slice(1, -1)) : null
 }
 

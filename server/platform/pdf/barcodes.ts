@@ -40,11 +40,18 @@ function encode(bcid: string, text: string) {
  * Draws the bars as rectangles of one path. The bars stay sharp at every resolution, because no module is rounded on
  * its own.
  */
-export function drawBars(doc: PdfDocument, bars: number[], x: number, y: number, modulo: number, alto: number): void {
+export function drawBars(
+  doc: PdfDocument,
+  bars: number[],
+  x: number,
+  y: number,
+  moduleWidth: number,
+  alto: number,
+): void {
   let cursor = x
   for (const [i, ancho] of bars.entries()) {
-    if (i % 2 === 0) doc.rect(cursor, y, ancho * modulo, alto)
-    cursor += ancho * modulo
+    if (i % 2 === 0) doc.rect(cursor, y, ancho * moduleWidth, alto)
+    cursor += ancho * moduleWidth
   }
   doc.fill('#000000')
 }
@@ -54,14 +61,19 @@ export function drawBars(doc: PdfDocument, bars: number[], x: number, y: number,
  * so that no seam is visible.
  */
 export function drawQr(doc: PdfDocument, { side: n, modules }: QrMatrix, x: number, y: number, side: number): void {
-  const modulo = side / (n + 2 * QR_QUIET_ZONE)
-  const border = QR_QUIET_ZONE * modulo
-  for (let fila = 0; fila < n; fila++) {
+  const moduleSize = side / (n + 2 * QR_QUIET_ZONE)
+  const border = QR_QUIET_ZONE * moduleSize
+  for (let row = 0; row < n; row++) {
     for (let column = 0; column < n; column++) {
-      if (!modules[fila * n + column]) continue
+      if (!modules[row * n + column]) continue
       let hasta = column + 1
-      while (hasta < n && modules[fila * n + hasta]) hasta++
-      doc.rect(x + border + column * modulo, y + border + fila * modulo, (hasta - column) * modulo, modulo)
+      while (hasta < n && modules[row * n + hasta]) hasta++
+      doc.rect(
+        x + border + column * moduleSize,
+        y + border + row * moduleSize,
+        (hasta - column) * moduleSize,
+        moduleSize,
+      )
       column = hasta
     }
   }

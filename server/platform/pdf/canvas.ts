@@ -5,7 +5,7 @@ import { createTypography } from './text.ts'
 /** Colours of a document besides the brand colour: ink, grey, lines, a background tint and warnings. */
 export const TONES = {
   ink: '#17202B',
-  gris: '#5A6673',
+  grey: '#5A6673',
   linea: '#D5DBE1',
   background: '#F4F6F8',
   aviso: '#8A4B08',

@@ -2,7 +2,7 @@ import anyAscii from 'any-ascii'
 
 export interface TextStyle {
   cuerpo: number
-  peso?: 'normal' | 'strong'
+  weight?: 'normal' | 'strong'
   color?: string
   /** Line height, in multiples of `cuerpo`. */
   leading?: number
@@ -56,7 +56,7 @@ export interface FittedText {
 /** Character that stands for one that cannot be shown. */
 export const REPLACEMENT = '□'
 /** Invisible characters that would disturb the layout: controls, directions, joiners, variation selectors, tags. */
-const INVISIBLES =
+const INVISIBLE_CHARACTERS =
   /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
 /** Letters and digits that a reader of Latin script does not know. */
 export const FOREIGN = /(?=[\p{L}\p{M}\p{N}])[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]|(?![0-9])\p{Nd}/u
@@ -71,7 +71,7 @@ export const cleanText = (texto: string): string =>
     .normalize('NFC')
     .replace(/[\s\u2028\u2029]+/g, ' ')
     .replace(/\p{Emoji_Modifier}/gu, '')
-    .replace(INVISIBLES, '')
+    .replace(INVISIBLE_CHARACTERS, '')
     .trim()
 
 export const lineHeight = ({ cuerpo, leading = 1.34 }: TextStyle): number => cuerpo * leading

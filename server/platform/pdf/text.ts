@@ -100,7 +100,7 @@ function createRuns(doc: PDFKit.PDFDocument, alphabet: Alphabet) {
 }
 
 const fontOf = (run: TextRun, style: TextStyle): Font =>
-  run.font === 'fallback' ? 'fallback' : (style.peso ?? 'normal')
+  run.font === 'fallback' ? 'fallback' : (style.weight ?? 'normal')
 
 export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
   const { selectFont, splitRuns, legible, takeTranscribed } = createRuns(doc, alphabet)

@@ -3,12 +3,12 @@ import { type PaisConPlan, PLANES } from '../../generado/contrato/planes.ts'
 
 /**
  * Result of reading a telephone number: a number of a country with a known plan, a number of another country, or a
- * Spanish error text. `dudoso`: the length is possible, but no plan contains the number. `ajeno`: only `+` and the
+ * Spanish error text. `dudoso`: the length is possible, but no plan contains the number. `foreign`: only `+` and the
  * digits are known.
  */
 export type ParsedTelephone =
   | { e164: string; pais: PaisConPlan; dudoso: boolean }
-  | { ajeno: string }
+  | { foreign: string }
   | { error: string }
 
 const EXAMPLE = 'por ejemplo +50255551234'
@@ -54,7 +54,7 @@ const enE164 = (
 ): ParsedTelephone | undefined =>
   numero === undefined ? undefined : { e164: `+${callingCode}${numero}`, pais, dudoso }
 
-const siVale = (plan: CompiledPlan, numero: string) =>
+const findValid = (plan: CompiledPlan, numero: string) =>
   enE164(
     plan,
     spellings(plan, numero).find((spelling) => plan.national.test(spelling)),
@@ -82,19 +82,19 @@ const ifPossible = (plan: CompiledPlan, numero: string, lengths: readonly number
 const countryName = (pais: string) => new Intl.DisplayNames('es', { type: 'region' }).of(pais)
 
 function explainLength(plan: CompiledPlan, numero: string, remedy: string): ParsedTelephone {
-  const que = numero.length < plan.mobileLengths[0]! ? 'le faltan' : 'le sobran'
+  const excess = numero.length < plan.mobileLengths[0]! ? 'le faltan' : 'le sobran'
   return {
-    error: `${que} dígitos: un número de ${countryName(plan.pais)} tiene ${plan.mobileLengths.join(' u ')}; ${remedy}`,
+    error: `${excess} dígitos: un número de ${countryName(plan.pais)} tiene ${plan.mobileLengths.join(' u ')}; ${remedy}`,
   }
 }
 
 /** Reads digits that begin with a country code. */
 function readInternational(digits: string): ParsedTelephone {
   const plan = COMPILED_PLANS.find(({ callingCode }) => digits.startsWith(callingCode))
-  if (!plan) return { ajeno: `+${digits}` }
+  if (!plan) return { foreign: `+${digits}` }
   const numero = digits.slice(plan.callingCode.length)
   return (
-    siVale(plan, numero) ??
+    findValid(plan, numero) ??
     ifPossible(plan, numero, plan.lengths) ??
     explainLength(plan, numero, `escríbalo entero después de +${plan.callingCode}`)
   )
@@ -105,12 +105,12 @@ function readInternational(digits: string): ParsedTelephone {
  * takes precedence. A number that is in no plan must have as many digits as a mobile number there.
  */
 function readNational(plan: CompiledPlan, digits: string): ParsedTelephone {
-  const vale = siVale(plan, digits)
+  const vale = findValid(plan, digits)
   if (vale) return vale
   if (digits.startsWith('00')) return readInternational(digits.slice(2))
   const withoutCode = digits.startsWith(plan.callingCode) ? digits.slice(plan.callingCode.length) : ''
   return (
-    siVale(plan, withoutCode) ??
+    findValid(plan, withoutCode) ??
     ifPossible(plan, withoutCode, plan.mobileLengths) ??
     ifPossible(plan, digits, plan.mobileLengths) ??
     explainLength(plan, spellings(plan, digits).at(-1)!, 'uno de otro país va con + y su código')
@@ -118,7 +118,7 @@ function readNational(plan: CompiledPlan, digits: string): ParsedTelephone {
 }
 
 /** Invisible characters, mostly direction marks and soft hyphens, that programs add to a copied number. */
-const INVISIBLES = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+const INVISIBLE_CHARACTERS = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /**
  * Characters that would change the number: an override, which shows the digits in reverse order, and superscripts,
  * fractions or circled numbers, whose compatibility forms are digits.
@@ -133,7 +133,7 @@ const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
 const simplify = (texto: string): string =>
   texto
     .normalize('NFKC')
-    .replace(INVISIBLES, '')
+    .replace(INVISIBLE_CHARACTERS, '')
     .replace(/\p{Dash}/gu, '-')
     .replace(/^\s*tel:/i, '')
 

@@ -20,13 +20,13 @@ const LONGITUDES: Record<string, string> = {
  */
 export function readTelephone(texto: string, pais?: string | null): Telephone {
   const lectura = parseTelephone(texto, pais ?? undefined)
-  return 'ajeno' in lectura ? readForeign(lectura.ajeno) : lectura
+  return 'foreign' in lectura ? readForeign(lectura.foreign) : lectura
 }
 
 /** Reads a number of another country. A validator and a handler both read each number, and the library takes 20 µs. */
 const readForeign = remembering(2_000, (compactText): Telephone => {
   const numero = parsePhoneNumberFromString(compactText)
-  if (!numero?.isPossible() || !esE164(numero.number)) {
+  if (!numero?.isPossible() || !isE164(numero.number)) {
     const largo = validatePhoneNumberLength(compactText) ?? 'INVALID_LENGTH'
     return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
   }
@@ -37,7 +37,7 @@ const readForeign = remembering(2_000, (compactText): Telephone => {
  * Reports whether a number from the library is valid E.164. The library accepts some numbers that have too many digits.
  * It may also remove a prefix that another prefix follows; the result would then be read as a different number.
  */
-const esE164 = (numero: string) =>
+const isE164 = (numero: string) =>
   /^\+[1-9]\d{6,14}$/.test(numero) && parsePhoneNumberFromString(numero)?.number === numero
 
 /**
@@ -45,7 +45,9 @@ const esE164 = (numero: string) =>
  * landlines.
  */
 export const isLandline = (e164: string): boolean =>
-  'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : isLocalLandline(e164)
+  'foreign' in parseTelephone(e164)
+    ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE'
+    : isLocalLandline(e164)
 
 /**
  * Formats an E.164 number as people in Guatemala write it: `3148 1676` for a Guatemalan number, and `+503 7123 4567`

@@ -47,11 +47,11 @@ export class RecentDocuments {
     if (result) return result
     const preparation = this.#preparations.get(clave) ?? this.#begin(clave, work)
     preparation.waiters++
-    const ido = Promise.withResolvers<never>()
-    const leave = () => ido.reject(abandoned())
+    const departure = Promise.withResolvers<never>()
+    const leave = () => departure.reject(abandoned())
     signal.addEventListener('abort', leave)
     try {
-      return await Promise.race([preparation.result, ido.promise])
+      return await Promise.race([preparation.result, departure.promise])
     } finally {
       signal.removeEventListener('abort', leave)
       preparation.waiters--

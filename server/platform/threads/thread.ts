@@ -19,9 +19,9 @@ export class WorkerThread {
   #task: PromiseWithResolvers<Buffer> | undefined
 
   /** @param onDeath called once when the thread has ended, for any reason */
-  constructor(modulo: URL, onDeath: () => void) {
+  constructor(moduleUrl: URL, onDeath: () => void) {
     // A thread needs neither the environment nor the flags of the process.
-    this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORY_LIMITS })
+    this.#worker = new Worker(moduleUrl, { env: {}, execArgv: [], resourceLimits: MEMORY_LIMITS })
     this.#worker.unref()
     this.#worker.on('message', (taskResult: TaskResult) => {
       const task = this.#task

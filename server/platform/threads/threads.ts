@@ -6,7 +6,7 @@ import { WaitingList } from './waiting.ts'
 
 interface PoolRules {
   /** Module that a thread runs; the module calls `serveTasks`. */
-  modulo: URL
+  moduleUrl: URL
   /** Maximum number of threads. A thread starts when a task needs it. */
   count: number
   /** Maximum number of waiting tasks, of all owners. */
@@ -95,16 +95,16 @@ export class ThreadPool<T extends ThreadTasks> {
 
   #assign(): void {
     while (!this.#stopped) {
-      const libre = [...this.#threads].find((thread) => thread.idle)
-      if (!libre && this.#threads.size >= this.#rules.count) return
+      const idleThread = [...this.#threads].find((thread) => thread.idle)
+      if (!idleThread && this.#threads.size >= this.#rules.count) return
       const taskRequest = this.#waiting.next()
       if (!taskRequest) return
-      void this.#runTask(libre ?? this.#addThread(), taskRequest)
+      void this.#runTask(idleThread ?? this.#addThread(), taskRequest)
     }
   }
 
   #addThread(): WorkerThread {
-    const thread = new WorkerThread(this.#rules.modulo, () => this.#threads.delete(thread))
+    const thread = new WorkerThread(this.#rules.moduleUrl, () => this.#threads.delete(thread))
     this.#threads.add(thread)
     return thread
   }

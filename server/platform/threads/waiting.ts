@@ -34,12 +34,12 @@ export class WaitingList<T> {
    * owners had a turn.
    */
   next(): T | undefined {
-    for (const [dueno, [primero]] of this.#lines) {
+    for (const [dueno, [firstWaiter]] of this.#lines) {
       const restOfLine = this.#lines.get(dueno)!.slice(1)
       this.#lines.delete(dueno)
       if (restOfLine.length > 0) this.#lines.set(dueno, restOfLine)
       this.#count--
-      return primero
+      return firstWaiter
     }
     return undefined
   }

@@ -8,7 +8,7 @@ const DE_POSTGRES = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,3})?\+00(?::00)
 /** Indexes in a PostgreSQL instant: after the date, after the seconds, and after the decimal point. */
 const [AFTER_DATE, AFTER_SECONDS, AFTER_POINT] = [10, 19, 20]
 /** Suffixes of a formatted instant, by the number of digits after the decimal point. */
-const FINALES = ['000Z', '00Z', '0Z', 'Z']
+const ENDINGS = ['000Z', '00Z', '0Z', 'Z']
 
 /**
  * Formats an instant for responses. Converts a PostgreSQL text without a `Date`, which would take ten times as long. A
@@ -18,8 +18,8 @@ export function iso(instant: Date | string): string {
   if (typeof instant !== 'string' || !DE_POSTGRES.test(instant)) return new Date(instant).toISOString()
   const end = instant.indexOf('+', AFTER_SECONDS)
   const fecha = instant.slice(0, AFTER_DATE)
-  if (end === AFTER_SECONDS) return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}.${FINALES[0]}`
-  return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}${FINALES[end - AFTER_POINT]}`
+  if (end === AFTER_SECONDS) return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}.${ENDINGS[0]}`
+  return `${fecha}T${instant.slice(AFTER_DATE + 1, end)}${ENDINGS[end - AFTER_POINT]}`
 }
 
 /** Parses an RFC 3339 instant; undefined if the text is not one. A leap second counts as the second before it. */

@@ -51,10 +51,10 @@ export const CODE_128_TEXT = /^[A-Za-z0-9-]+$/
 /**
  * Returns a Code 128 symbol in code set B, in which each character has 11 modules.
  * @param texto text that {@link CODE_128_TEXT} matches
- * @param modulo width of a module in dots
+ * @param moduleWidth width of a module in dots
  */
-export const code128 = (x: number, y: number, modulo: number, alto: number, texto: string): string =>
-  `${at(x, y)}^BY${modulo},3,${alto}^BCN,${alto},N,N,N^FD>:${texto}^FS`
+export const code128 = (x: number, y: number, moduleWidth: number, alto: number, texto: string): string =>
+  `${at(x, y)}^BY${moduleWidth},3,${alto}^BCN,${alto},N,N,N^FD>:${texto}^FS`
 
 /** Returns the width of a Code 128 symbol in code set B, in modules: start, characters, check character, stop. */
 export const modulesOf128 = (texto: string): number => 11 * (texto.length + 2) + 13
@@ -71,9 +71,9 @@ export function modulesOfQr(texto: string): number | undefined {
 /** Dots by which printers place a QR code lower than `^FO` says: 10, or the height that `^BY` set for other codes. */
 const QR_SHIFT = 10
 
-/** Returns a QR code with correction level M, whose modules are squares of `modulo` dots. */
-export const qrCode = (x: number, y: number, modulo: number, texto: string): string =>
-  `${at(x, y - QR_SHIFT)}^BY2,3,${QR_SHIFT}^BQN,2,${modulo},M${fieldData(`MA,${texto}`)}`
+/** Returns a QR code with correction level M, whose modules are squares of `moduleSize` dots. */
+export const qrCode = (x: number, y: number, moduleSize: number, texto: string): string =>
+  `${at(x, y - QR_SHIFT)}^BY2,3,${QR_SHIFT}^BQN,2,${moduleSize},M${fieldData(`MA,${texto}`)}`
 
 /** Returns a picture of one bit per dot, in rows of whole bytes. */
 export function picture(x: number, y: number, ancho: number, bits: Uint8Array): string {
@@ -105,9 +105,9 @@ export function createPrinterTypography(ppp: Resolution, writeField: (campo: str
   let transcribed = false
 
   const measure = (texto: string, { cuerpo }: TextStyle): number => {
-    let altos = 0
-    for (const rawCharacter of texto.replaceAll('…', '...')) altos += widthOf(rawCharacter)
-    return altos * cuerpo * FONT_SCALE
+    let units = 0
+    for (const rawCharacter of texto.replaceAll('…', '...')) units += widthOf(rawCharacter)
+    return units * cuerpo * FONT_SCALE
   }
 
   /** Writes a text with the letters of the font. A different punctuation mark is no transcription. */

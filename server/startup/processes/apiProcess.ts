@@ -35,9 +35,9 @@ export class ApiProcess {
     this.serving = serving.promise
     this.end = exit.promise
     this.#child.on('message', (mensaje: FromChild) => {
-      if (mensaje.que === 'linea') consola(mensaje.linea)
-      else if (mensaje.que === 'listo') serving.resolve()
-      else if (mensaje.que === 'fin') this.reported = mensaje.metrics
+      if (mensaje.kind === 'linea') consola(mensaje.linea)
+      else if (mensaje.kind === 'listo') serving.resolve()
+      else if (mensaje.kind === 'fin') this.reported = mensaje.metrics
       else this.#unanswered.get(mensaje.numero)?.(mensaje.valor)
     })
     this.#child.once('exit', (codigo, exitSignal) => {
@@ -63,14 +63,14 @@ export class ApiProcess {
         resolve(valor as ChildQuestions[Topic] | undefined)
       }
       this.#unanswered.set(numero, responder)
-      this.#tell({ que: 'pregunta', numero, sobre })
+      this.#tell({ kind: 'pregunta', numero, sobre })
     })
   }
 
   /** Tells the process to end, and waits until it has ended. Kills it after 40 seconds. */
   async dismiss(): Promise<void> {
     this.dismissed = true
-    this.#tell({ que: 'parar' })
+    this.#tell({ kind: 'parar' })
     const killTimer = setTimeout(() => this.#child.process.kill('SIGKILL'), EXIT_DEADLINE_MS)
     await this.end
     clearTimeout(killTimer)

@@ -1,4 +1,4 @@
-import type { Salud } from '../../domain/deps.ts'
+import type { Health } from '../../domain/deps.ts'
 import type { Metrics } from '../metrics.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
@@ -11,30 +11,30 @@ const tell = (mensaje: FromChild): Promise<void> =>
   })
 
 /** Sends a line for the console. */
-export const writeToParent = (linea: string): void => void tell({ que: 'linea', linea })
+export const writeToParent = (linea: string): void => void tell({ kind: 'linea', linea })
 
 /** Reports that the process serves. */
-export const announceReady = (): Promise<void> => tell({ que: 'listo' })
+export const announceReady = (): Promise<void> => tell({ kind: 'listo' })
 
 /** Sends the process's metrics, at its end. */
-export const onEnd = async (metrics: Metrics): Promise<void> => tell({ que: 'fin', metrics: await metrics.values() })
+export const onEnd = async (metrics: Metrics): Promise<void> => tell({ kind: 'fin', metrics: await metrics.values() })
 
 /**
  * Stops the process when the primary process says so, and when the channel to the primary process closes. Ignores
  * SIGINT and SIGHUP: a terminal sends them to all processes, and the primary process handles them.
  */
 export function onStop(stop: () => unknown): void {
-  process.on('message', ({ que }: ToChild) => void (que === 'parar' && stop()))
+  process.on('message', ({ kind }: ToChild) => void (kind === 'parar' && stop()))
   process.on('disconnect', stop)
   for (const ignoredSignal of ['SIGINT', 'SIGHUP'] as const) process.on(ignoredSignal, () => {})
 }
 
 /** Answers the primary process's questions about health and metrics. */
-export function answerParent({ metrics, health }: { metrics: Metrics; health: () => Promise<Salud> }): void {
+export function answerParent({ metrics, health }: { metrics: Metrics; health: () => Promise<Health> }): void {
   metrics.observeProcess(health)
   process.on('message', async (mensaje: ToChild) => {
-    if (mensaje.que !== 'pregunta') return
+    if (mensaje.kind !== 'pregunta') return
     const valor = mensaje.sobre === 'metrics' ? await metrics.values() : await health()
-    await tell({ que: 'respuesta', numero: mensaje.numero, valor })
+    await tell({ kind: 'respuesta', numero: mensaje.numero, valor })
   })
 }

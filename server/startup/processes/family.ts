@@ -1,5 +1,5 @@
 import { setTimeout as esperar } from 'node:timers/promises'
-import type { Salud } from '../../domain/deps.ts'
+import type { Health } from '../../domain/deps.ts'
 import type { Log } from '../../platform/log.ts'
 import { ApiProcess } from './apiProcess.ts'
 import type { ChildQuestions, MetricValues } from './messages.ts'
@@ -84,9 +84,9 @@ export class ProcessFamily {
   }
 
   /** Health of all processes together. Each value is true only if every expected process reports true. */
-  async health(): Promise<Salud> {
+  async health(): Promise<Health> {
     const todas = await this.#askAll('health')
-    const every = (parte: keyof Salud) => todas.length >= this.#count && todas.every((health) => health[parte])
+    const every = (parte: keyof Health) => todas.length >= this.#count && todas.every((health) => health[parte])
     return {
       ok: every('ok'),
       base_de_datos: every('base_de_datos'),

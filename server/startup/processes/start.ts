@@ -18,13 +18,13 @@ export const startProcesses = (config: Config, log: Log, consola: (linea: string
     if (config.database.tipo === 'embebida') await openDatabase(config, teardown, { exclusive: true, log })
     const count = config.apiProcesses!
     const exemplars = config.traces !== undefined
-    const familia = new ProcessFamily(count, exemplars, log, consola)
-    teardown.add(() => familia.terminate())
-    await familia.spawn()
+    const family = new ProcessFamily(count, exemplars, log, consola)
+    teardown.add(() => family.terminate())
+    await family.spawn()
     await serveMetrics(config, teardown, {
-      metrics: { tipo: sumsType(exemplars), expose: () => familia.expose(), observeProcess() {} },
-      health: () => familia.health(),
+      metrics: { tipo: sumsType(exemplars), expose: () => family.expose(), observeProcess() {} },
+      health: () => family.health(),
     })
     consola(`Guías está listo con ${count} procesos en ${((performance.now() - startedAt) / 1000).toFixed(2)} s`)
-    return { renew: () => familia.renew(), stop: once(() => teardown.run()) }
+    return { renew: () => family.renew(), stop: once(() => teardown.run()) }
   })

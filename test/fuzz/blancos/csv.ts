@@ -3,12 +3,12 @@ import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 /** The rows of a file that comes in such pieces, or why it has none. */
-async function leer(trozos: Iterable<string>): Promise<string[][] | string> {
-  const deUno = async function* () {
-    yield* trozos
+async function leer(chunks: Iterable<string>): Promise<string[][] | string> {
+  const yieldChunks = async function* () {
+    yield* chunks
   }
   try {
-    return await Array.fromAsync(leerCsv(deUno()))
+    return await Array.fromAsync(leerCsv(yieldChunks()))
   } catch (error) {
     if (error instanceof SyntaxError) return error.message
     throw error
@@ -43,14 +43,14 @@ export const blanco: FuzzTarget = {
     '=1+1',
     '😀',
   ],
-  async probar(entrada) {
-    const texto = entrada.toString('utf8')
-    const filas = await leer([texto])
-    const mitad = entrada.length % (texto.length + 1)
-    for (const trozos of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
-      requireHolds(isDeepStrictEqual(await leer(trozos), filas), 'it has the same rows in whatever pieces it comes')
-    if (typeof filas === 'string') return
-    const escrito = filas.map((fila) => escribirCsv(fila)).join('')
-    requireHolds(isDeepStrictEqual(await leer([escrito]), filas), 'what is written is what is read')
+  async probar(input) {
+    const texto = input.toString('utf8')
+    const rows = await leer([texto])
+    const mitad = input.length % (texto.length + 1)
+    for (const chunks of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
+      requireHolds(isDeepStrictEqual(await leer(chunks), rows), 'it has the same rows in whatever pieces it comes')
+    if (typeof rows === 'string') return
+    const escrito = rows.map((row) => escribirCsv(row)).join('')
+    requireHolds(isDeepStrictEqual(await leer([escrito]), rows), 'what is written is what is read')
   },
 }

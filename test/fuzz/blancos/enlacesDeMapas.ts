@@ -93,8 +93,8 @@ export const blanco: FuzzTarget = {
     '٤',
     '９',
   ],
-  probar(entrada) {
-    const texto = entrada.toString('utf8')
+  probar(input) {
+    const texto = input.toString('utf8')
     const leido = catchExpected(() => readMapLink(texto), MapLinkError)
     if (leido instanceof MapLinkError) {
       requireHolds(/^[A-Z«].*\.$/s.test(leido.message), 'it says why')
@@ -107,7 +107,7 @@ export const blanco: FuzzTarget = {
       url.protocol === 'geo:' ||
         (url.protocol === 'https:' &&
           url.port + url.username + url.password === '' &&
-          SITIOS.some((uno) => uno.test(sitio))),
+          SITIOS.some((sitePattern) => sitePattern.test(sitio))),
       `another reader is led to a map, too: ${url.href}`,
     )
     if (leido.tipo === 'corto')
@@ -116,9 +116,9 @@ export const blanco: FuzzTarget = {
     const { lat, lng } = leido.coordenadas
     requireHolds(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
     requireHolds(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
-    const suyo = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
+    const readBack = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
     requireHolds(
-      suyo.tipo === 'coordenadas' && suyo.coordenadas.lat === lat && suyo.coordenadas.lng === lng,
+      readBack.tipo === 'coordenadas' && readBack.coordenadas.lat === lat && readBack.coordenadas.lng === lng,
       'the point is itself when it is read again',
     )
   },

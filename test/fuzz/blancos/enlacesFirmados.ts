@@ -4,27 +4,27 @@ import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
 const secretos = createSecrets([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
 const AHORA = new Date('2026-11-22T12:00:00Z')
-const deCarpeta = (carpeta: 'archivos' | 'etiquetas', hace = 0) =>
+const createFolderLinks = (folder: 'archivos' | 'etiquetas', minutesAgo = 0) =>
   createSignedLinks({
     secretos,
-    folder: carpeta,
+    folder,
     minutes: 15,
     publicUrl: '',
-    clock: () => new Date(AHORA.getTime() - hace * 60_000),
+    clock: () => new Date(AHORA.getTime() - minutesAgo * 60_000),
   })
-const CARPETAS = (['archivos', 'etiquetas'] as const).map((carpeta) => ({
-  enlaces: deCarpeta(carpeta),
-  buenos: new Set([
-    deCarpeta(carpeta).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1),
-    deCarpeta(carpeta).create('7K3M9QX2A1B4', 'inline', 'carta').url.split('/').at(-1),
-    deCarpeta(carpeta, 14).create('7K3M9QX2A1B4-7K3M9QX2A1B5', 'attachment').url.split('/').at(-1),
+const CARPETAS = (['archivos', 'etiquetas'] as const).map((folder) => ({
+  links: createFolderLinks(folder),
+  validLinks: new Set([
+    createFolderLinks(folder).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1),
+    createFolderLinks(folder).create('7K3M9QX2A1B4', 'inline', 'carta').url.split('/').at(-1),
+    createFolderLinks(folder, 14).create('7K3M9QX2A1B4-7K3M9QX2A1B5', 'attachment').url.split('/').at(-1),
   ]),
-  vencido: deCarpeta(carpeta, 16).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1)!,
+  vencido: createFolderLinks(folder, 16).create('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1)!,
 }))
 
 /** A signed link is good only as it was made, for the folder for which it was made, and for its while. */
 export const blanco: FuzzTarget = {
-  semillas: CARPETAS.flatMap(({ buenos, vencido }) => [...buenos, vencido] as string[]),
+  semillas: CARPETAS.flatMap(({ validLinks, vencido }) => [...validLinks, vencido] as string[]),
   words: [
     'v=1',
     'v=2',
@@ -48,18 +48,18 @@ export const blanco: FuzzTarget = {
     '%00',
     '+',
   ],
-  probar(entrada) {
-    const texto = entrada.toString('utf8')
+  probar(input) {
+    const texto = input.toString('utf8')
     const [nombre = '', ...consulta] = texto.split('?')
-    const parametros = new URLSearchParams(consulta.join('?'))
-    const suyos: LinkParameters = Object.fromEntries(parametros)
+    const searchParams = new URLSearchParams(consulta.join('?'))
+    const linkParameters: LinkParameters = Object.fromEntries(searchParams)
     // As it would stand if nothing but what is verified were written down.
-    const { v, exp, kid, disp, formato, firma } = suyos
+    const { v, exp, kid, disp, formato, firma } = linkParameters
     const conFormato = formato === undefined ? '' : `&formato=${formato}`
     const escrito = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
-    for (const { enlaces, buenos } of CARPETAS) {
-      const quiere = enlaces.verify(nombre, suyos)
-      requireHolds((quiere !== undefined) === buenos.has(escrito), 'it is good if, and only if, it was made')
+    for (const { links, validLinks } of CARPETAS) {
+      const quiere = links.verify(nombre, linkParameters)
+      requireHolds((quiere !== undefined) === validLinks.has(escrito), 'it is good if, and only if, it was made')
       requireHolds(quiere === undefined || quiere === disp, 'it wants what it says')
     }
   },

@@ -5,17 +5,17 @@ import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { Problema } from '../../../server/platform/errors.ts'
 import { readImage } from '../../../server/platform/images/readImage.ts'
-import { createFoto, unaFirma } from '../../archivos/imagenes.ts'
+import { createFirma, createFoto } from '../../archivos/imagenes.ts'
 import { type FuzzTarget, requireHolds } from '../blanco.ts'
 
-const carpeta = mkdtempSync(join(tmpdir(), 'guias-fuzz-'))
-process.on('exit', () => rmSync(carpeta, { recursive: true }))
-const ruta = join(carpeta, 'imagen')
+const folder = mkdtempSync(join(tmpdir(), 'guias-fuzz-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const ruta = join(folder, 'imagen')
 
 /** The same PNG with the checksums that its pieces should have: or none of what was changed would be looked at. */
-function conSumas(entrada: Buffer): Buffer {
-  if (entrada.toString('latin1', 1, 4) !== 'PNG') return entrada
-  const hecha = Buffer.from(entrada)
+function conSumas(input: Buffer): Buffer {
+  if (input.toString('latin1', 1, 4) !== 'PNG') return input
+  const hecha = Buffer.from(input)
   for (let i = 8; i + 12 <= hecha.length; ) {
     const fin = i + 8 + hecha.readUInt32BE(i)
     if (fin + 4 > hecha.length) break
@@ -32,7 +32,7 @@ const webp = () =>
 
 /** Whatever somebody calls a picture is refused in words for him, or becomes one that says nothing but what is seen. */
 export const blanco: FuzzTarget = {
-  semillas: await Promise.all([createFoto({ ancho: 200, alto: 200 }), unaFirma(), webp()]),
+  semillas: await Promise.all([createFoto({ ancho: 200, alto: 200 }), createFirma(), webp()]),
   words: [
     '\x89PNG\r\n\x1a\n',
     'IHDR',
@@ -63,23 +63,23 @@ export const blanco: FuzzTarget = {
     '-06:00',
     '0000:00:00 00:00:00',
   ],
-  async probar(entrada) {
-    writeFileSync(ruta, conSumas(entrada))
-    const tipo = entrada.length % 2 === 0 ? 'foto' : 'firma'
-    const leida = await readImage(ruta, tipo).catch((error: unknown) => {
+  async probar(input) {
+    writeFileSync(ruta, conSumas(input))
+    const tipo = input.length % 2 === 0 ? 'foto' : 'firma'
+    const parsedImage = await readImage(ruta, tipo).catch((error: unknown) => {
       if (error instanceof Problema && error.codigo === 'imagen_invalida') return undefined
       throw error
     })
-    if (!leida) return
-    const { format, width, height, exif, xmp, iptc } = await sharp(leida.contenido).metadata()
+    if (!parsedImage) return
+    const { format, width, height, exif, xmp, iptc } = await sharp(parsedImage.contenido).metadata()
     requireHolds(
-      `image/${format}` === leida.mime && width === leida.ancho && height === leida.alto,
+      `image/${format}` === parsedImage.mime && width === parsedImage.ancho && height === parsedImage.alto,
       'it is what it says',
     )
     requireHolds(Math.max(width, height) <= 2_560, 'it is no larger than it may be')
     requireHolds(Math.min(width, height) >= (tipo === 'foto' ? 200 : 20), 'it is no smaller than it may be')
     requireHolds(exif === undefined && xmp === undefined && iptc === undefined, 'it tells nothing besides')
-    const { lat, lng, capturado_en } = leida
+    const { lat, lng, capturado_en } = parsedImage
     requireHolds((lat === null) === (lng === null), 'a place has both coordinates')
     requireHolds(lat === null || (Math.abs(lat) <= 90 && Math.abs(lng!) <= 180), 'the place is on Earth')
     requireHolds(capturado_en === null || !Number.isNaN(capturado_en.getTime()), 'the instant is one')

@@ -5,9 +5,9 @@ import { catchExpected, type FuzzTarget, requireHolds } from '../blanco.ts'
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** What JSON.parse makes of it, by itself; undefined if it refuses. */
-function leerSuelto(entrada: Uint8Array): { texto: string; valor: unknown } | undefined {
+function leerSuelto(input: Uint8Array): { texto: string; valor: unknown } | undefined {
   try {
-    const texto = UTF8.decode(entrada)
+    const texto = UTF8.decode(input)
     return { texto, valor: JSON.parse(texto) }
   } catch {
     return undefined
@@ -17,25 +17,25 @@ function leerSuelto(entrada: Uint8Array): { texto: string; valor: unknown } | un
 const miembros = (valor: unknown): [string, unknown][] =>
   typeof valor === 'object' && valor !== null ? Object.entries(valor) : []
 const contar = (valor: unknown): number =>
-  miembros(valor).reduce((suma, [, uno]) => suma + contar(uno), Array.isArray(valor) ? 0 : miembros(valor).length)
-const hondo = (valor: unknown): number =>
+  miembros(valor).reduce((suma, [, member]) => suma + contar(member), Array.isArray(valor) ? 0 : miembros(valor).length)
+const measureDepth = (valor: unknown): number =>
   typeof valor === 'object' && valor !== null
-    ? 1 + miembros(valor).reduce((mayor, [, uno]) => Math.max(mayor, hondo(uno)), 0)
+    ? 1 + miembros(valor).reduce((mayor, [, member]) => Math.max(mayor, measureDepth(member)), 0)
     : 0
 
-const textoBueno = (texto: string) => texto.isWellFormed() && !texto.includes('\0')
+const isGoodText = (texto: string) => texto.isWellFormed() && !texto.includes('\0')
 
 /** The rules that a value keeps or breaks, whatever its text was like. */
-function bueno(valor: unknown): boolean {
-  if (typeof valor === 'string') return textoBueno(valor)
+function isAcceptable(valor: unknown): boolean {
+  if (typeof valor === 'string') return isGoodText(valor)
   if (typeof valor === 'number') return Number.isFinite(valor)
-  const suyos = miembros(valor)
-  if (Array.isArray(valor)) return suyos.every(([, uno]) => bueno(uno))
+  const ownMembers = miembros(valor)
+  if (Array.isArray(valor)) return ownMembers.every(([, member]) => isAcceptable(member))
   return (
-    suyos.length <= JSON_LIMITS.properties &&
-    suyos.every(
-      ([clave, uno]) =>
-        clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && textoBueno(clave) && bueno(uno),
+    ownMembers.length <= JSON_LIMITS.properties &&
+    ownMembers.every(
+      ([clave, member]) =>
+        clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && isGoodText(clave) && isAcceptable(member),
     )
   )
 }
@@ -79,24 +79,24 @@ export const blanco: FuzzTarget = {
     '\u2028',
     '0'.repeat(320),
   ],
-  probar(entrada) {
-    const suelto = leerSuelto(entrada)
-    const nuestro = catchExpected(() => ({ valor: readJson(entrada) }), JsonError)
-    if (nuestro instanceof JsonError) {
-      const { linea, column: columna, campo, mensaje } = nuestro.fault
+  probar(input) {
+    const suelto = leerSuelto(input)
+    const ownResult = catchExpected(() => ({ valor: readJson(input) }), JsonError)
+    if (ownResult instanceof JsonError) {
+      const { linea, column, campo, mensaje } = ownResult.fault
       requireHolds(
-        linea >= 1 && columna >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
+        linea >= 1 && column >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '',
         'it says where',
       )
     }
     const admisible =
       suelto !== undefined &&
       !suelto.texto.startsWith('\ufeff') &&
-      hondo(suelto.valor) <= JSON_LIMITS.depth &&
-      bueno(suelto.valor) &&
+      measureDepth(suelto.valor) <= JSON_LIMITS.depth &&
+      isAcceptable(suelto.valor) &&
       dosPuntos(suelto.texto) === contar(suelto.valor)
-    requireHolds(admisible !== nuestro instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
-    if (!(nuestro instanceof JsonError))
-      requireHolds(isDeepStrictEqual(nuestro.valor, suelto?.valor), 'it is the same value')
+    requireHolds(admisible !== ownResult instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    if (!(ownResult instanceof JsonError))
+      requireHolds(isDeepStrictEqual(ownResult.valor, suelto?.valor), 'it is the same value')
   },
 }

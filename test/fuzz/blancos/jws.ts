@@ -19,10 +19,10 @@ const MANIFIESTO = {
   archivos: [],
 }
 const nuestros = createSecrets([Buffer.alloc(32, 1)])
-const bueno = await signJws(nuestros, TIPO, MANIFIESTO)
+const ownSigned = await signJws(nuestros, TIPO, MANIFIESTO)
 const deOtroTipo = await signJws(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
-const ajeno = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
-const claves = [bueno.publicKey]
+const foreignSigned = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
+const claves = [ownSigned.publicKey]
 
 const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
 /** As three lines, so that mutations reach what its parts say. */
@@ -37,7 +37,7 @@ const deLineas = (texto: string) => {
 
 /** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
 export const blanco: FuzzTarget = {
-  semillas: [bueno, deOtroTipo, ajeno].flatMap(({ jws }) => [jws, enLineas(jws)]),
+  semillas: [ownSigned, deOtroTipo, foreignSigned].flatMap(({ jws }) => [jws, enLineas(jws)]),
   words: [
     '"alg":"none"',
     '"alg":"HS256"',
@@ -49,8 +49,8 @@ export const blanco: FuzzTarget = {
     '"typ":',
     '"jwk":',
     '"zip":"DEF"',
-    bueno.publicKey.kid,
-    bueno.publicKey.x,
+    ownSigned.publicKey.kid,
+    ownSigned.publicKey.x,
     '.',
     '..',
     '\n',
@@ -58,18 +58,21 @@ export const blanco: FuzzTarget = {
     '{',
     '}',
   ],
-  async probar(entrada) {
-    const texto = entrada.toString('utf8')
+  async probar(input) {
+    const texto = input.toString('utf8')
     const jws = texto.startsWith('{') ? deLineas(texto) : texto
     const leido = await readSigned(claves, TIPO, jws)
     requireHolds(
       leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
       'the server believes what was signed, or nothing',
     )
-    const suyo = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {
+    const verified = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {
       if (error instanceof ErrorPrueba) return undefined
       throw error
     })
-    requireHolds((suyo !== undefined) === (jws === bueno.jws), 'the SDK believes what was signed as it was signed')
+    requireHolds(
+      (verified !== undefined) === (jws === ownSigned.jws),
+      'the SDK believes what was signed as it was signed',
+    )
   },
 }

@@ -65,22 +65,22 @@ export const blanco: FuzzTarget = {
     '521',
     '044',
   ],
-  probar(entrada) {
-    const [cual = '0', ...resto] = entrada.toString('utf8')
-    const pais = PAISES[cual.codePointAt(0)! % PAISES.length]
-    const leido = readTelephone(resto.join(''), pais)
+  probar(input) {
+    const [countryCharacter = '0', ...numberCharacters] = input.toString('utf8')
+    const pais = PAISES[countryCharacter.codePointAt(0)! % PAISES.length]
+    const leido = readTelephone(numberCharacters.join(''), pais)
     if ('error' in leido) {
       requireHolds(leido.error.length > 10, 'it says why')
       return
     }
     const { e164, dudoso } = leido
     requireHolds(/^\+[1-9]\d{6,14}$/.test(e164), `${e164} is E.164`)
-    const suyo = parsePhoneNumberFromString(e164)
-    requireHolds(suyo?.isPossible() && suyo.number === e164, `${e164} is possible, and itself`)
-    requireHolds(dudoso === !suyo?.isValid(), `${e164} is as valid as the library says`)
-    const otraVez = readTelephone(e164)
+    const libraryNumber = parsePhoneNumberFromString(e164)
+    requireHolds(libraryNumber?.isPossible() && libraryNumber.number === e164, `${e164} is possible, and itself`)
+    requireHolds(dudoso === !libraryNumber?.isValid(), `${e164} is as valid as the library says`)
+    const readAgain = readTelephone(e164)
     requireHolds(
-      'e164' in otraVez && otraVez.e164 === e164 && otraVez.dudoso === dudoso,
+      'e164' in readAgain && readAgain.e164 === e164 && readAgain.dudoso === dudoso,
       `${e164} is read again as itself`,
     )
   },

@@ -25,7 +25,7 @@ import {
   readEventos,
   readPrueba,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   tapSendNow,
   titulo,
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
     const sinDatos = (await phoneComercio.api.guias.crear(buildGuia())).guia
-    for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(sinDatos, { estado })
+    for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(sinDatos, { estado })
     await openPhone()
     await signInOnPage(codigo)
     for (const guia of [una, otra]) {
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await dar(cancelada, 'Dejar en bodega')
     await failIntento(movida)
     await failIntento(libre)
-    await registrarComoOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
+    await registerAsOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
     await phoneContext.setOffline(false)
     await hoy()
     await pagina.getByText('Enviado hoy (2)').waitFor()
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
     await openPhone()
     await signInOnPage(codigo)
-    phoneBridge.contestar(/POST .*\/eventos$/, 422, {
+    phoneBridge.answerWith(/POST .*\/eventos$/, 422, {
       codigo: 'validacion',
       titulo: 'Datos inválidos',
       errores: [{ campo: '/fotos/0', mensaje: 'No hay tal archivo' }],

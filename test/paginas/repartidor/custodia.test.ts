@@ -20,7 +20,7 @@ import {
   phoneEnvironment,
   readPrueba,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   signOutOfPage,
   tapSendNow,
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
     const guia = await nueva()
     for (const estado of ['recolectado', 'en_ruta'])
-      await registrarComoOperador(guia, { estado, repartidor: berta.repartidor })
+      await registerAsOperador(guia, { estado, repartidor: berta.repartidor })
     await openPhone()
     await signInOnPage(carlos.codigo)
     await openGuiaPage(guia)
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(await pagina.locator('.barra, .pasos').count()).toBe(0)
     expect(await dumpPhoneDatabase()).not.toMatch(/María|5a avenida|zapatos|\+502/)
     await checkWindow('ajena')
-    await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
     await pagina.getByText('Si ya la tiene usted, regístrelo aquí.').waitFor()
     await checkWindow('de-mano-en-mano')
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('keeps a delivery of what its courier never said to carry, and sends it once he does', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
     const guia = await nueva()
-    for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(guia, { estado })
+    for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
     await openPhone()
     await signInOnPage(codigo)
     await waitForInstall()

@@ -26,7 +26,7 @@ import {
   phoneEnvironment,
   readPrueba,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   tapSendNow,
   titulo,
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('delivers with photos, a signature and the place', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const { guia } = await phoneComercio.api.guias.crear(buildGuia({ destinatario: 'María López' }))
-    for (const estado of ['recolectado', 'en_ruta']) await registrarComoOperador(guia, { estado, repartidor })
+    for (const estado of ['recolectado', 'en_ruta']) await registerAsOperador(guia, { estado, repartidor })
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
@@ -219,7 +219,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     ]
     await openPhone()
     await signInOnPage(codigo)
-    phoneBridge.contestar(/\/archivos/, 413)
+    phoneBridge.answerWith(/\/archivos/, 413)
     await fillEntrega(conFoto)
     await locateButton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()

@@ -17,7 +17,7 @@ import {
   phoneContext,
   phoneEnvironment,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   tapSendNow,
   titulo,
@@ -49,7 +49,7 @@ const conIntento = async (guia: string) => (await readShortEventoTypes(guia)).in
 describe.skipIf(!hasBrowser)('in a browser', () => {
   it('sends what waited in one request, and asks only about the action that is refused', async () => {
     const [una, perdida, otra] = await conIntentos(3, async ([, segunda]) => {
-      await registrarComoOperador(segunda!, { estado: 'extraviado', motivo: 'perdida' })
+      await registerAsOperador(segunda!, { estado: 'extraviado', motivo: 'perdida' })
     })
     await phoneContext.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor({ timeout: 20_000 })
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('sends each action by itself once two requests with all of them failed', async () => {
     const guias = await conIntentos(3)
-    phoneBridge.contestar(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
+    phoneBridge.answerWith(/POST .*\/v1\/eventos$/, 500, { codigo: 'error_interno', titulo: 'Falló algo nuestro' })
     await phoneContext.setOffline(false)
     await hasta(async () => {
       await tapSendNow()

@@ -23,7 +23,7 @@ import {
   phoneContext,
   phoneEnvironment,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   requestedUrls,
   signInOnPage,
   titulo,
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     // The camera sees the label at once: what is to be done before that has to hold it back.
     await openPhone(
       {
-        alEmpezar: `window.camara = Promise.resolve()
+        initScript: `window.camara = Promise.resolve()
         const dispositivos = navigator.mediaDevices // none on an empty page
         const pedir = dispositivos?.getUserMedia.bind(dispositivos)
         if (dispositivos) dispositivos.getUserMedia = async (que) => { await window.camara; return pedir(que) }`,
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const enBodega = async () => {
       const { guia } = await phoneComercio.api.guias.crear(buildGuia())
-      for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(guia, { estado })
+      for (const estado of ['recolectado', 'en_bodega']) await registerAsOperador(guia, { estado })
       return guia
     }
     const [una, otra] = [await enBodega(), await enBodega()]
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { codigo } = await createTestRepartidor()
     await openPhone(
       {
-        alEmpezar: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
+        initScript: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
         async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
       },
       navegador,

@@ -22,7 +22,7 @@ import {
   phoneEnvironment,
   readEventos,
   readShortEventoTypes,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   titulo,
   usePhone,
@@ -38,13 +38,13 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
       await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor),
     ]
-    await registrarComoOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
+    await registerAsOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
     await api.guias.devolver(porDevolver, { razon: 'No lo quiere' })
     const { decision } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
     const cuando = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
     const conEtiqueta = (await api.guias.crear(buildGuia())).guia
     await (await fetch((await api.guias.etiqueta(conEtiqueta)).url)).arrayBuffer()
-    await registrarComoOperador(conEtiqueta, { estado: 'recolectado', repartidor })
+    await registerAsOperador(conEtiqueta, { estado: 'recolectado', repartidor })
     await api.guias.corregir(conEtiqueta, { direccion: 'Calle 2' })
     await openPhone()
     await signInOnPage(codigo)
@@ -65,9 +65,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const { api } = phoneComercio
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
-    await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
+    await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
     await api.guias.reintentar(guia, { franja: { desde: '14:00', hasta: '18:00' } })
-    await registrarComoOperador(guia, { estado: 'en_ruta', repartidor })
+    await registerAsOperador(guia, { estado: 'en_ruta', repartidor })
     await openPhone()
     await signInOnPage(codigo)
     await pagina.getByText(/Otro intento el .*, de 14:00 a 18:00/).waitFor()
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const { tienda, enlaceDe, send: enviar } = useQuestions(phoneEnvironment)
     const guia = await createGuiaOnRoute(phoneEnvironment, await tienda(), repartidor)
-    await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await registerAsOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await phoneEnvironment.quietud()
     expect((await enviar(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
     await openPhone({ timezoneId: 'America/Guatemala' })
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { guia } = await phoneComercio.api.guias.crear(
       buildGuia({ destinatario: 'María José Ajú', direccion: '5a avenida norte 12', indicaciones: 'Portón verde' }),
     )
-    for (const estado of ['recolectado', 'en_ruta']) await registrarComoOperador(guia, { estado, repartidor })
+    for (const estado of ['recolectado', 'en_ruta']) await registerAsOperador(guia, { estado, repartidor })
     await openPhone()
     await signInOnPage(codigo)
     await enlace('Buscar').tap()
@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('does not let a parcel out whose place nobody confirmed', async () => {
     const { codigo } = await createTestRepartidor()
     const { guia } = await phoneComercio.api.guias.crear(buildGuiaWithoutDestino())
-    await registrarComoOperador(guia, { estado: 'recolectado' })
+    await registerAsOperador(guia, { estado: 'recolectado' })
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia)
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('corrects the phone’s clock, and says when it is wrong', FULL_RUN_ONLY, async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, repartidor)
-    await openPhone({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
+    await openPhone({ initScript: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
     await signInOnPage(codigo)
     await pagina.getByText('está 47 min adelantado').waitFor()
     const momento = Date.now()

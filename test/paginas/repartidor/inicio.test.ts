@@ -14,7 +14,7 @@ import {
   openPhone,
   pagina,
   phoneContext,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   titulo,
   usePhone,
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the first screen', () => {
     await checkWindow('inicio')
     await checkBars(pagina)
     await checkLargeText(pagina)
-    await registrarComoOperador(primera, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await registerAsOperador(primera, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
     await parada().getByText('Vecina 1').waitFor()
     await titulo('3 por entregar').waitFor()

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('installing the page', () => {
 
   it('is told how on an iPhone, and never again to whoever doesn’t want it', FULL_RUN_ONLY, async () => {
     const { codigo } = await createTestRepartidor()
-    await openPhone({ alEmpezar: IPHONE })
+    await openPhone({ initScript: IPHONE })
     await signInOnPage(codigo)
     await pagina.getByText('«Agregar a inicio»').waitFor()
     expect(await locateButton('Instalar').count()).toBe(0)
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('installing the page', () => {
     ['an app on an iPhone', IPHONE.replace('false', 'true')],
   ])('is not offered where the page is already %s', async (_, alEmpezar) => {
     const { codigo } = await createTestRepartidor()
-    await openPhone({ alEmpezar })
+    await openPhone({ initScript: alEmpezar })
     await signInOnPage(codigo)
     await ofrecer()
     await evaluateOnPhone('new Promise(requestAnimationFrame)')

@@ -21,7 +21,7 @@ import {
   phoneContext,
   phoneEnvironment,
   readStops,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   titulo,
   usePhone,
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
     expect(await filas().first().textContent()).toBe('1a calle 5 Vecina 1 · Recolectado')
     // What changes a guide, or brings it anew, leaves its place to it.
-    await registrarComoOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
+    await registerAsOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()
     await titulo('200 por entregar').waitFor()
     expect(await readStops()).toEqual(antes)
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await nuevas(12, repartidor, 'en_ruta')
     await openPhone({
       permissions: [],
-      alEmpezar: `window.pedidos = 0
+      initScript: `window.pedidos = 0
         for (const cual of ['getCurrentPosition', 'watchPosition'])
           navigator.geolocation[cual] = (_bien, mal) => { window.pedidos++; mal({ code: 1, PERMISSION_DENIED: 1 }) }`,
     })
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('shows on another phone what the courier did today, and counts what this phone adds', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const [una, otra] = await nuevas(4, repartidor, 'en_ruta')
-    for (const guia of [una!, otra!]) await registrarComoOperador(guia, buildEstadoReport('entregado'))
+    for (const guia of [una!, otra!]) await registerAsOperador(guia, buildEstadoReport('entregado'))
     // Where the third parcel goes.
     await openPhone({ geolocation: { latitude: 14.602, longitude: -90.6, accuracy: 8 } })
     await signInOnPage(codigo)
@@ -275,7 +275,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('says of what is over how it ended and whose it was, also when it is looked at again', async () => {
     const { codigo, repartidor } = await createTestRepartidor()
     const [guia] = await nuevas(1, repartidor, 'en_ruta')
-    await registrarComoOperador(guia!, buildEstadoReport('entregado'))
+    await registerAsOperador(guia!, buildEstadoReport('entregado'))
     await openPhone()
     await signInOnPage(codigo)
     await openGuiaPage(guia!)

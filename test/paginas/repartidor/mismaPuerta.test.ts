@@ -77,7 +77,7 @@ describe('the door of two parcels', () => {
 
 describe('who receives another parcel', () => {
   const MARIA = { nombre: 'María López', relacion: 'destinatario' }
-  const otra = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', preguntada: false }
+  const otra = { guia: '7K3M9QX2A1B4', nombre: null, relacion: '', wasAsked: false }
   const con = (cambios: object) => ({ ...otra, ...cambios })
 
   it('is the same person, who is nothing to another recipient until the courier says so', () => {

@@ -17,7 +17,7 @@ import {
   phoneComercio,
   phoneContext,
   readPrueba,
-  registrarComoOperador,
+  registerAsOperador,
   signInOnPage,
   titulo,
   usePhone,
@@ -30,8 +30,8 @@ const enRutaCon = (repartidor: string, datos: object) => createGuiaIn(repartidor
 /** A guide on its way whose place was never confirmed. */
 async function enRutaSinLugar(repartidor: string, datos: object) {
   const { guia } = await phoneComercio.api.guias.crear(buildGuiaWithoutDestino(datos))
-  await registrarComoOperador(guia, { estado: 'recolectado', repartidor })
-  await registrarComoOperador(guia, {
+  await registerAsOperador(guia, { estado: 'recolectado', repartidor })
+  await registerAsOperador(guia, {
     estado: 'en_ruta',
     repartidor,
     forzar: { razon: 'La central habló con el cliente' },
@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await fillEntrega(una)
     await casilla(otra).check()
     await tarjeta(otra).getByRole('combobox').selectOption('familiar')
-    await registrarComoOperador(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
+    await registerAsOperador(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
     await pagina.reload()
     await pagina.getByText(`La guía ${groupCode(otra)} ya no va con esta entrega`).waitFor()
     expect(await casilla(otra).count()).toBe(0)

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { shareEnvironment } from '../../entorno.ts'
-import { ESTILO_DE_MARCA, stripBrandStyle } from '../../fabricas.ts'
+import { BRAND_STYLE_HASH, stripBrandStyle } from '../../fabricas.ts'
 
 const entorno = shareEnvironment()
 
@@ -18,7 +18,7 @@ describe('what the service answers', () => {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'permissions-policy': 'camera=(self), geolocation=(self), microphone=()',
-      'content-security-policy': `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' ${BRAND_STYLE_HASH}; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
     const recursos = [...html.matchAll(/"(repartidor\/recursos\/[^"]+)"/g)].map(([, ruta]) => `/${ruta}`)

@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   it('sends nothing for another courier where the browser has no locks, either', FULL_RUN_ONLY, async () => {
     const [carlos, berta] = [await createTestRepartidor(), await createTestRepartidor('Berta Chávez')]
     const guia = await createGuiaOnRoute(phoneEnvironment, phoneComercio, carlos.repartidor)
-    await openPhone({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
+    await openPhone({ initScript: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
     await signInOnPage(carlos.codigo)
     await fillEntrega(guia)
     // A photo that is under way while the phone changes hands.

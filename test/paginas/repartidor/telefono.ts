@@ -18,8 +18,8 @@ const quejas: string[] = []
 export const requestedUrls: string[] = []
 
 /** Called once at the top of a test file, which may have a service of its own. */
-export function usePhone(suyo: TestEnvironment = shareEnvironment()) {
-  phoneEnvironment = suyo
+export function usePhone(environment: TestEnvironment = shareEnvironment()) {
+  phoneEnvironment = environment
   beforeAll(async () => {
     // A file before this one, of the same worker, may have left its own.
     quejas.length = requestedUrls.length = 0
@@ -31,9 +31,11 @@ export function usePhone(suyo: TestEnvironment = shareEnvironment()) {
     await phoneContext?.close()
     phoneBridge.sanar()
     expect([...new Set(quejas)]).toEqual([])
-    expect(requestedUrls.filter((una) => !una.startsWith(`${phoneBridge.url}/`) && !una.startsWith('blob:'))).toEqual(
-      [],
-    )
+    expect(
+      requestedUrls.filter(
+        (requestedUrl) => !requestedUrl.startsWith(`${phoneBridge.url}/`) && !requestedUrl.startsWith('blob:'),
+      ),
+    ).toEqual([])
   })
 }
 
@@ -56,7 +58,7 @@ export const readEventos = async (guia: string): Promise<Evento[]> =>
   (await phoneEnvironment.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
 export const readShortEventoTypes = async (guia: string) =>
   (await readEventos(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
-export const registrarComoOperador = (guia: string, cuerpo: object) =>
+export const registerAsOperador = (guia: string, cuerpo: object) =>
   phoneEnvironment.operar('POST', `/guias/${guia}/eventos`, cuerpo)
 export const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
 /** A guide in one state after another, in the hands of that courier. */
@@ -64,20 +66,20 @@ export async function createGuiaIn(repartidor: string, estados: readonly string[
   const { guia } = await phoneComercio.api.guias.crear(buildGuia(datos))
   const motivos: Record<string, string> = { en_devolucion: 'otro', intento_fallido: 'otro', extraviado: 'otro' }
   for (const estado of estados) {
-    const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
+    const takeFields = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
     const motivo = motivos[estado] ? { motivo: motivos[estado], descripcion: 'Así fue' } : {}
-    await registrarComoOperador(guia, { estado, ...toma, ...motivo })
+    await registerAsOperador(guia, { estado, ...takeFields, ...motivo })
   }
   return guia
 }
 export const readPrueba = (guia: string) =>
   phoneEnvironment.request('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: phoneComercio.llave })
 /** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
-export async function openPhone(opciones: BrowserContextOptions & { alEmpezar?: string } = {}, navegador?: Browser) {
+export async function openPhone(opciones: BrowserContextOptions & { initScript?: string } = {}, browser?: Browser) {
   quejas.length = 0
   requestedUrls.length = 0
   phoneBridge.pasados.length = 0
-  const { alEmpezar, ...deContexto } = opciones
+  const { initScript, ...contextOptions } = opciones
   const telefono: BrowserContextOptions = {
     viewport: { width: 360, height: 740 },
     deviceScaleFactor: 2,
@@ -86,21 +88,21 @@ export async function openPhone(opciones: BrowserContextOptions & { alEmpezar?: 
     permissions: ['camera', 'geolocation'],
     geolocation: { latitude: 14.7189, longitude: -90.6442, accuracy: 8 },
   }
-  phoneContext = await openContext({ ...telefono, ...deContexto }, navegador)
+  phoneContext = await openContext({ ...telefono, ...contextOptions }, browser)
   phoneContext.on('request', (solicitud) => requestedUrls.push(solicitud.url()))
   phoneContext.on('console', (mensaje) => {
     // What a browser writes of answers and connections that the page deals with.
-    const esperado =
+    const isExpected =
       /ERR_INTERNET_DISCONNECTED|ERR_EMPTY_RESPONSE|ERR_CONNECTION|status of [45]\d\d|willReadFrequently/.test(
         mensaje.text(),
       )
-    if (['error', 'warning'].includes(mensaje.type()) && !esperado) quejas.push(mensaje.text().slice(0, 300))
+    if (['error', 'warning'].includes(mensaje.type()) && !isExpected) quejas.push(mensaje.text().slice(0, 300))
   })
   phoneContext.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
-  await phoneContext.exposeFunction('violada', (que: string) => quejas.push(`CSP: ${que}`))
+  await phoneContext.exposeFunction('violada', (violation: string) => quejas.push(`CSP: ${violation}`))
   await phoneContext.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
       window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
-  if (alEmpezar) await phoneContext.addInitScript(alEmpezar)
+  if (initScript) await phoneContext.addInitScript(initScript)
   pagina = await phoneContext.newPage()
   await pagina.goto(`${phoneBridge.url}/repartidor`)
 }

@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
     gracias,
     oculto,
     pagina,
-    pedidas,
+    requestedUrls: pedidas,
     quieto,
     check: revisar,
     texto,
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   } = useRecipientPage()
 
   it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
-    await abrir(fakePages.nueva(), en(12))
+    await abrir(fakePages.createRequest(), en(12))
     // Whose parcel it is, what is in it and which; and all the ways, at once.
     for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
       expect(await texto(cual).isVisible()).toBe(true)
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('asks to move the pin of a position that is no door, or to say that it will do', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva(), en(1_800))
+    await abrir(fakePages.createRequest(), en(1_800))
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 1.8 km').waitFor()
     await conMosaicos()
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('prefers a better position', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva(), en(1_450))
+    await abrir(fakePages.createRequest(), en(1_450))
     await boton('Usar mi ubicación').tap()
     await texto('Seguimos buscando').waitFor()
     await contexto().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('goes on looking for a better position when the phone fails after the first one', async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await evaluar(`navigator.geolocation.watchPosition = (hallar, fallar) => {
       hallar({ coords: { latitude: 14.64, longitude: -90.61, accuracy: 1450 } })
       setTimeout(() => {
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('asks again whether a position will do when a new one takes its place', async () => {
-    await abrir(fakePages.nueva(), en(1_800))
+    await abrir(fakePages.createRequest(), en(1_800))
     const aproximado = pagina().getByLabel('Está bien así, aunque sea cerca')
     await boton('Usar mi ubicación').tap()
     await aproximado.check()
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
 
   it('shows a map, and takes the pin where it is put', async () => {
     tileReferers.length = 0
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     expect(pedidas.some((una) => una.startsWith(tilesUrl))).toBe(false)
     await boton('Señalarlo en el mapa').tap()
     const antes = await alturaDeConfirmar()
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
 
   it('takes no blind tap: without tiles the other ways lead', async () => {
     tileServer.fallan = true
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Señalarlo en el mapa').tap()
     const antes = await alturaDeConfirmar()
     await texto('No se pudo cargar el mapa').waitFor()
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('puts no pin where the map’s picture hasn’t come', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Señalarlo en el mapa').tap()
     await conMosaicos()
     await quieto()
@@ -226,7 +226,7 @@ describe.skipIf(!hasBrowser)('a place on the map', () => {
   })
 
   it('can be done with the keyboard alone', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     const { keyboard } = pagina()
     const llegarA = async (cual: string) => {
       for (let i = 0; i < 30 && (await enfocado()) !== cual; i++) await keyboard.press('Tab')

@@ -20,8 +20,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     gracias,
     oculto,
     pagina,
-    palabrasRotas,
-    pedidas,
+    findBrokenWords: palabrasRotas,
+    requestedUrls: pedidas,
     quieto,
     referencia,
     check: revisar,
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   } = useRecipientPage()
 
   it('weighs little before anybody wants the map', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     const sesion = await contexto().newCDPSession(pagina())
     let bytes = 0
     sesion.on('Network.loadingFinished', ({ encodedDataLength }) => {
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       '«Abrir en el navegador»',
     ],
   ])('without permission says what to tap in %s', async (nombre, userAgent, paso) => {
-    await abrir(fakePages.nueva(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
+    await abrir(fakePages.createRequest(), { permissions: [], ...(userAgent ? { userAgent } : {}) })
     await boton('Usar mi ubicación').tap()
     await texto('no nos dio permiso').waitFor()
     expect(await texto(paso).isVisible()).toBe(true)
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
         ? { ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace no es de un mapa.' }
         : undefined,
     )
-    await abrir(fakePages.nueva(), { javaScriptEnabled: false })
+    await abrir(fakePages.createRequest(), { javaScriptEnabled: false })
     for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
     await captureScreen(pagina(), 'ubicacion-sin-js')
     await enlace().fill('https://example.com/x')
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       enlace: 'https://maps.app.goo.gl/abc',
       referencia: 'portón verde',
     })
-    await pagina().goto(`${url}/u/${fakePages.nueva()}`)
+    await pagina().goto(`${url}/u/${fakePages.createRequest()}`)
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('No tengo enlace: basta con la descripción').tap()
     await gracias()
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('shows the pin of a link that names its point, and of a wrong link the error alone', async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Pegar un enlace de mapa').tap()
     expect(await enfocado()).toBe('enlace')
     await enlace().fill('https://example.com/')
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('says what the server refuses at its field, with what was filled in', FULL_RUN_ONLY, async () => {
     fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: 'Ese enlace ya no sirve.' }))
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('takes a description alone, if it is one', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Describirlo con palabras').tap()
     await referencia().fill('casa')
     await boton('Confirmar').tap()
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('goes back to the choice by the phone’s own button, and chooses anew', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva(), en(9))
+    await abrir(fakePages.createRequest(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await pagina().goBack()
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
     FULL_RUN_ONLY,
     async () => {
-      await abrir(fakePages.nueva(), en(9))
+      await abrir(fakePages.createRequest(), en(9))
       await boton('Usar mi ubicación').tap()
       await texto('precisión de unos 9 metros').waitFor()
       await quieto()
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   )
 
   it('remembers what was filled in when Android drops the page', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva())
+    await abrir(fakePages.createRequest())
     await boton('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
     await pagina().reload()
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('asks about a place far away', FULL_RUN_ONLY, async () => {
     fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
-    await abrir(fakePages.nueva(), en(9))
+    await abrir(fakePages.createRequest(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('says the place anew afterwards, by the same link, and leads to the tracking', async () => {
-    await abrir(fakePages.nueva(), en(9))
+    await abrir(fakePages.createRequest(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
     await boton('Confirmar').tap()
@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('shows that a link is being read, and by itself what became of it', async () => {
     const confirmado = { lat: null, lng: null, precision_m: null, referencia: null, enlace: ENLACE }
-    const token = fakePages.nueva({
+    const token = fakePages.createRequest({
       estado: 'confirmada',
       correctable: true,
       confirmed: { ...confirmado, lectura: 'leyendo' },
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
 
   it('does not mind a map that opens after the place was sent', async () => {
     const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
-    await abrir(fakePages.nueva(), en(9))
+    await abrir(fakePages.createRequest(), en(9))
     await contexto().route(/mapa[^/]*\.js/, async (ruta) => {
       await puedeAbrir
       await ruta.continue()
@@ -295,7 +295,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('offers another link where one is no longer good', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva({ estado: 'vencida' }))
+    await abrir(fakePages.createRequest({ estado: 'vencida' }))
     await revisar('vencida')
     await boton('Mandarme otro enlace').tap()
     await titulo('Le mandamos otro enlace').waitFor()
@@ -305,12 +305,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it.each(['cerrada', 'desconocida'] as const)('is readable when the request is %s', FULL_RUN_ONLY, async (estado) => {
-    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.nueva({ estado }))
+    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : fakePages.createRequest({ estado }))
     await revisar(estado)
   })
 
   it('breaks no word in letters twice as large', FULL_RUN_ONLY, async () => {
-    await abrir(fakePages.nueva(), en(1_800))
+    await abrir(fakePages.createRequest(), en(1_800))
     const mirar = async (nombre: string) => {
       await captureScreen(pagina(), `ubicacion-200-${nombre}`)
       expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
@@ -335,7 +335,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
-    await abrir(fakePages.nueva(), en(8))
+    await abrir(fakePages.createRequest(), en(8))
     await boton('Usar mi ubicación').tap()
     await conMosaicos()
     const enLaVentana = () =>
@@ -352,7 +352,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   })
 
   it('survives long names and a wide screen', FULL_RUN_ONLY, async () => {
-    const token = fakePages.nueva({
+    const token = fakePages.createRequest({
       comercio: 'Comercializadora Centroamericana de Electrodomésticos, S. A.',
       contenido: 'Refrigeradora de 12 pies, estufa de 6 hornillas y lavadora de 18 kg, con sus accesorios y manuales',
       destinatario: 'Maximilianoooooooooooooooooooooooooooooooooooooo',

@@ -3,7 +3,7 @@ import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { createLimit } from '../../../server/api/limits/buckets.ts'
 import { serveUbicacion } from '../../../server/pages/ubicacion/route.ts'
-import { DEFAULT_FRONT, ESTILO_DE_MARCA, stripBrandStyle } from '../../fabricas.ts'
+import { BRAND_STYLE_HASH, DEFAULT_FRONT, stripBrandStyle } from '../../fabricas.ts'
 import {
   advanceClock,
   fakePages,
@@ -18,7 +18,7 @@ useUbicacionService()
 
 describe('what the page sends', () => {
   it('is private, strict and without effect, however often it is opened', async () => {
-    const token = fakePages.nueva()
+    const token = fakePages.createRequest()
     for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
     const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
     expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
@@ -29,26 +29,26 @@ describe('what the page sends', () => {
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: ${tilesUrl}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${BRAND_STYLE_HASH}; img-src 'self' data: ${tilesUrl}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
   })
 
   it('says whose parcel it is, what is in it, as far as it is short, and which', async () => {
     const contenido = `${'Refrigeradora de 12 pies, '.repeat(4)}y manuales`
-    const html = await (await fetch(`${url}/u/${fakePages.nueva({ contenido })}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest({ contenido })}`)).text()
     expect(html).toContain('<strong>Zapatería El Paso</strong> le envía')
     expect(html).toContain(
       '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies,…</strong>',
     )
     expect(html).toContain('7K3M-9QX2-A1B4')
-    expect(await (await fetch(`${url}/u/${fakePages.nueva({ contenido: null })}`)).text()).toContain(
+    expect(await (await fetch(`${url}/u/${fakePages.createRequest({ contenido: null })}`)).text()).toContain(
       'le envía un paquete.',
     )
   })
 
   it('shows the first name alone, and nobody in its title', async () => {
-    const html = await (await fetch(`${url}/u/${fakePages.nueva()}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
     expect(html).toContain('Hola, María.')
     expect(html).not.toMatch(/Ajú|López|Fernanda/)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Dónde le entregamos su paquete?')
@@ -71,7 +71,7 @@ describe('what the page sends', () => {
     ['vencida', 410, 'Este enlace ya venció'],
     ['cerrada', 200, 'Ya no hace falta confirmar'],
   ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
-    const token = fakePages.nueva({ estado })
+    const token = fakePages.createRequest({ estado })
     for (const respuesta of [await fetch(`${url}/u/${token}`), await submitForm(token, { enlace: 'geo:14.6,-90.5' })]) {
       expect(respuesta.status).toBe(status)
       const html = await respuesta.text()
@@ -81,13 +81,13 @@ describe('what the page sends', () => {
   })
 
   it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('knows no %s', async (method) => {
-    const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, { method })
+    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, { method })
     expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
 
   it('escapes whatever it shows', async () => {
     const malo = `"><script>alert(1)</script>'&`
-    const token = fakePages.nueva({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
+    const token = fakePages.createRequest({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
     fakePages.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
     const html = await (await submitForm(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
     expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
@@ -95,8 +95,8 @@ describe('what the page sends', () => {
   })
 
   it('answers an error of ours with a page, and no details', async () => {
-    const token = fakePages.nueva()
-    const espia = vi.spyOn(fakePages.puerto, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const token = fakePages.createRequest()
+    const espia = vi.spyOn(fakePages.requestsPort, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
     const respuesta = await fetch(`${url}/u/${token}`)
     espia.mockRestore()
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
@@ -107,9 +107,9 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    serveUbicacion(app, { front: DEFAULT_FRONT, retentionDays: 365, solicitudes: fakePages.puerto, tiles: null })
+    serveUbicacion(app, { front: DEFAULT_FRONT, retentionDays: 365, solicitudes: fakePages.requestsPort, tiles: null })
     const otro = createServer(app)
-    const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.nueva()}`)
+    const respuesta = await fetch(`${await listenOnFreePort(otro)}/u/${fakePages.createRequest()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
     expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
     otro.closeAllConnections()
@@ -119,7 +119,7 @@ describe('what the page sends', () => {
 
 describe('its own files', () => {
   it('have names that change with them, and are kept for ever', async () => {
-    const html = await (await fetch(`${url}/u/${fakePages.nueva()}`)).text()
+    const html = await (await fetch(`${url}/u/${fakePages.createRequest()}`)).text()
     const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
     expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
       ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
@@ -143,7 +143,7 @@ describe('its own files', () => {
 
 describe('a posted form', () => {
   it('is confirmed and answered with the way back', async () => {
-    const token = fakePages.nueva()
+    const token = fakePages.createRequest()
     const respuesta = await submitForm(token, {
       lat: '14.6349',
       lng: '-90.5069',
@@ -170,7 +170,7 @@ describe('a posted form', () => {
   })
 
   it('may hold a link with words around it', async () => {
-    await submitForm(fakePages.nueva(), {
+    await submitForm(fakePages.createRequest(), {
       enlace: 'Mi casa https://maps.app.goo.gl/abc123',
       lat: '',
       lng: '',
@@ -195,7 +195,7 @@ describe('a posted form', () => {
     ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
   ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
-    const respuesta = await submitForm(fakePages.nueva(), campos)
+    const respuesta = await submitForm(fakePages.createRequest(), campos)
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(mensaje)
@@ -205,21 +205,22 @@ describe('a posted form', () => {
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
     const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
-    for (const precision_m of ['1800', '250000']) await submitForm(fakePages.nueva(), { ...campos, precision_m })
+    for (const precision_m of ['1800', '250000'])
+      await submitForm(fakePages.createRequest(), { ...campos, precision_m })
     expect(fakePages.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
   })
 
   it('may describe the place with words alone', async () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
     for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
-      expect((await submitForm(fakePages.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
+      expect((await submitForm(fakePages.createRequest(), { ...como, referencia, enlace: '' })).status).toBe(303)
     }
     const descrita = { seguro: false, cambiar: false, method: 'descripcion', referencia }
     expect(fakePages.confirmaciones).toEqual([descrita, descrita])
   })
 
   it('may say the place anew while the courier isn’t on his way', async () => {
-    const token = fakePages.nueva()
+    const token = fakePages.createRequest()
     await submitForm(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
     const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
     expect(cambiar).toContain('name="cambiar" value="1"')
@@ -230,7 +231,7 @@ describe('a posted form', () => {
     const agotada = await submitForm(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
     const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
-    const tarde = fakePages.nueva({ estado: 'confirmada', confirmed: confirmado, correctable: false })
+    const tarde = fakePages.createRequest({ estado: 'confirmada', confirmed: confirmado, correctable: false })
     expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
     expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
   })
@@ -242,7 +243,10 @@ describe('a posted form', () => {
     ['referencia_larga', 'referencia'],
   ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
     fakePages.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
-    const respuesta = await submitForm(fakePages.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
+    const respuesta = await submitForm(fakePages.createRequest(), {
+      enlace: 'https://example.com/',
+      referencia: 'portón',
+    })
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
@@ -252,7 +256,7 @@ describe('a posted form', () => {
 
   it('is asked about when it is far away, and may be corrected or insisted on', async () => {
     fakePages.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
-    const token = fakePages.nueva()
+    const token = fakePages.createRequest()
     const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
     const pregunta = await submitForm(token, campos)
     expect(pregunta.status).toBe(422)
@@ -275,7 +279,7 @@ describe('a posted form', () => {
     ['half an escape', 'enlace=%4', {}, 400],
     ['something that is not UTF-8', 'enlace=%ff', {}, 400],
   ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
-    const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, {
+    const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
       method: 'POST',
       body,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
@@ -293,7 +297,7 @@ it('reads no more of a form than its limit, whatever was announced', async () =>
       salida.close()
     },
   })
-  const respuesta = await fetch(`${url}/u/${fakePages.nueva()}`, {
+  const respuesta = await fetch(`${url}/u/${fakePages.createRequest()}`, {
     method: 'POST',
     body: mucho,
     duplex: 'half',
@@ -305,16 +309,16 @@ it('reads no more of a form than its limit, whatever was announced', async () =>
 describe('the limits', () => {
   it('give a network so many other links', async () => {
     for (let i = 0; i < 30; i++) {
-      const token = fakePages.nueva({ estado: 'vencida' })
+      const token = fakePages.createRequest({ estado: 'vencida' })
       expect((await submitForm(token, { accion: 'otro' })).status).toBe(200)
     }
-    const ultima = await submitForm(fakePages.nueva({ estado: 'vencida' }), { accion: 'otro' })
+    const ultima = await submitForm(fakePages.createRequest({ estado: 'vencida' }), { accion: 'otro' })
     expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
     expect(fakePages.others).toHaveLength(30)
   })
 
   it('hold per address and link, and say for how long', async () => {
-    const [token, otro] = [fakePages.nueva(), fakePages.nueva()]
+    const [token, otro] = [fakePages.createRequest(), fakePages.createRequest()]
     for (let i = 0; i < 10; i++) expect((await submitForm(token, {})).status).toBe(422)
     const respuesta = await submitForm(token, {})
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])

@@ -31,10 +31,10 @@ function crearPaginas() {
   const solicitudes = new Map<string, UbicacionRequestData>()
   const confirmaciones: ProposedPlace[] = []
   const palabras: string[] = []
-  const otros: string[] = []
+  const otherTokens: string[] = []
   let lecturas = 0
   let responder: ((lugar: ProposedPlace) => ConfirmationResult | undefined) | undefined
-  const puerto: UbicacionRequests = {
+  const requestsPort: UbicacionRequests = {
     async leer(token) {
       lecturas++
       return solicitudes.get(token)
@@ -50,8 +50,8 @@ function crearPaginas() {
       if (lugar.method === 'descripcion' && !lugar.sin_punto && anterior && (anterior.enlace ?? anterior.lat) !== null)
         return { ok: false, motivo: 'con_punto' }
       const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
-      const confirmado = { lat, lng, precision_m, enlace, referencia, lectura: null }
-      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmed: confirmado, correctable: true })
+      const confirmedPlace = { lat, lng, precision_m, enlace, referencia, lectura: null }
+      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmed: confirmedPlace, correctable: true })
       return { ok: true }
     },
     async describe(token, referencia) {
@@ -62,21 +62,21 @@ function crearPaginas() {
       return { ok: true }
     },
     async requestAnother(token) {
-      otros.push(token)
+      otherTokens.push(token)
       return { ok: true, repetida: false, lastDigits: '76' }
     },
   }
   let cuenta = 0
   return {
-    puerto,
+    requestsPort,
     confirmaciones,
     words: palabras,
-    others: otros,
+    others: otherTokens,
     scans: () => lecturas,
-    responder: (como: typeof responder) => {
-      responder = como
+    responder: (newResponder: typeof responder) => {
+      responder = newResponder
     },
-    nueva(cambios: Partial<UbicacionRequestData> = {}) {
+    createRequest(cambios: Partial<UbicacionRequestData> = {}) {
       const token = `tok_${String(++cuenta).padStart(18, '0')}`
       solicitudes.set(token, { ...ABIERTA, ...cambios })
       return token
@@ -88,7 +88,7 @@ function crearPaginas() {
     vaciar() {
       confirmaciones.length = 0
       palabras.length = 0
-      otros.length = 0
+      otherTokens.length = 0
       responder = undefined
       lecturas = 0
     },
@@ -96,15 +96,15 @@ function crearPaginas() {
 }
 /** A tile as the server of a map would send it: green, with an edge, and paler towards one corner. */
 const TESELA = (() => {
-  const lado = 256
-  const crudo = Buffer.alloc((lado * 3 + 1) * lado)
-  for (let y = 0; y < lado; y++) {
-    for (let x = 0; x < lado; x++) {
+  const tileSide = 256
+  const crudo = Buffer.alloc((tileSide * 3 + 1) * tileSide)
+  for (let y = 0; y < tileSide; y++) {
+    for (let x = 0; x < tileSide; x++) {
       const calle = x % 64 < 5 || y % 64 < 5
-      crudo.set(calle ? [250, 250, 245] : [196 + (x >> 4), 222, 190 + (y >> 4)], y * (lado * 3 + 1) + 1 + x * 3)
+      crudo.set(calle ? [250, 250, 245] : [196 + (x >> 4), 222, 190 + (y >> 4)], y * (tileSide * 3 + 1) + 1 + x * 3)
     }
   }
-  const trozo = (tipo: string, datos: Buffer) => {
+  const toPngChunk = (tipo: string, datos: Buffer) => {
     const cuerpo = Buffer.concat([Buffer.from(tipo), datos])
     const [largo, suma] = [Buffer.alloc(4), Buffer.alloc(4)]
     largo.writeUInt32BE(datos.length)
@@ -114,14 +114,14 @@ const TESELA = (() => {
   const cabecera = Buffer.from([0, 0, 1, 0, 0, 0, 1, 0, 8, 2, 0, 0, 0])
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
-    trozo('IHDR', cabecera),
-    trozo('IDAT', deflateSync(crudo)),
-    trozo('IEND', Buffer.alloc(0)),
+    toPngChunk('IHDR', cabecera),
+    toPngChunk('IDAT', deflateSync(crudo)),
+    toPngChunk('IEND', Buffer.alloc(0)),
   ])
 })()
-export const listenOnFreePort = (servidor: Server) =>
+export const listenOnFreePort = (server: Server) =>
   new Promise<string>((resolve) => {
-    servidor.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}`))
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
   })
 export const fakePages = crearPaginas()
 export const tileReferers: (string | undefined)[] = []
@@ -139,24 +139,24 @@ export const advanceClock = (ms: number) => {
 export function useUbicacionService() {
   let servidores: Server[]
   beforeAll(async () => {
-    const servidorDeTeselas = createServer((req, res) => {
+    const localTileServer = createServer((req, res) => {
       tileReferers.push(req.headers.referer)
       if (tileServer.fallan) return void res.writeHead(503).end()
       res.setHeader('Content-Type', 'image/png')
       res.end(TESELA)
     })
-    tilesUrl = await listenOnFreePort(servidorDeTeselas)
+    tilesUrl = await listenOnFreePort(localTileServer)
     const app = express()
     serveUbicacion(app, {
       front: DEFAULT_FRONT,
       retentionDays: 90,
-      solicitudes: fakePages.puerto,
+      solicitudes: fakePages.requestsPort,
       tiles: { url: `${tilesUrl}/{z}/{x}/{y}.png`, attribution: '© OpenStreetMap' },
       clock: () => ahora,
     })
-    const servidor = createServer(app)
-    url = await listenOnFreePort(servidor)
-    servidores = [servidorDeTeselas, servidor]
+    const server = createServer(app)
+    url = await listenOnFreePort(server)
+    servidores = [localTileServer, server]
   })
   beforeEach(() => {
     fakePages.vaciar()
@@ -164,9 +164,9 @@ export function useUbicacionService() {
     advanceClock(60_000) // everybody's bucket is full again
   })
   afterAll(() => {
-    for (const servidor of servidores) {
-      servidor.closeAllConnections()
-      servidor.close()
+    for (const server of servidores) {
+      server.closeAllConnections()
+      server.close()
     }
   })
 }

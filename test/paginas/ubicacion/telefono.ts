@@ -15,40 +15,44 @@ export const en = (accuracy: number): BrowserContextOptions => ({
 /** A recipient's phone, 360 × 740 unless told: what the page complains of, and whatever it asks of others, fails the test. */
 function usarTelefono() {
   const quejas: string[] = []
-  const pedidas: string[] = []
-  let contexto: BrowserContext
+  const requestedUrls: string[] = []
+  let context: BrowserContext
   let pagina: Page
   afterEach(async () => {
-    await contexto?.close()
+    await context?.close()
     expect([...new Set(quejas)]).toEqual([])
-    expect(pedidas.filter((una) => !una.startsWith(`${url}/`) && !una.startsWith(`${tilesUrl}/`))).toEqual([])
+    expect(
+      requestedUrls.filter(
+        (requestedUrl) => !requestedUrl.startsWith(`${url}/`) && !requestedUrl.startsWith(`${tilesUrl}/`),
+      ),
+    ).toEqual([])
   })
   return {
-    pedidas,
-    context: () => contexto,
+    requestedUrls,
+    context: () => context,
     pagina: () => pagina,
     async open(token: string, opciones: BrowserContextOptions = {}) {
       quejas.length = 0
-      pedidas.length = 0
-      contexto = await openContext({
+      requestedUrls.length = 0
+      context = await openContext({
         viewport: { width: 360, height: 740 },
         deviceScaleFactor: 2,
         hasTouch: true,
         isMobile: true,
         ...opciones,
       })
-      contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
-      contexto.on('console', (mensaje) => {
-        const ajeno = /ERR_INTERNET_DISCONNECTED|status of [45]\d\d/.test(mensaje.text())
-        if (['error', 'warning'].includes(mensaje.type()) && !ajeno) quejas.push(mensaje.text().slice(0, 300))
+      context.on('request', (solicitud) => requestedUrls.push(solicitud.url()))
+      context.on('console', (mensaje) => {
+        const isExpected = /ERR_INTERNET_DISCONNECTED|status of [45]\d\d/.test(mensaje.text())
+        if (['error', 'warning'].includes(mensaje.type()) && !isExpected) quejas.push(mensaje.text().slice(0, 300))
       })
-      contexto.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
+      context.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
       if (opciones.javaScriptEnabled !== false) {
-        await contexto.exposeFunction('violada', (que: string) => quejas.push(`CSP: ${que}`))
-        await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+        await context.exposeFunction('violada', (violation: string) => quejas.push(`CSP: ${violation}`))
+        await context.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
           window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
       }
-      pagina = await contexto.newPage()
+      pagina = await context.newPage()
       await pagina.goto(`${url}/u/${token}`, { waitUntil: 'networkidle' })
     },
     /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
@@ -67,7 +71,7 @@ function usarTelefono() {
     alturaDeConfirmar: () =>
       evaluateIn<number>(pagina, `document.querySelector('.barra .principal').getBoundingClientRect().y`),
     /** Words that don't stand in one line, such as «entregad/o». */
-    palabrasRotas: () =>
+    findBrokenWords: () =>
       evaluateIn<string[]>(
         pagina,
         `(() => {
@@ -98,7 +102,7 @@ export function useRecipientPage() {
   return {
     ...telefono,
     titulo,
-    texto: (cual: string | RegExp) => pagina().getByText(cual),
+    texto: (textOrPattern: string | RegExp) => pagina().getByText(textOrPattern),
     enlace: () => pagina().getByLabel('Enlace del mapa'),
     referencia: () => pagina().getByLabel('¿Cómo reconocemos el lugar?'),
     gracias: () => titulo(/Gracias/).waitFor(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildGuia, hasta } from '../../fabricas.ts'
-import { enTerminal, hayTerminal, useCli } from './correr.ts'
+import { enTerminal, hasTerminal, useCli } from './correr.ts'
 
 const cli = useCli()
 const { write: escribir, guias, lanzar } = cli
@@ -30,16 +30,16 @@ describe('guias cancelar', () => {
     )
     expect(errores).toMatch(/\n2 canceladas, 2 no\.\n$/)
     expect(await guias(['cancelar', '--archivo', archivo, una])).toMatchObject({ codigo: 2 })
-    expect(await guias(['cancelar', '--archivo', '-', '--si'], { entrada: ' \n' })).toMatchObject({
+    expect(await guias(['cancelar', '--archivo', '-', '--si'], { input: ' \n' })).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('La entrada no trae ningún código'),
     })
     expect(await guias(['cancelar'])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta el código') })
   })
 
-  describe.skipIf(!hayTerminal)('on a terminal', () => {
+  describe.skipIf(!hasTerminal)('on a terminal', () => {
     const preguntar = async (guia: string) => {
-      const proceso = lanzar([], { program: enTerminal(['cancelar', guia]), entrada: null })
+      const proceso = lanzar([], { program: enTerminal(['cancelar', guia]), input: null })
       await hasta(async () => proceso.output.includes('[s/N]'))
       return proceso
     }

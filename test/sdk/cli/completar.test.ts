@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta } from '../../fabricas.ts'
-import { hayTerminal, useCli } from './correr.ts'
+import { hasTerminal, useCli } from './correr.ts'
 
 const cli = useCli()
 const { write: escribir, guias, lanzar } = cli
@@ -64,10 +64,10 @@ describe('guias completar', () => {
       expect(ordenadas(stdout.trim().split('\n'))).toEqual(ordenadas(palabras))
     })
 
-    it.skipIf(!hayTerminal)('completes on a terminal, files too', async () => {
+    it.skipIf(!hasTerminal)('completes on a terminal, files too', async () => {
       const bash = lanzar([], {
         program: ['/usr/bin/script', '-qec', `${BASH} --norc -i`, '/dev/null'],
-        entrada: null,
+        input: null,
         env: { TERM: 'dumb', PS1: 'listo> ', BASH_SILENCE_DEPRECATION_WARNING: '1' },
       })
       await hasta(async () => bash.output.includes('listo>'))
@@ -98,10 +98,10 @@ describe('guias completar', () => {
     ).toEqual(ordenadas(palabras))
   })
 
-  it.skipIf(!ZSH || !hayTerminal)('zsh completes on a terminal', async () => {
+  it.skipIf(!ZSH || !hasTerminal)('zsh completes on a terminal', async () => {
     const zsh = lanzar([], {
       program: ['/usr/bin/script', '-qec', `${ZSH} -f -i`, '/dev/null'],
-      entrada: null,
+      input: null,
       env: { TERM: 'dumb', PS1: 'listo> ' },
     })
     await hasta(async () => zsh.output.includes('listo>'))

@@ -24,19 +24,19 @@ export const NO_PAUSE_COMMAND: [string, ...string[]] = [
 ]
 
 /** A terminal of so many columns, in which the order runs. */
-export const enTerminal = (args: string[], columnas = 80): [string, ...string[]] => [
+export const enTerminal = (args: string[], columns = 80): [string, ...string[]] => [
   '/usr/bin/script',
   '-qec',
-  `stty cols ${columnas}; '${process.execPath}' '${CLI}' ${args.join(' ')}`,
+  `stty cols ${columns}; '${process.execPath}' '${CLI}' ${args.join(' ')}`,
   '/dev/null',
 ]
-export const hayTerminal = existsSync('/usr/bin/script')
-if (!hayTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')
+export const hasTerminal = existsSync('/usr/bin/script')
+if (!hasTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')
 
 export interface CommandOptions {
   env?: Record<string, string>
   /** What is piped into it; undefined ends at once, null stays open. */
-  entrada?: string | null
+  input?: string | null
   program?: [string, ...string[]]
 }
 
@@ -45,11 +45,11 @@ export const createRef = () => `CLI-${process.pid}-${++serie}`
 
 const servidores: Server[] = []
 /** A server of the test's own, until its file ends. */
-export async function serveRequests(atender: RequestListener): Promise<string> {
-  const servidor = createServer(atender)
-  servidores.push(servidor)
-  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
-  return `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+export async function serveRequests(handleRequest: RequestListener): Promise<string> {
+  const server = createServer(handleRequest)
+  servidores.push(server)
+  await new Promise<void>((listo) => server.listen(0, '127.0.0.1', listo))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** The built command line, run by this Node in a folder of its own as a merchant of its own. Called at the top of a file. */
@@ -63,19 +63,19 @@ export function useCli() {
   })
   afterAll(async () => {
     for (const hijo of hijos) hijo.kill('SIGKILL')
-    for (const servidor of servidores.splice(0)) {
-      servidor.closeAllConnections()
-      servidor.close()
+    for (const server of servidores.splice(0)) {
+      server.closeAllConnections()
+      server.close()
     }
     await rm(cli.folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
   function lanzar(
     args: string[],
-    { env = {}, entrada, program: programa = [process.execPath, CLI] }: CommandOptions = {},
+    { env = {}, input, program: programWords = [process.execPath, CLI] }: CommandOptions = {},
   ) {
-    const [orden, ...previos] = programa
-    const hijo = spawn(orden, [...previos, ...args], {
+    const [command, ...previos] = programWords
+    const hijo = spawn(command, [...previos, ...args], {
       cwd: cli.folder,
       env: {
         PATH: process.env.PATH,
@@ -97,7 +97,7 @@ export function useCli() {
     })
     // Who has ended reads no more.
     hijo.stdin.on('error', () => {})
-    if (entrada !== null) hijo.stdin.end(entrada)
+    if (input !== null) hijo.stdin.end(input)
     const fin = new Promise<number | null>((listo) => hijo.once('close', listo))
     return Object.assign(proceso, { fin })
   }

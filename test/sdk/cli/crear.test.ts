@@ -92,9 +92,9 @@ describe('guias crear', () => {
     const guia = buildGuia()
     const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)
     const una = await guias(['crear', archivo, '--json'])
-    const otra = await guias(['crear', '-', '--json'], { entrada: JSON.stringify(guia) })
+    const otra = await guias(['crear', '-', '--json'], { input: JSON.stringify(guia) })
     expect(JSON.parse(otra.output).guia).toBe(JSON.parse(una.output).guia)
-    expect(await guias(['crear', '-'], { entrada: '{' })).toMatchObject({ codigo: 2 })
+    expect(await guias(['crear', '-'], { input: '{' })).toMatchObject({ codigo: 2 })
     expect(await guias(['crear', archivo, '--telefono', '1'])).toMatchObject({ codigo: 2 })
   })
 

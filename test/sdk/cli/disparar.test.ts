@@ -63,7 +63,7 @@ describe('guias disparar', () => {
     )
     const tarde = await guias(['disparar', 'en_ruta', '--guia', guia])
     expect([tarde.codigo, tarde.errores]).toEqual([1, expect.stringContaining('transicion_invalida')])
-    const viva = await entorno.nuevaLlave(cli.comercio, { modo: 'live' })
+    const viva = await entorno.createLlave(cli.comercio, { modo: 'live' })
     const { codigo, errores } = await guias(['disparar', 'recolectado', '--guia', guia], { env: { GUIAS_LLAVE: viva } })
     expect([codigo, errores]).toEqual([1, expect.stringMatching(/guia_desconocida/)])
   })

@@ -6,7 +6,7 @@ import { type AvisoDeGuia, Guias, verificarWebhook } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../../entorno.ts'
 import { buildGuia, hasta } from '../../fabricas.ts'
-import { puertoLibre } from '../../puertos.ts'
+import { findFreePort } from '../../puertos.ts'
 import { SECRETO } from '../firmas.ts'
 import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
 
@@ -177,7 +177,7 @@ describe('guias escuchar', () => {
     expect(avisos('/dos')).toHaveLength(2)
     const nadie = await escuchar(suyo, [
       '--reenviar',
-      `http://127.0.0.1:${await puertoLibre()}`,
+      `http://127.0.0.1:${await findFreePort()}`,
       '--desde',
       'principio',
       '--reintentos',

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia, FULL_RUN_ONLY, hasta } from '../../fabricas.ts'
-import { CLI, enTerminal, hayTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
+import { CLI, enTerminal, hasTerminal, NO_PAUSE_COMMAND, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
 
 const cli = useCli()
 const { write: escribir, guias, lanzar } = cli
@@ -46,13 +46,13 @@ describe('guias etiquetas', () => {
     const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
     expect([deLote.codigo, deLote.output]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
     const entrada = (await guias(['listar', '--limite', '2', '--json'])).output
-    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { entrada })
+    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { input: entrada })
     expect([porTubo.codigo, porTubo.output.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
     const lineas = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
-      entrada: suyas.join('\r\n'),
+      input: suyas.join('\r\n'),
     })
     expect(lineas.output).toBe('a/b/l.pdf  3 etiquetas\n')
-    expect(await guias(['etiquetas', '--archivo', '-'], { entrada: '{"guia":' })).toMatchObject({
+    expect(await guias(['etiquetas', '--archivo', '-'], { input: '{"guia":' })).toMatchObject({
       codigo: 2,
       errores: expect.stringContaining('no son JSON'),
     })
@@ -208,7 +208,7 @@ describe('guias etiquetas', () => {
     expect(await leer('paciente.pdf')).toBe('%PDF-')
   })
 
-  it.skipIf(!hayTerminal)('writes no PDF on a terminal', async () => {
+  it.skipIf(!hasTerminal)('writes no PDF on a terminal', async () => {
     const { codigo, output: salida } = await guias([], {
       program: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']),
     })

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { FULL_RUN_ONLY } from '../../fabricas.ts'
-import { puertoLibre } from '../../puertos.ts'
+import { findFreePort } from '../../puertos.ts'
 import { NO_PAUSE_COMMAND, serveRequests, useCli } from './correr.ts'
 
 const cli = useCli()
@@ -115,7 +115,7 @@ describe('guias', () => {
       expect.stringMatching(/no acepta su llave.*GUIAS_LLAVE, o --llave-archivo/),
     ])
     expect(mala.errores).not.toContain(cli.comercio.llave)
-    const corta = await cli.entorno.nuevaLlave(cli.comercio, { alcances: ['guias:leer'] })
+    const corta = await cli.entorno.createLlave(cli.comercio, { alcances: ['guias:leer'] })
     const sinAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: corta } })
     expect([sinAlcance.codigo, sinAlcance.errores]).toEqual([
       1,
@@ -124,7 +124,7 @@ describe('guias', () => {
   })
 
   it('where nobody answers it ends with 1 and says that nothing was sent, and whence the address came', async () => {
-    const nadie = `http://127.0.0.1:${await puertoLibre()}`
+    const nadie = `http://127.0.0.1:${await findFreePort()}`
     const conOpcion = await guias(['listar', '--url', nadie], { program: NO_PAUSE_COMMAND })
     expect([conOpcion.codigo, conOpcion.errores]).toEqual([
       1,

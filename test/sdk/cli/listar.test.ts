@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildGuia } from '../../fabricas.ts'
-import { CLI, enTerminal, hayTerminal, useCli } from './correr.ts'
+import { CLI, enTerminal, hasTerminal, useCli } from './correr.ts'
 
 const cli = useCli()
 const { guias } = cli
@@ -130,7 +130,7 @@ describe('guias listar', () => {
     expect([codigo, errores, JSON.parse(salida).guia]).toEqual([0, '', creadas[0]])
   })
 
-  it.skipIf(!hayTerminal)('fits on a terminal, however long the names, with colours unless NO_COLOR', async () => {
+  it.skipIf(!hasTerminal)('fits on a terminal, however long the names, with colours unless NO_COLOR', async () => {
     const env = { TERM: 'xterm-256color' }
     const { codigo, output: salida } = await guias([], { program: enTerminal(['listar']), env })
     expect(codigo).toBe(0)

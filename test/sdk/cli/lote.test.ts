@@ -2,10 +2,10 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerCsv } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
-import { FILA, openLote, readFileSize } from '../../../sdk/cli/archivoDeLote.ts'
+import { openLote, ROW_NUMBER, readFileSize } from '../../../sdk/cli/archivoDeLote.ts'
 import type { Context } from '../../../sdk/cli/orden.ts'
 import { buildGuia, FULL_RUN_ONLY, hasta, lote100 } from '../../fabricas.ts'
-import { CLI, createRef, enTerminal, hayTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
+import { CLI, createRef, enTerminal, hasTerminal, RECOGIDA_ARGS, serveRequests, useCli } from './correr.ts'
 
 const cli = useCli()
 const { entorno, write: escribir, guias, lanzar } = cli
@@ -197,9 +197,9 @@ describe('guias lote', () => {
   it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
     const archivo = join(cli.folder, 'bytes.json')
     await writeFile(archivo, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
-    const { rows: filas, leidos } = await openLote(archivo, {} as Context)
+    const { rows: filas, countReadBytes: leidos } = await openLote(archivo, {} as Context)
     const partes: [fila: number, parte: number][] = []
-    for await (const fila of filas) partes.push([fila[FILA], leidos() / readFileSize(archivo)])
+    for await (const fila of filas) partes.push([fila[ROW_NUMBER], leidos() / readFileSize(archivo)])
     expect(partes).toEqual([
       [1, 0.5],
       [2, 1],
@@ -480,7 +480,7 @@ describe('guias lote', () => {
     expect((await leerResultados('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
   })
 
-  it.skipIf(!hayTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
+  it.skipIf(!hasTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
     const csv = await escribir(
       'terminal.csv',
       `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${createRef()}\n1,Guatemala,Mixco,${createRef()}\n`,

@@ -17,14 +17,14 @@ import {
   MANY_PENDING,
   SETTLEMENT_GROUP,
 } from '../../../server/domain/webhooks/settlement.ts'
-import type { Hilo, Maquina, Tiempo } from './virtualTime.ts'
+import type { Maquina, SimulatedThread, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
 export interface EntregaSimulada extends Waiting {
-  readonly creada: number
+  readonly createdAt: number
   intentos: number
   /** First arrival at the receiver that the receiver accepted, in milliseconds of virtual time. */
-  recibida?: number
+  receivedAt?: number
   /** Times that the receiver accepted the delivery. */
   times: number
   terminada?: 'entregada' | 'fallida'
@@ -46,7 +46,7 @@ export interface Punto {
   fallas: number
   frenadoHasta: number
   /** True after the first failed attempt. */
-  haFallado: boolean
+  hasFailed: boolean
   duena?: Bomba
 }
 
@@ -55,8 +55,8 @@ export interface Punto {
  * compilation in V8), of PostgreSQL and of the receiver. `disco` is the wait of a commit.
  */
 export interface Costos {
-  envio: number
-  ayudantes: number
+  sending: number
+  helpers: number
   postgres: number
   receptor: number
   disco: number
@@ -68,12 +68,12 @@ export interface Mundo {
   random: () => number
   costs: Costos
   /** Returns the connection of PostgreSQL with the shortest queue. */
-  postgres: () => Hilo
-  receptor: Hilo
-  alRecibir: (entrega: EntregaSimulada, punto: Punto) => void
+  postgres: () => SimulatedThread
+  receptor: SimulatedThread
+  onReceived: (entrega: EntregaSimulada, punto: Punto) => void
 }
 
-class Fila extends DeliveryLine<EntregaSimulada> {
+class PointLine extends DeliveryLine<EntregaSimulada> {
   porLeer = true
   reading = false
   readonly point: Punto
@@ -90,180 +90,180 @@ class Fila extends DeliveryLine<EntregaSimulada> {
  */
 export class Bomba {
   readonly #mundo: Mundo
-  readonly #hilo: Hilo
-  readonly #ayudantes: Hilo
-  readonly #admission = new Admission<EntregaSimulada, Fila>()
-  readonly #hosts: Hosts<Fila>
-  readonly #rows = new Map<Punto, Fila>()
-  readonly #toRead = new Set<Fila>()
+  readonly #hilo: SimulatedThread
+  readonly #helpers: SimulatedThread
+  readonly #admission = new Admission<EntregaSimulada, PointLine>()
+  readonly #hosts: Hosts<PointLine>
+  readonly #rows = new Map<Punto, PointLine>()
+  readonly #toRead = new Set<PointLine>()
   /** Deliveries that the process has read and not settled. */
   readonly #tenidas = new Map<EntregaSimulada, Punto>()
-  readonly #resultados: { fila: Fila; aviso: EntregaSimulada; succeeded: boolean }[] = []
+  readonly #resultados: { line: PointLine; aviso: EntregaSimulada; succeeded: boolean }[] = []
   #scans = 0
   #groups = 0
   #settling = 0
-  #reunion = false
-  viva = true
+  #isGathering = false
+  isAlive = true
 
   constructor(mundo: Mundo, maquina: Maquina) {
     this.#mundo = mundo
     this.#hilo = maquina.thread()
-    this.#ayudantes = maquina.thread()
+    this.#helpers = maquina.thread()
     this.#hosts = new Hosts(() => mundo.tiempo.ahora)
   }
 
   /** Takes the lease of an endpoint. */
   take(punto: Punto): void {
     punto.duena = this
-    const fila = new Fila(punto, this.#admission.open(punto.comercio))
-    fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
-    this.#rows.set(punto, fila)
-    this.#request(fila)
+    const line = new PointLine(punto, this.#admission.open(punto.comercio))
+    line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
+    this.#rows.set(punto, line)
+    this.#request(line)
   }
 
   /** Tells the process that an endpoint has due deliveries. */
   mirar(punto: Punto): void {
-    const fila = this.#rows.get(punto)
-    if (!fila) return
-    this.#admission.queueLine(fila)
+    const line = this.#rows.get(punto)
+    if (!line) return
+    this.#admission.queueLine(line)
     this.#send()
-    this.#request(fila)
+    this.#request(line)
   }
 
   /**
    * Kills the process. Its unsettled deliveries become due again.
    * @returns the endpoints that the process held
    */
-  morir(): readonly Punto[] {
-    this.viva = false
+  die(): readonly Punto[] {
+    this.isAlive = false
     for (const [entrega, punto] of this.#tenidas) punto.due.push(entrega)
     const puntos = [...this.#rows.keys()]
     for (const punto of puntos) {
       delete punto.duena
-      punto.due.sort((a, b) => a.creada - b.creada || a.secuencia - b.secuencia)
+      punto.due.sort((a, b) => a.createdAt - b.createdAt || a.secuencia - b.secuencia)
     }
     return puntos
   }
 
-  #request(fila: Fila): void {
-    fila.porLeer = true
-    this.#considerar(fila)
+  #request(line: PointLine): void {
+    line.porLeer = true
+    this.#considerar(line)
   }
 
-  #considerar(fila: Fila): void {
+  #considerar(line: PointLine): void {
     const { tiempo } = this.#mundo
     if (this.#toRead.size > 0) this.#leer()
-    if (!fila.porLeer || fila.reading || fila.waiting.length > READ_THRESHOLD) return
-    if (fila.isHung(tiempo.ahora, SLOW_AFTER)) return
-    this.#toRead.add(fila)
+    if (!line.porLeer || line.reading || line.waiting.length > READ_THRESHOLD) return
+    if (line.isHung(tiempo.ahora, SLOW_AFTER)) return
+    this.#toRead.add(line)
     this.#leer()
   }
 
   #leer(): void {
-    if (this.#scans >= LECTURAS || !this.viva) return
-    const pedidas: { fila: Fila; count: number }[] = []
-    const porFila = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
-    for (const fila of [...this.#toRead].slice(0, PER_READ)) {
-      this.#toRead.delete(fila)
-      if (fila.reading) continue
-      const cuantas = this.#admission.reserve(fila, porFila)
-      if (cuantas > 0) {
-        fila.reading = true
-        fila.porLeer = false
-        pedidas.push({ fila, count: cuantas })
-      } else if (fila.limit > 1) this.#toRead.add(fila)
+    if (this.#scans >= LECTURAS || !this.isAlive) return
+    const reads: { line: PointLine; count: number }[] = []
+    const perLine = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#toRead.size))
+    for (const line of [...this.#toRead].slice(0, PER_READ)) {
+      this.#toRead.delete(line)
+      if (line.reading) continue
+      const count = this.#admission.reserve(line, perLine)
+      if (count > 0) {
+        line.reading = true
+        line.porLeer = false
+        reads.push({ line, count })
+      } else if (line.limit > 1) this.#toRead.add(line)
     }
-    if (pedidas.length === 0) return
+    if (reads.length === 0) return
     this.#scans++
-    const leidas = pedidas.map(({ fila, count: cuantas }) => fila.point.due.splice(0, cuantas))
-    for (const [i, { fila }] of pedidas.entries())
-      for (const entrega of leidas[i]!) this.#tenidas.set(entrega, fila.point)
-    const filas = leidas.reduce((suma, suyas) => suma + suyas.length, 0)
+    const readEntregas = reads.map(({ line, count }) => line.point.due.splice(0, count))
+    for (const [i, { line }] of reads.entries())
+      for (const entrega of readEntregas[i]!) this.#tenidas.set(entrega, line.point)
+    const rowCount = readEntregas.reduce((suma, pointEntregas) => suma + pointEntregas.length, 0)
     const { postgres, costs: costos } = this.#mundo
-    postgres().perform((filas * costos.postgres) / 2, () => {
-      if (!this.viva) return
+    postgres().perform((rowCount * costos.postgres) / 2, () => {
+      if (!this.isAlive) return
       this.#scans--
-      for (const [i, { fila, count: cuantas }] of pedidas.entries()) this.#traer(fila, cuantas, leidas[i]!)
+      for (const [i, { line, count }] of reads.entries()) this.#traer(line, count, readEntregas[i]!)
       this.#send()
-      for (const { fila } of pedidas) if (fila.limit > 1) this.#considerar(fila)
+      for (const { line } of reads) if (line.limit > 1) this.#considerar(line)
     })
   }
 
-  #traer(fila: Fila, cuantas: number, leidas: readonly EntregaSimulada[]): void {
-    this.#admission.unreserve(fila, cuantas)
-    fila.reading = false
-    if (leidas.length >= cuantas) fila.porLeer = true
+  #traer(line: PointLine, count: number, readEntregas: readonly EntregaSimulada[]): void {
+    this.#admission.unreserve(line, count)
+    line.reading = false
+    if (readEntregas.length >= count) line.porLeer = true
     const { ahora } = this.#mundo.tiempo
-    for (const entrega of leidas) this.#admission.add(fila, Object.assign(entrega, { desde: ahora }))
+    for (const entrega of readEntregas) this.#admission.add(line, Object.assign(entrega, { desde: ahora }))
   }
 
   #send(): void {
     const { tiempo, costs: costos } = this.#mundo
-    const puede = (fila: Fila) => {
-      if (fila.point.frenadoHasta > tiempo.ahora) return false
-      return this.#hosts.maySend(this.#envio(fila), fila)
+    const puede = (line: PointLine) => {
+      if (line.point.frenadoHasta > tiempo.ahora) return false
+      return this.#hosts.maySend(this.#sendingOf(line), line)
     }
-    while (this.viva && this.#resultados.length + this.#settling < MANY_PENDING) {
+    while (this.isAlive && this.#resultados.length + this.#settling < MANY_PENDING) {
       const turno = this.#admission.take(tiempo.ahora, puede)
       if (!turno) return
-      this.#hosts.start(this.#envio(turno.linea))
-      this.#hilo.perform(costos.envio / 2, () => this.#mandar(turno))
-      if (costos.ayudantes > 0) this.#ayudantes.perform(costos.ayudantes, () => {})
+      this.#hosts.start(this.#sendingOf(turno.linea))
+      this.#hilo.perform(costos.sending / 2, () => this.#mandar(turno))
+      if (costos.helpers > 0) this.#helpers.perform(costos.helpers, () => {})
     }
   }
 
-  #envio({ point: punto }: Fila) {
+  #sendingOf({ point: punto }: PointLine) {
     return { host: punto.host, comercio: punto.comercio, verified: true, isTest: false }
   }
 
-  #mandar(turno: AdmissionTurn<EntregaSimulada, Fila>): void {
-    const { tiempo, random: azar, costs: costos, receptor, alRecibir } = this.#mundo
-    const { ms, succeeded: buena } = turno.linea.point.responder(azar, tiempo.ahora)
+  #mandar(turno: AdmissionTurn<EntregaSimulada, PointLine>): void {
+    const { tiempo, random: azar, costs: costos, receptor, onReceived } = this.#mundo
+    const { ms, succeeded } = turno.linea.point.responder(azar, tiempo.ahora)
     const tarda = Math.min(ms, EXCHANGE_TIMEOUT)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const camino = azar() * tarda
     const recibir = () => {
-      if (buena && ms < EXCHANGE_TIMEOUT) {
+      if (succeeded && ms < EXCHANGE_TIMEOUT) {
         turno.aviso.times++
-        turno.aviso.recibida ??= tiempo.ahora
-        alRecibir(turno.aviso, turno.linea.point)
-      } else turno.linea.point.haFallado = true
+        turno.aviso.receivedAt ??= tiempo.ahora
+        onReceived(turno.aviso, turno.linea.point)
+      } else turno.linea.point.hasFailed = true
       tiempo.after(tarda - camino, () =>
-        this.#hilo.perform(costos.envio / 2, () => this.#finish(turno, buena && ms < EXCHANGE_TIMEOUT)),
+        this.#hilo.perform(costos.sending / 2, () => this.#finish(turno, succeeded && ms < EXCHANGE_TIMEOUT)),
       )
     }
     tiempo.after(camino, () => receptor.perform(costos.receptor, recibir))
   }
 
-  #finish(turno: AdmissionTurn<EntregaSimulada, Fila>, buena: boolean): void {
-    const { linea: fila, aviso: entrega } = turno
+  #finish(turno: AdmissionTurn<EntregaSimulada, PointLine>, succeeded: boolean): void {
+    const { linea: line, aviso: entrega } = turno
     const { tiempo } = this.#mundo
-    if (!this.viva) return
+    if (!this.isAlive) return
     this.#admission.finish(turno, tiempo.ahora)
-    for (const otra of this.#hosts.finish(this.#envio(fila), buena)) this.#admission.queueLine(otra)
-    const { point: punto } = fila
-    punto.fallas = buena ? 0 : punto.fallas + 1
-    fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
+    for (const otherLine of this.#hosts.finish(this.#sendingOf(line), succeeded)) this.#admission.queueLine(otherLine)
+    const { point: punto } = line
+    punto.fallas = succeeded ? 0 : punto.fallas + 1
+    line.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
     if (punto.fallas >= FAILURES_TO_BRAKE) {
       const pausa = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
       punto.frenadoHasta = tiempo.ahora + pausa
-      const fuera = this.#admission.remove(fila)
-      for (const otra of fuera) this.#tenidas.delete(otra)
+      const fuera = this.#admission.remove(line)
+      for (const removedEntrega of fuera) this.#tenidas.delete(removedEntrega)
       punto.due.unshift(...fuera)
       tiempo.after(pausa, () => punto.duena?.mirar(punto))
     }
-    this.#resultados.push({ fila, aviso: entrega, succeeded: buena })
+    this.#resultados.push({ line, aviso: entrega, succeeded })
     if (this.#resultados.length >= SETTLEMENT_GROUP) this.#settle()
-    else if (!this.#reunion) {
-      this.#reunion = true
+    else if (!this.#isGathering) {
+      this.#isGathering = true
       tiempo.after(GATHERING_MS, () => this.#settle())
     }
     this.#send()
-    this.#considerar(fila)
+    this.#considerar(line)
   }
 
   #settle(): void {
-    this.#reunion = false
+    this.#isGathering = false
     const { tiempo, postgres, costs: costos } = this.#mundo
     while (this.#resultados.length > 0 && this.#groups < ASIENTOS) {
       const grupo = this.#resultados.splice(0, SETTLEMENT_GROUP)
@@ -271,10 +271,10 @@ export class Bomba {
       this.#settling += grupo.length
       postgres().perform((grupo.length * costos.postgres) / 2, () =>
         tiempo.after(costos.disco, () => {
-          if (!this.viva) return
+          if (!this.isAlive) return
           this.#groups--
           this.#settling -= grupo.length
-          for (const { fila, aviso: entrega, succeeded: buena } of grupo) this.#cerrar(fila, entrega, buena)
+          for (const { line, aviso: entrega, succeeded } of grupo) this.#cerrar(line, entrega, succeeded)
           this.#settle()
           this.#send()
         }),
@@ -282,20 +282,20 @@ export class Bomba {
     }
   }
 
-  #cerrar(fila: Fila, entrega: EntregaSimulada, buena: boolean): void {
+  #cerrar(line: PointLine, entrega: EntregaSimulada, succeeded: boolean): void {
     const { tiempo, random: azar } = this.#mundo
     this.#tenidas.delete(entrega)
     entrega.intentos++
-    if (buena) entrega.terminada = 'entregada'
+    if (succeeded) entrega.terminada = 'entregada'
     else {
       const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, azar())
       if (!proximo) entrega.terminada = 'fallida'
       else
         tiempo.after(proximo.getTime() - tiempo.ahora, () => {
-          fila.point.due.push(entrega)
-          fila.point.duena?.mirar(fila.point)
+          line.point.due.push(entrega)
+          line.point.duena?.mirar(line.point)
         })
     }
-    this.#considerar(fila)
+    this.#considerar(line)
   }
 }

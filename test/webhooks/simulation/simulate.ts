@@ -5,10 +5,10 @@ import { Bomba, type Comportamiento, type Costos, type EntregaSimulada, type Pun
 import { Maquina, Tiempo } from './virtualTime.ts'
 
 /** Connections to PostgreSQL of one sending process. */
-const CONEXIONES = 4
+const POSTGRES_CONNECTIONS = 4
 
 /** Parameters of a simulation. Instants and durations are in milliseconds. */
-export interface Caso {
+export interface SimulationCase {
   semilla: number
   /** Cores of the one machine that holds everything. */
   nucleos: number
@@ -23,7 +23,7 @@ export interface Caso {
   enCola?: number
   /** Average of deliveries per second that become due at random times during the simulation, until `durante`. */
   perSecond?: number
-  durante?: number
+  durationMs?: number
   /** Processes to kill, and the instants. */
   muertes?: readonly { proceso: number; en: number }[]
 }
@@ -34,7 +34,7 @@ export interface InformeDeSimulacion {
   perSecond: number
   entregadas: number
   /** Deliveries that have neither succeeded nor failed for good at the end. */
-  perdidas: number
+  lost: number
   /** Deliveries received more than once. */
   repetidas: number
   /** Deliveries received after a later event of the same guide, by a receiver that never failed. */
@@ -44,102 +44,104 @@ export interface InformeDeSimulacion {
 }
 
 /** Runs a simulation to its end. The same seed gives the same report. */
-export function simular(caso: Caso): InformeDeSimulacion {
+export function simular(simulationCase: SimulationCase): InformeDeSimulacion {
   const tiempo = new Tiempo()
-  const azar = createRandom(caso.semilla)
-  const maquina = new Maquina(tiempo, caso.nucleos)
-  const puntos: Punto[] = Array.from({ length: caso.endpoints }, (_, i) => ({
-    comercio: `com_${i % caso.comercios}`,
+  const azar = createRandom(simulationCase.semilla)
+  const maquina = new Maquina(tiempo, simulationCase.nucleos)
+  const puntos: Punto[] = Array.from({ length: simulationCase.endpoints }, (_, i) => ({
+    comercio: `com_${i % simulationCase.comercios}`,
     host: `tienda-${i}`,
-    responder: caso.responder(i),
+    responder: simulationCase.responder(i),
     due: [],
     fallas: 0,
     frenadoHasta: 0,
-    haFallado: false,
+    hasFailed: false,
   }))
-  const { eventos = 6 } = caso
+  const { eventos = 6 } = simulationCase
   const todas: EntregaSimulada[] = []
-  const delPunto = new Map<EntregaSimulada, number>()
-  const deLaGuia = new Map<string, number>()
+  const pointOfEntrega = new Map<EntregaSimulada, number>()
+  const lastSequences = new Map<string, number>()
   let desordenadas = 0
-  const alRecibir = ({ guia_id, secuencia, times: veces }: EntregaSimulada, { haFallado }: Punto) => {
-    const ultima = deLaGuia.get(guia_id) ?? 0
-    if (veces === 1 && !haFallado && secuencia < ultima) desordenadas++
-    deLaGuia.set(guia_id, Math.max(ultima, secuencia))
+  const onReceived = ({ guia_id, secuencia, times: veces }: EntregaSimulada, { hasFailed }: Punto) => {
+    const ultima = lastSequences.get(guia_id) ?? 0
+    if (veces === 1 && !hasFailed && secuencia < ultima) desordenadas++
+    lastSequences.set(guia_id, Math.max(ultima, secuencia))
   }
-  const nueva = (i: number): Punto => {
+  const addEntrega = (i: number): Punto => {
     const n = todas.length
-    const guia = Math.floor(n / (eventos * caso.endpoints)) * caso.endpoints + i
-    const secuencia = 1 + (Math.floor(n / caso.endpoints) % eventos)
+    const guia = Math.floor(n / (eventos * simulationCase.endpoints)) * simulationCase.endpoints + i
+    const secuencia = 1 + (Math.floor(n / simulationCase.endpoints) % eventos)
     const entrega = {
       evento: `evt_${n}`,
       guia_id: `${guia}`,
       secuencia,
       desde: 0,
-      creada: tiempo.ahora,
+      createdAt: tiempo.ahora,
       intentos: 0,
       times: 0,
     }
     todas.push(entrega)
-    delPunto.set(entrega, i)
+    pointOfEntrega.set(entrega, i)
     puntos[i]!.due.push(entrega)
     return puntos[i]!
   }
-  for (let n = 0; n < (caso.enCola ?? 0); n++) nueva(n % caso.endpoints)
+  for (let n = 0; n < (simulationCase.enCola ?? 0); n++) addEntrega(n % simulationCase.endpoints)
 
   const mundoDe = () => {
-    const conexiones = Array.from({ length: CONEXIONES }, () => maquina.thread())
-    const postgres = () => conexiones.reduce((mejor, otra) => (otra.delay < mejor.delay ? otra : mejor))
-    return { tiempo, random: azar, costs: caso.costs, postgres, receptor: maquina.thread(), alRecibir }
+    const connections = Array.from({ length: POSTGRES_CONNECTIONS }, () => maquina.thread())
+    const postgres = () => connections.reduce((mejor, candidate) => (candidate.delay < mejor.delay ? candidate : mejor))
+    return { tiempo, random: azar, costs: simulationCase.costs, postgres, receptor: maquina.thread(), onReceived }
   }
-  const bombas = Array.from({ length: caso.processes }, () => new Bomba(mundoDe(), maquina))
+  const bombas = Array.from({ length: simulationCase.processes }, () => new Bomba(mundoDe(), maquina))
   for (const [i, punto] of puntos.entries()) bombas[i % bombas.length]!.take(punto)
 
-  const llegar = () => {
-    nueva(todas.length % caso.endpoints).duena?.mirar(puntos[(todas.length - 1) % caso.endpoints]!)
+  const addArrival = () => {
+    addEntrega(todas.length % simulationCase.endpoints).duena?.mirar(
+      puntos[(todas.length - 1) % simulationCase.endpoints]!,
+    )
     programar()
   }
   const programar = () => {
-    const espera = (-Math.log(1 - azar()) * 1_000) / caso.perSecond!
-    if (tiempo.ahora + espera < caso.durante!) tiempo.after(espera, llegar)
+    const espera = (-Math.log(1 - azar()) * 1_000) / simulationCase.perSecond!
+    if (tiempo.ahora + espera < simulationCase.durationMs!) tiempo.after(espera, addArrival)
   }
-  if (caso.perSecond) programar()
-  for (const { proceso, en } of caso.muertes ?? [])
+  if (simulationCase.perSecond) programar()
+  for (const { proceso, en } of simulationCase.muertes ?? [])
     tiempo.after(en, () => {
       const bomba = bombas[proceso]!
-      if (!bomba.viva) return
-      const huerfanos = bomba.morir()
+      if (!bomba.isAlive) return
+      const huerfanos = bomba.die()
       bombas[proceso] = new Bomba(mundoDe(), maquina)
       tiempo.after(PUMP_LIFE_SECONDS * 1_000, () => {
         for (const [i, punto] of huerfanos.entries()) bombas[i % bombas.length]!.take(punto)
       })
     })
   tiempo.correr(Number.POSITIVE_INFINITY)
-  return informar(caso, { todas, delPunto, desordenadas })
+  return informar(simulationCase, { todas, pointOfEntrega, desordenadas })
 }
 
 interface Jugada {
   todas: readonly EntregaSimulada[]
-  delPunto: ReadonlyMap<EntregaSimulada, number>
+  pointOfEntrega: ReadonlyMap<EntregaSimulada, number>
   desordenadas: number
 }
 
-function informar({ endpoints }: Caso, { todas, delPunto, desordenadas }: Jugada): InformeDeSimulacion {
-  const recibidas = todas.filter(({ recibida }) => recibida !== undefined)
-  const instantes = recibidas.map(({ recibida }) => recibida!)
+function informar({ endpoints }: SimulationCase, { todas, pointOfEntrega, desordenadas }: Jugada): InformeDeSimulacion {
+  const receivedEntregas = todas.filter(({ receivedAt }) => receivedAt !== undefined)
+  const instantes = receivedEntregas.map(({ receivedAt }) => receivedAt!)
   const [primera, ultima] = [
     instantes.reduce((a, b) => Math.min(a, b), Infinity),
     instantes.reduce((a, b) => Math.max(a, b), 0),
   ]
   const porPunto = new Array<number>(endpoints).fill(0)
-  for (const entrega of recibidas) {
-    const i = delPunto.get(entrega)!
-    porPunto[i] = Math.max(porPunto[i]!, entrega.recibida! - entrega.creada)
+  for (const entrega of receivedEntregas) {
+    const i = pointOfEntrega.get(entrega)!
+    porPunto[i] = Math.max(porPunto[i]!, entrega.receivedAt! - entrega.createdAt)
   }
   return {
-    perSecond: ((recibidas.length - 1) * 1_000) / (ultima - primera),
+    perSecond: ((receivedEntregas.length - 1) * 1_000) / (ultima - primera),
     entregadas: todas.filter(({ terminada }) => terminada === 'entregada').length,
-    perdidas: todas.filter(({ terminada }) => terminada === undefined).length,
+    lost: todas.filter(({ terminada }) => terminada === undefined).length,
     repetidas: todas.filter(({ times: veces }) => veces > 1).length,
     desordenadas,
     delays: porPunto,
@@ -147,7 +149,7 @@ function informar({ endpoints }: Caso, { todas, delPunto, desordenadas }: Jugada
 }
 
 /** Receiver that answers after `ms` milliseconds, always with success. */
-export const tras =
+export const answerAfter =
   (ms: number): Comportamiento =>
   () => ({ ms, succeeded: true })
 

@@ -10,16 +10,16 @@ interface Cita {
  */
 export class Tiempo {
   ahora = 0
-  #orden = 0
+  #nextOrder = 0
   readonly #monton: Cita[] = []
 
   /** Schedules a task `ms` milliseconds from now. */
   after(ms: number, hacer: () => void): void {
-    const cita = { en: this.ahora + ms, order: this.#orden++, perform: hacer }
+    const cita = { en: this.ahora + ms, order: this.#nextOrder++, perform: hacer }
     let i = this.#monton.push(cita) - 1
-    for (let padre = (i - 1) >> 1; i > 0 && antes(cita, this.#monton[padre]!); i = padre, padre = (i - 1) >> 1) {
-      this.#monton[i] = this.#monton[padre]!
-      this.#monton[padre] = cita
+    for (let parent = (i - 1) >> 1; i > 0 && antes(cita, this.#monton[parent]!); i = parent, parent = (i - 1) >> 1) {
+      this.#monton[i] = this.#monton[parent]!
+      this.#monton[parent] = cita
     }
   }
 
@@ -53,7 +53,7 @@ const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.order < b
 /** Simulated machine whose threads share its cores. */
 export class Maquina {
   readonly #tiempo: Tiempo
-  readonly #listos: Hilo[] = []
+  readonly #listos: SimulatedThread[] = []
   #libres: number
 
   constructor(tiempo: Tiempo, nucleos: number) {
@@ -61,8 +61,8 @@ export class Maquina {
     this.#libres = nucleos
   }
 
-  thread(): Hilo {
-    return new Hilo((hilo) => {
+  thread(): SimulatedThread {
+    return new SimulatedThread((hilo) => {
       this.#listos.push(hilo)
       this.#deliverResults()
     })
@@ -73,11 +73,11 @@ export class Maquina {
       const hilo = this.#listos.shift()
       if (!hilo) return
       this.#libres--
-      const { ms, result: hecho } = hilo.start()
+      const { ms, result: onDone } = hilo.start()
       this.#tiempo.after(ms, () => {
         this.#libres++
         hilo.settle()
-        hecho()
+        onDone()
         this.#deliverResults()
       })
     }
@@ -85,12 +85,12 @@ export class Maquina {
 }
 
 /** Simulated thread: runs its tasks one after another, each when a core is free. */
-export class Hilo {
+export class SimulatedThread {
   readonly #cola: { ms: number; result: () => void }[] = []
-  readonly #pedirNucleo: (hilo: Hilo) => void
+  readonly #pedirNucleo: (hilo: SimulatedThread) => void
   #ocupado = false
 
-  constructor(pedirNucleo: (hilo: Hilo) => void) {
+  constructor(pedirNucleo: (hilo: SimulatedThread) => void) {
     this.#pedirNucleo = pedirNucleo
   }
 
@@ -98,8 +98,8 @@ export class Hilo {
     return this.#cola.length
   }
 
-  perform(ms: number, hecho: () => void): void {
-    this.#cola.push({ ms, result: hecho })
+  perform(ms: number, onDone: () => void): void {
+    this.#cola.push({ ms, result: onDone })
     this.#request()
   }
 

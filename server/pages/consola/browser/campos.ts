@@ -25,8 +25,8 @@ function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParamet
   input.setAttribute('autocapitalize', 'none')
   input.addEventListener('input', onChange)
   const etiqueta = Object.assign(document.createElement('label'), { htmlFor: id, textContent: nombre })
-  const junto = document.createElement('p')
-  junto.append(etiqueta, input)
+  const paragraph = document.createElement('p')
+  paragraph.append(etiqueta, input)
   if (descripcion) {
     const hint = Object.assign(document.createElement('span'), {
       id: `${id}-ayuda`,
@@ -34,9 +34,9 @@ function campo({ nombre, en, example, obligatorio, descripcion }: ConsoleParamet
       textContent: descripcion,
     })
     input.setAttribute('aria-describedby', hint.id)
-    junto.append(hint)
+    paragraph.append(hint)
   }
-  return junto
+  return paragraph
 }
 
 /**

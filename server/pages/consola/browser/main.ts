@@ -4,7 +4,7 @@ import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copyText } from '../../docs/browser/portapapeles.ts'
 import { leerCampos, rememberIds, renderFields } from './campos.ts'
 import { rememberLlave } from './llave.ts'
-import { buildPath, type ConsoleOperacion, comoCurl, faultOfLlave, headersOf } from './operacion.ts'
+import { buildPath, type ConsoleOperacion, faultOfLlave, headersOf, toCurl } from './operacion.ts'
 import { showFailure, showResponse, showSending } from './respuesta.ts'
 
 const ver = <ElementType extends HTMLElement>(selector: string) => document.querySelector<ElementType>(selector)!
@@ -119,12 +119,7 @@ ver('#curl').addEventListener(
   'click',
   () =>
     void copyAndReport(
-      comoCurl(
-        chosenOperacion(),
-        direccion(),
-        headersOf(chosenOperacion(), leerCampos(form)),
-        bodyOf(chosenOperacion()),
-      ),
+      toCurl(chosenOperacion(), direccion(), headersOf(chosenOperacion(), leerCampos(form)), bodyOf(chosenOperacion())),
     ),
 )
 ver('#copiar').addEventListener('click', () => void copyAndReport(ver('#recibido').textContent ?? ''))

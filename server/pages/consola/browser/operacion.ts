@@ -62,7 +62,7 @@ export const headersOf = (
 const shellQuote = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
 /** Returns the request as a `curl` command. The command reads the key from `$GUIAS_LLAVE` and never contains it. */
-export function comoCurl(
+export function toCurl(
   operacion: ConsoleOperacion,
   url: string,
   cabeceras: Readonly<Record<string, string>>,
@@ -82,8 +82,8 @@ export function comoCurl(
  */
 export function idsIn(respuesta: unknown): Map<string, string> {
   const foundIds = new Map<string, string>()
-  const visit = (valor: unknown, hondo: number) => {
-    if (valor === null || typeof valor !== 'object' || hondo > 3) return
+  const visit = (valor: unknown, depth: number) => {
+    if (valor === null || typeof valor !== 'object' || depth > 3) return
     for (const [clave, member] of Object.entries(valor)) {
       if (
         typeof member === 'string' &&
@@ -91,7 +91,7 @@ export function idsIn(respuesta: unknown): Map<string, string> {
         !foundIds.has(clave)
       ) {
         foundIds.set(clave, member)
-      } else visit(member, hondo + 1)
+      } else visit(member, depth + 1)
     }
   }
   visit(respuesta, 0)

@@ -11,7 +11,7 @@ const SHOWN_HEADERS = [
   'Content-Type',
 ]
 /** Meanings of the status codes, for readers who do not know them by heart. */
-const QUE_ES: Readonly<Record<number, string>> = {
+const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   200: 'Bien',
   201: 'Creado',
   202: 'Recibido',
@@ -56,7 +56,7 @@ export const showFailure = () =>
     'falla',
   )
 
-function comoSeLee(texto: string): [leido: unknown, texto: string] {
+function parseBody(texto: string): [leido: unknown, texto: string] {
   try {
     const leido: unknown = JSON.parse(texto)
     return [leido, JSON.stringify(leido, null, 2)]
@@ -72,7 +72,7 @@ function comoSeLee(texto: string): [leido: unknown, texto: string] {
  */
 export async function showResponse(respuesta: Response, ms: number): Promise<unknown> {
   const { status, ok, headers } = respuesta
-  const [leido, texto] = comoSeLee(await respuesta.text())
+  const [leido, texto] = parseBody(await respuesta.text())
   const cabeceras = SHOWN_HEADERS.flatMap((nombre) => {
     const valor = headers.get(nombre)
     if (valor === null) return []
@@ -84,6 +84,9 @@ export async function showResponse(respuesta: Response, ms: number): Promise<unk
   ver('#cabeceras').replaceChildren(...cabeceras)
   ver('#recibido').textContent = texto || '(vacío)'
   ver('#contestado').hidden = false
-  showStatus(`${status} · ${QUE_ES[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`, ok ? 'bien' : 'falla')
+  showStatus(
+    `${status} · ${STATUS_MEANINGS[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`,
+    ok ? 'bien' : 'falla',
+  )
   return leido
 }

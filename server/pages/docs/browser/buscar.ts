@@ -36,10 +36,10 @@ const CAMPOS = [
   ['texto', 1],
 ] as const
 /**
- * Scores of a word that only resembles the requested word: `comienzo` begins with it, `familia` shares most of its
+ * Scores of a word that only resembles the requested word: `comienzo` begins with it, `family` shares most of its
  * letters from the start, `typos` differs by typing errors.
  */
-const NEAR_SCORES = { comienzo: 0.7, familia: 0.5, typos: 0.45 }
+const NEAR_SCORES = { comienzo: 0.7, family: 0.5, typos: 0.45 }
 const STOP_WORDS = new Set(
   'a al como con cual cuando de del donde el en es hay la las lo los me mi no o para por que se si sin su sus un una y'.split(
     ' ',
@@ -50,7 +50,7 @@ const withoutAccents = (texto: string) => texto.normalize('NFD').replace(/\p{M}/
 /** Splits a text into lower-case words of letters and digits, without accents. */
 export const wordsOf = (texto: string) => withoutAccents(texto).match(/[a-z0-9]+/g) ?? []
 /** Removes a plural ending or a final `e`: «errores» equals «error», and «lote» equals «lotes». */
-const sinPlural = (word: string) => (word.length > 3 ? word.replace(/(?:e?s|e)$/, '') : word)
+const singularOf = (word: string) => (word.length > 3 ? word.replace(/(?:e?s|e)$/, '') : word)
 /** Writes letters that sound alike in Spanish the same: «etiketa» equals «etiqueta», and «embío» equals «envío». */
 const soundOf = (word: string) =>
   word
@@ -60,7 +60,7 @@ const soundOf = (word: string) =>
     .replace(/v/g, 'b')
     .replace(/mb/g, 'nb')
     .replace(/^h(?=[aeiou])/, '')
-const stem = (word: string) => soundOf(sinPlural(word))
+const stem = (word: string) => soundOf(singularOf(word))
 
 /**
  * Tells whether the edit distance of two words is at most `faltas`. An edit adds, leaves out or changes a letter, or
@@ -68,18 +68,18 @@ const stem = (word: string) => soundOf(sinPlural(word))
  */
 function areSimilar(term: string, otherTerm: string, faltas: number): boolean {
   if (Math.abs(term.length - otherTerm.length) > faltas) return false
-  let [antepenultima, anterior] = [[] as number[], Array.from({ length: otherTerm.length + 1 }, (_, i) => i)]
+  let [beforePrevious, anterior] = [[] as number[], Array.from({ length: otherTerm.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= term.length; i++) {
-    const fila = [i]
+    const row = [i]
     for (let j = 1; j <= otherTerm.length; j++) {
       const substitution = term[i - 1] === otherTerm[j - 1] ? 0 : 1
-      fila[j] = Math.min(anterior[j]! + 1, fila[j - 1]! + 1, anterior[j - 1]! + substitution)
+      row[j] = Math.min(anterior[j]! + 1, row[j - 1]! + 1, anterior[j - 1]! + substitution)
       if (i > 1 && j > 1 && term[i - 1] === otherTerm[j - 2] && term[i - 2] === otherTerm[j - 1]) {
-        fila[j] = Math.min(fila[j]!, antepenultima[j - 2]! + 1)
+        row[j] = Math.min(row[j]!, beforePrevious[j - 2]! + 1)
       }
     }
-    antepenultima = anterior
-    anterior = fila
+    beforePrevious = anterior
+    anterior = row
   }
   return anterior[otherTerm.length]! <= faltas
 }
@@ -95,8 +95,8 @@ function similarityOf(requestedWord: string, word: string): number {
   if (requestedWord === word) return 1
   if (word.startsWith(requestedWord) && requestedWord.length > 1) return NEAR_SCORES.comienzo
   if (/\d/.test(requestedWord)) return 0
-  const juntas = commonPrefixLength(requestedWord, word)
-  if (juntas >= 5 && juntas >= 0.6 * Math.max(requestedWord.length, word.length)) return NEAR_SCORES.familia
+  const sharedLength = commonPrefixLength(requestedWord, word)
+  if (sharedLength >= 5 && sharedLength >= 0.6 * Math.max(requestedWord.length, word.length)) return NEAR_SCORES.family
   const faltas = requestedWord.length >= 8 ? 2 : requestedWord.length >= 4 ? 1 : 0
   return faltas > 0 && areSimilar(requestedWord, word, faltas) ? NEAR_SCORES.typos : 0
 }
@@ -123,7 +123,7 @@ function createFit(question: string) {
 export function createSearch(parts: readonly SearchPart[]) {
   const indexedParts = parts.map((parte) => ({
     parte,
-    campos: CAMPOS.map(([campo, peso]) => ({ peso, words: new Set(wordsOf(parte[campo] ?? '').map(stem)) })),
+    campos: CAMPOS.map(([campo, weight]) => ({ weight, words: new Set(wordsOf(parte[campo] ?? '').map(stem)) })),
   }))
   const partCounts = new Map<string, number>()
   for (const { campos } of indexedParts) {
@@ -157,7 +157,7 @@ export function createSearch(parts: readonly SearchPart[]) {
         const scores = wordValues.map((de) =>
           Math.max(
             0,
-            ...campos.map(({ peso, words }) => peso * Math.max(0, ...[...words].map((term) => de.get(term) ?? 0))),
+            ...campos.map(({ weight, words }) => weight * Math.max(0, ...[...words].map((term) => de.get(term) ?? 0))),
           ),
         )
         const matchedWords = scores.filter((score) => score > 0).length
@@ -182,10 +182,10 @@ export function createSearch(parts: readonly SearchPart[]) {
  * @param largo length of the piece in characters, without the ellipses
  */
 export function excerptOf(texto: string, question: string, largo = 150): string {
-  const llano = withoutAccents(texto)
+  const plainText = withoutAccents(texto)
   const donde = wordsOf(question)
     .filter((term) => !STOP_WORDS.has(term))
-    .map((term) => llano.indexOf(sinPlural(term)))
+    .map((term) => plainText.indexOf(singularOf(term)))
     .find((i) => i >= 0)
   const desde = Math.max(0, (donde ?? 0) - 40)
   const start = desde === 0 ? 0 : texto.indexOf(' ', desde) + 1

@@ -23,11 +23,11 @@ export function makeFocusable(donde: HTMLElement) {
   const medidas = new ResizeObserver((entries) => {
     for (const { target } of entries) updateFocusable(target as HTMLElement)
   })
-  const vistas = new WeakSet<Element>()
+  const observedBoxes = new WeakSet<Element>()
   afterEachChange(donde, () => {
     for (const caja of donde.querySelectorAll<HTMLElement>('.md-table-wrapper, pre')) {
-      if (!vistas.has(caja)) medidas.observe(caja)
-      vistas.add(caja)
+      if (!observedBoxes.has(caja)) medidas.observe(caja)
+      observedBoxes.add(caja)
     }
   })
 }

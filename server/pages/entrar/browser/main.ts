@@ -18,24 +18,24 @@ const caja = document.getElementById('passkey')
 if (caja && window.PublicKeyCredential && location.hostname === caja.dataset.dominio) start(caja)
 
 function start(section: HTMLElement) {
-  const { raiz = '', hace, volver = '' } = section.dataset
+  const { raiz: root = '', hace: purpose, volver: returnTo = '' } = section.dataset
   const button = section.querySelector('button')!
   const estado = section.querySelector('p')!
   const request = (path: string, cuerpo?: unknown) =>
-    sendRequest(`${raiz}operaciones/v1/sesion/passkeys${path}`, cuerpo)
+    sendRequest(`${root}operaciones/v1/sesion/passkeys${path}`, cuerpo)
   section.hidden = false
   button.addEventListener('click', async () => {
     button.disabled = true
     estado.textContent = 'Siga en su aparato…'
     try {
-      if (hace === 'entrar') await request('/entrada', await requestAssertion(request))
-      else if (hace === 'probar') await request('/presencia', await requestAssertion(request))
+      if (purpose === 'entrar') await request('/entrada', await requestAssertion(request))
+      else if (purpose === 'probar') await request('/presencia', await requestAssertion(request))
       else await addPasskey(request)
-      const primeros = document.querySelector<HTMLFormElement>('#primeros form')
-      if (primeros) primeros.submit()
-      else location.assign(volver)
+      const firstForm = document.querySelector<HTMLFormElement>('#primeros form')
+      if (firstForm) firstForm.submit()
+      else location.assign(returnTo)
     } catch (error) {
-      if (codeOf(error) === 'presencia_requerida') return location.assign(`${raiz}cuenta/presencia`)
+      if (codeOf(error) === 'presencia_requerida') return location.assign(`${root}cuenta/presencia`)
       estado.textContent = sentenceOf(error)
       button.disabled = false
     }

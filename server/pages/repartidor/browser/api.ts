@@ -16,7 +16,7 @@ const CLOCK_NOISE_MS = 2_000
 const MAX_ROUND_TRIP_MS = 10_000
 
 /** Error for a request without a response from the service. */
-export class SinRed extends Error {}
+export class NoResponseError extends Error {}
 
 /** Response of the courier's API. */
 export interface ApiResponse<T> {
@@ -37,10 +37,10 @@ export interface ApiResponse<T> {
  */
 let isReachable = true
 const listeners = new Set<(isReachable: boolean) => void>()
-function recordReachable(si: boolean) {
-  if (si === isReachable) return
-  isReachable = si
-  for (const listener of listeners) listener(si)
+function recordReachable(nowReachable: boolean) {
+  if (nowReachable === isReachable) return
+  isReachable = nowReachable
+  for (const listener of listeners) listener(nowReachable)
 }
 addEventListener('online', () => recordReachable(true))
 /** Tells whether the last request got a response. */
@@ -56,24 +56,28 @@ export function onReachable(listener: (isReachable: boolean) => void) {
 
 /**
  * Sends a request to the service, and records whether the service responded.
- * @throws SinRed if no response arrives; the server may have performed the request all the same
+ * @throws NoResponseError if no response arrives; the server may have performed the request all the same
  */
-export async function requestApi<T>(...que: Parameters<typeof ir<T>>): Promise<ApiResponse<T>> {
+export async function requestApi<T>(...args: Parameters<typeof sendOnce<T>>): Promise<ApiResponse<T>> {
   try {
-    const respuesta = await ir<T>(...que)
+    const respuesta = await sendOnce<T>(...args)
     recordReachable(true)
     return respuesta
   } catch (error) {
-    if (error instanceof SinRed) recordReachable(false)
+    if (error instanceof NoResponseError) recordReachable(false)
     throw error
   }
 }
 
 /**
  * Sends a request to the service.
- * @throws SinRed if no response arrives; the server may have performed the request all the same
+ * @throws NoResponseError if no response arrives; the server may have performed the request all the same
  */
-async function ir<T>(method: 'GET' | 'POST' | 'DELETE', path: string, cuerpo?: object | Blob): Promise<ApiResponse<T>> {
+async function sendOnce<T>(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  cuerpo?: object | Blob,
+): Promise<ApiResponse<T>> {
   const sentAt = Date.now()
   const isUpload = cuerpo instanceof Blob
   let respuesta: Response
@@ -88,12 +92,13 @@ async function ir<T>(method: 'GET' | 'POST' | 'DELETE', path: string, cuerpo?: o
     })
     texto = await respuesta.text()
   } catch {
-    throw new SinRed()
+    throw new NoResponseError()
   }
   const leido = parseJson(texto)
   // A captive portal of a Wi-Fi network answers every request with its own page, which is not a response of the
   // service. Only a proxy on the way sends a 413, so that status counts.
-  if (leido === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status)) throw new SinRed()
+  if (leido === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status))
+    throw new NoResponseError()
   const serverTime = Date.parse(respuesta.headers.get('Date') ?? '')
   if (serverTime) await measureClock(serverTime, sentAt, Date.now())
   return {

@@ -1,4 +1,4 @@
-const { central, llamar } = document.getElementById('app')!.dataset
+const { central, llamar: callNumber } = document.getElementById('app')!.dataset
 
 /** Telephone of the operator's central office, as shown and as dialled; null if none is configured. */
-export const CENTRAL = central && llamar ? { visible: central, e164: llamar } : null
+export const CENTRAL = central && callNumber ? { visible: central, e164: callNumber } : null

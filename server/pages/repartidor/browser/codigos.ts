@@ -31,9 +31,9 @@ async function nativeDetector(): Promise<NativeDetector | undefined> {
 export async function openReader(): Promise<CodeScan> {
   const native = await nativeDetector()
   if (native) return async (source) => (await native.detect(source)).map(({ rawValue }) => rawValue)
-  const { lector, wasm } = document.getElementById('app')!.dataset
-  const modulo = (await import(new URL(lector!, location.href).href)) as { createReader: typeof createReader }
-  const leer = modulo.createReader(new URL(wasm!, location.href).href)
+  const { lector: readerPath, wasm } = document.getElementById('app')!.dataset
+  const readerModule = (await import(new URL(readerPath!, location.href).href)) as { createReader: typeof createReader }
+  const leer = readerModule.createReader(new URL(wasm!, location.href).href)
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d', { willReadFrequently: true })!
   return async (source) => {
@@ -63,6 +63,6 @@ export async function prefetchReader() {
  * code; a QR code contains an address that ends in the code.
  */
 export function parseGuiaCode(texto: string): string | undefined {
-  const [, alFinal] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
-  return normalizeGuideCode(alFinal ?? texto)
+  const [, lastSegment] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
+  return normalizeGuideCode(lastSegment ?? texto)
 }

@@ -1,7 +1,7 @@
 // Queue through which every action leaves the phone. Actions leave in order, until the server has acknowledged all of
 // them. A guide whose action fails does not stop the other guides.
 
-import { type ApiResponse, isSignedOut, MAX_PAUSE_MS, requestSesion, requestSignOut, SinRed } from './api.ts'
+import { type ApiResponse, isSignedOut, MAX_PAUSE_MS, NoResponseError, requestSesion, requestSignOut } from './api.ts'
 import {
   canBeBatched,
   MAX_ACTIONS_PER_REQUEST,
@@ -46,7 +46,7 @@ export function sendQueue(): Promise<SendRound> {
     .then(() =>
       runExclusively(() => {
         waitingRound = undefined
-        return ronda()
+        return runRound()
       }),
     )
     .catch((error) => {
@@ -56,7 +56,7 @@ export function sendQueue(): Promise<SendRound> {
   return waitingRound
 }
 
-async function ronda(): Promise<SendRound> {
+async function runRound(): Promise<SendRound> {
   try {
     if (isAhead((await readSetting('pausa')) ?? 0, MAX_PAUSE_MS)) return 'luego'
     if (await readSetting('salir')) {
@@ -70,7 +70,7 @@ async function ronda(): Promise<SendRound> {
     if (quien.status !== 200) return await postponeRound(quien)
     return await sendActionsOf(quien.cuerpo.repartidor)
   } catch (error) {
-    if (error instanceof SinRed) return 'sin_red'
+    if (error instanceof NoResponseError) return 'sin_red'
     throw error
   } finally {
     announce([])
@@ -93,11 +93,11 @@ function isAhead(hasta: number, maxMs: number) {
 async function sendActionsOf(repartidor: string): Promise<SendRound> {
   const stoppedGuias = new Set<string>()
   let resultado: SendRound = 'hecho'
-  let juntas: CourierAction[] = []
+  let collectedActions: CourierAction[] = []
   /** Sends the collected actions. Returns the result of the round if the round ends with them. */
   const sendCollected = async (): Promise<SendRound | undefined> => {
-    const batch = juntas
-    juntas = []
+    const batch = collectedActions
+    collectedActions = []
     if (batch.length === 0) return undefined
     announce(batch.map(({ orden }) => orden))
     const fines = batch.length === 1 ? [await sendAction(batch[0]!)] : await sendBatch(batch)
@@ -112,9 +112,9 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
     const actual = await readAction(orden)
     if (!actual) continue
     const fits =
-      juntas.length < MAX_ACTIONS_PER_REQUEST &&
-      [...juntas, actual].every(canBeBatched) &&
-      juntas.every((collected) => collected.guia !== guia)
+      collectedActions.length < MAX_ACTIONS_PER_REQUEST &&
+      [...collectedActions, actual].every(canBeBatched) &&
+      collectedActions.every((collected) => collected.guia !== guia)
     const outcome = fits ? undefined : await sendCollected()
     if (outcome) return outcome
     if (stoppedGuias.has(guia)) continue
@@ -123,7 +123,7 @@ async function sendActionsOf(repartidor: string): Promise<SendRound> {
       if (actual.situacion === 'pendiente') resultado = 'luego'
       continue
     }
-    juntas.push(actual)
+    collectedActions.push(actual)
   }
   return (await sendCollected()) ?? resultado
 }
@@ -135,7 +135,7 @@ async function postponeRound(respuesta: ApiResponse<unknown>): Promise<SendRound
 
 async function loseSesion(): Promise<SendRound> {
   const sesion = await readSetting('sesion')
-  if (sesion?.vigente) await setSetting('sesion', { ...sesion, vigente: false })
+  if (sesion?.isActive) await setSetting('sesion', { ...sesion, isActive: false })
   return 'sin_sesion'
 }
 

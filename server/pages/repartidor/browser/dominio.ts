@@ -29,13 +29,13 @@ export type Relation = RelacionConDestinatario
 export type EntregaData = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
-const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
+const finalEstados: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
 const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
 /** Next states in the contract's state machine, without the cancellation, which only merchants use. */
 const nextEstadosOf = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
 /** Tells whether a state is final. */
-export const isFinalEstado = (estado: Estado) => finales.includes(estado)
+export const isFinalEstado = (estado: Estado) => finalEstados.includes(estado)
 const reasonsOf = (estado: Estado) => [...(motivos[estado] ?? [])]
 
 /**

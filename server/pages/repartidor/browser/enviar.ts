@@ -5,7 +5,7 @@ import type {
   EventosRegistrados,
   Problema,
 } from '../../../generado/contrato/tipos/index.ts'
-import { type ApiResponse, requestApi, requestSesion, SinRed } from './api.ts'
+import { type ApiResponse, NoResponseError, requestApi, requestSesion } from './api.ts'
 import { takesPaquete } from './dominio.ts'
 import { changeAction, changeActions, finishActions, readAction, readImage } from './store/acciones.ts'
 import { type Attachment, type CourierAction, setSetting } from './store/base.ts'
@@ -33,13 +33,13 @@ export const MAX_ACTIONS_PER_REQUEST = 50
  * Number of failed attempts after which an action is sent alone, because another action may be why the common request
  * fails.
  */
-const INTENTOS_JUNTAS = 2
+const MAX_BATCHED_INTENTOS = 2
 
 /**
  * Tells whether an action may be sent in one request with others. Actions with images and deliveries are sent alone.
  */
 export const canBeBatched = ({ entrega, fotos, intentos }: CourierAction) =>
-  !entrega && fotos.length === 0 && intentos < INTENTOS_JUNTAS
+  !entrega && fotos.length === 0 && intentos < MAX_BATCHED_INTENTOS
 
 /**
  * Sends actions for which {@link canBeBatched} is true, each of another guide, in one request.
@@ -91,7 +91,7 @@ export const sendAction = (accion: CourierAction): Promise<Fin> =>
  * @throws SinRed if the service does not respond; rethrows any other error
  */
 async function postponeUnanswered(batch: readonly CourierAction[], error: unknown): Promise<Fin[]> {
-  if (!(error instanceof SinRed)) throw error
+  if (!(error instanceof NoResponseError)) throw error
   const { status } = await requestSesion()
   return status === 401 ? batch.map(() => 'sin_sesion') : esperar(batch)
 }
@@ -205,7 +205,7 @@ async function esperar(batch: readonly CourierAction[], isTransient = true): Pro
 }
 
 async function askCourier(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
-  const toma = problema.transiciones?.find(takesPaquete)
+  const takenEstado = problema.transiciones?.find(takesPaquete)
   await changeAction(orden, ({ estado }) => ({
     situacion: 'atencion',
     falla: {
@@ -213,7 +213,7 @@ async function askCourier(orden: number, problema: Partial<Problema>, imagen?: s
       detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
       ...(imagen === undefined ? {} : { imagen }),
-      ...(toma === undefined || estado === null || takesPaquete(estado) ? {} : { toma }),
+      ...(takenEstado === undefined || estado === null || takesPaquete(estado) ? {} : { takenEstado }),
     },
   }))
   return 'atencion'

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import SignaturePad, { type PointGroup } from 'signature_pad'
-import { comoBlob } from './fotos.ts'
+import { canvasToBlob } from './fotos.ts'
 import type { Strokes } from './store/base.ts'
 
 /** Ratio of height to width. It is the same at every size, so strokes only have to be scaled. */
@@ -10,9 +10,9 @@ const ASPECT_RATIO = 0.5
 const FINAL_WIDTH_PX = 1_000
 const INK = { penColor: '#10182b', minWidth: 1, maxWidth: 3 }
 
-function scaleStrokes({ ancho, grupos }: Strokes, nuevo: number): PointGroup[] {
+function scaleStrokes({ ancho, groups }: Strokes, nuevo: number): PointGroup[] {
   const k = nuevo / ancho
-  return (grupos as PointGroup[]).map((stroke) => ({
+  return (groups as PointGroup[]).map((stroke) => ({
     ...stroke,
     dotSize: stroke.dotSize * k,
     minWidth: stroke.minWidth * k,
@@ -47,7 +47,7 @@ export function Firma({ strokes, onSign }: { strokes: Strokes | null; onSign: (s
       if (currentStrokes.current) pad.fromData(scaleStrokes(currentStrokes.current, ancho))
     }
     const saveStrokes = () => {
-      currentStrokes.current = { ancho: canvas.clientWidth, grupos: pad.toData() }
+      currentStrokes.current = { ancho: canvas.clientWidth, groups: pad.toData() }
       notifyRef.current(currentStrokes.current)
     }
     pad.addEventListener('endStroke', saveStrokes)
@@ -63,7 +63,7 @@ export function Firma({ strokes, onSign }: { strokes: Strokes | null; onSign: (s
     const keptStrokes = bloc.current!.toData().slice(0, count < 0 ? count : 0)
     bloc.current!.fromData(keptStrokes)
     currentStrokes.current =
-      keptStrokes.length > 0 ? { ancho: canvasRef.current!.clientWidth, grupos: keptStrokes } : null
+      keptStrokes.length > 0 ? { ancho: canvasRef.current!.clientWidth, groups: keptStrokes } : null
     onSign(currentStrokes.current)
   }
   return (
@@ -82,7 +82,7 @@ export function Firma({ strokes, onSign }: { strokes: Strokes | null; onSign: (s
 }
 
 /** Draws a signature as PNG, 1,000 by 500 pixels; undefined if the browser cannot encode it. */
-export async function firmaComoPng(strokes: Strokes): Promise<Blob | undefined> {
+export async function firmaToPng(strokes: Strokes): Promise<Blob | undefined> {
   const canvas = document.createElement('canvas')
   canvas.width = FINAL_WIDTH_PX
   canvas.height = FINAL_WIDTH_PX * ASPECT_RATIO
@@ -90,5 +90,5 @@ export async function firmaComoPng(strokes: Strokes): Promise<Blob | undefined> 
   pad.clear()
   pad.fromData(scaleStrokes(strokes, FINAL_WIDTH_PX))
   pad.off()
-  return comoBlob(canvas, 'image/png')
+  return canvasToBlob(canvas, 'image/png')
 }

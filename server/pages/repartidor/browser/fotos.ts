@@ -37,11 +37,11 @@ async function reencode(original: Blob): Promise<Blob | undefined> {
   const context = canvas.getContext('2d', { alpha: false })
   context?.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   bitmap.close()
-  const smaller = context ? await comoBlob(canvas, 'image/jpeg', JPEG_QUALITY) : undefined
+  const smaller = context ? await canvasToBlob(canvas, 'image/jpeg', JPEG_QUALITY) : undefined
   // Old phones run out of memory for the canvas and return an empty image.
   return smaller && smaller.size > 0 && smaller.size <= MAX_FOTO_BYTES ? smaller : undefined
 }
 
 /** Encodes a canvas as an image; undefined if the browser cannot encode it. */
-export const comoBlob = (canvas: HTMLCanvasElement, tipo: string, quality?: number) =>
+export const canvasToBlob = (canvas: HTMLCanvasElement, tipo: string, quality?: number) =>
   new Promise<Blob | undefined>((resolve) => canvas.toBlob((blob) => resolve(blob ?? undefined), tipo, quality))

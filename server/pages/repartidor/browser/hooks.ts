@@ -13,7 +13,7 @@ export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | und
   const actual = useRef(leer)
   actual.current = leer
   useEffect(() => {
-    let vivo = true
+    let isMounted = true
     let isReading = false
     let readAgain = false
     // All changes while the data is being read cause one further read. Sending a day's guides causes hundreds of
@@ -23,10 +23,10 @@ export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | und
       if (isReading) return
       isReading = true
       try {
-        while (readAgain && vivo) {
+        while (readAgain && isMounted) {
           readAgain = false
           const valor = await actual.current()
-          if (vivo) setState({ clave, valor })
+          if (isMounted) setState({ clave, valor })
         }
       } finally {
         isReading = false
@@ -35,7 +35,7 @@ export function useStoredData<T>(leer: () => Promise<T>, clave: string): T | und
     reread()
     const unsubscribe = onStoreChange(reread)
     return () => {
-      vivo = false
+      isMounted = false
       unsubscribe()
     }
   }, [clave])
@@ -61,7 +61,7 @@ export function useScreenPath(): string[] {
  * Goes to a screen.
  * @param replace true to replace the current screen, so that going back does not return to it
  */
-export function ir(path: string, replace = false) {
+export function goTo(path: string, replace = false) {
   if (replace) location.replace(`#/${path}`)
   else location.hash = `/${path}`
 }
@@ -90,10 +90,10 @@ const MIN_MOVE_M = 15
 export function useHere(): Point | null {
   const [here, setHere] = useState<Point | null>(null)
   useEffect(() => {
-    let vivo = true
+    let isMounted = true
     let watchId: number | undefined
     canLocate().then((allowed) => {
-      if (!vivo || !allowed) return
+      if (!isMounted || !allowed) return
       watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng } }) =>
           setHere((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < MIN_MOVE_M ? antes : { lat, lng })),
@@ -102,7 +102,7 @@ export function useHere(): Point | null {
       )
     })
     return () => {
-      vivo = false
+      isMounted = false
       if (watchId !== undefined) navigator.geolocation.clearWatch(watchId)
     }
   }, [])
@@ -141,10 +141,10 @@ export function usePosition(ask: boolean): GeoPosition {
   const [posicion, setPosicion] = useState<GeoPosition>({ estado: 'buscando' })
   useEffect(() => {
     let watchId: number | undefined
-    let vivo = true
+    let isMounted = true
     let bestAccuracy = Number.POSITIVE_INFINITY
     const startWatch = () => {
-      if (!vivo) return
+      if (!isMounted) return
       watchId = navigator.geolocation.watchPosition(
         ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
           if (accuracy > bestAccuracy) return
@@ -166,7 +166,7 @@ export function usePosition(ask: boolean): GeoPosition {
       )
     }
     return () => {
-      vivo = false
+      isMounted = false
       if (watchId !== undefined) navigator.geolocation.clearWatch(watchId)
     }
   }, [ask])

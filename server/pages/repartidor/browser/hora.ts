@@ -19,26 +19,27 @@ export async function fotoTime(foto: Blob): Promise<string | null> {
  * photo, the phone's zone applies, because the phone's camera took the photo.
  */
 async function readExif(foto: Blob): Promise<number> {
-  const vista = new DataView(await foto.slice(0, 131_072).arrayBuffer())
+  const view = new DataView(await foto.slice(0, 131_072).arrayBuffer())
   // Reads segment after segment, because the EXIF segment need not be the first.
   let lugar = 2
-  while (vista.getUint16(lugar) !== 0xffe1 || vista.getUint32(lugar + 4) !== EXIF) {
-    if (vista.getUint8(lugar) !== 0xff) return Number.NaN
-    lugar += 2 + vista.getUint16(lugar + 2)
+  while (view.getUint16(lugar) !== 0xffe1 || view.getUint32(lugar + 4) !== EXIF) {
+    if (view.getUint8(lugar) !== 0xff) return Number.NaN
+    lugar += 2 + view.getUint16(lugar + 2)
   }
   const tiff = lugar + 10
-  const chico = vista.getUint16(tiff) === 0x4949
-  /** Returns the position of a tag's value in the table at `tabla`; undefined if the table does not have the tag. */
-  const valor = (tabla: number, etiqueta: number) => {
-    for (let i = 0, n = vista.getUint16(tabla, chico); i < n; i++) {
-      const entryAt = tabla + 2 + i * 12
-      if (vista.getUint16(entryAt, chico) === etiqueta) return tiff + vista.getUint32(entryAt + 8, chico)
+  const isLittleEndian = view.getUint16(tiff) === 0x4949
+  /** Returns the position of a tag's value in the table at `tableAt`; undefined if the table does not have the tag. */
+  const valor = (tableAt: number, etiqueta: number) => {
+    for (let i = 0, n = view.getUint16(tableAt, isLittleEndian); i < n; i++) {
+      const entryAt = tableAt + 2 + i * 12
+      if (view.getUint16(entryAt, isLittleEndian) === etiqueta)
+        return tiff + view.getUint32(entryAt + 8, isLittleEndian)
     }
     return undefined
   }
   const texto = (donde: number, largo: number) =>
-    String.fromCharCode(...new Uint8Array(vista.buffer.slice(donde, donde + largo)))
-  const exifTable = valor(tiff + vista.getUint32(tiff + 4, chico), EXIF_TABLE_TAG)
+    String.fromCharCode(...new Uint8Array(view.buffer.slice(donde, donde + largo)))
+  const exifTable = valor(tiff + view.getUint32(tiff + 4, isLittleEndian), EXIF_TABLE_TAG)
   const tomada = exifTable && valor(exifTable, TAKEN_TAG)
   if (!tomada) return Number.NaN
   const [dia, hora] = texto(tomada, 19).split(' ')

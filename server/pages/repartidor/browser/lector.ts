@@ -9,11 +9,11 @@ import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
 export function createReader(wasm: string) {
   prepareZXingModule({ overrides: { locateFile: () => wasm } })
   return async (image: ImageData): Promise<string[]> => {
-    const leidos = await readBarcodes(image, {
+    const barcodes = await readBarcodes(image, {
       formats: ['Code128', 'QRCode'],
       tryHarder: true,
       maxNumberOfSymbols: 4,
     })
-    return leidos.map(({ text }) => text)
+    return barcodes.map(({ text }) => text)
   }
 }

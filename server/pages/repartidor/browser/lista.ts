@@ -4,13 +4,13 @@ import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
 import { ESTADO_NAMES, type Estado, takesPaquete } from './dominio.ts'
 import { inStopOrder, partOfStop } from './paradas.ts'
-import { type Prevision, predict } from './previsto.ts'
+import { type Prediction, predict } from './previsto.ts'
 import { type Heading, headingOf } from './rumbo.ts'
 import type { AssignedGuias, CourierAction, StoredGuia } from './store/base.ts'
-import { llano } from './textos.ts'
+import { foldText } from './textos.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
-export interface DispatchRow extends StoredGuia, Prevision {
+export interface DispatchRow extends StoredGuia, Prediction {
   heading: Heading | null
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
@@ -22,7 +22,7 @@ export interface DispatchRow extends StoredGuia, Prevision {
   distance: number | null
 }
 /** Search and filters of the search screen. They outlive it, so that a courier who returns finds the list unchanged. */
-export const vista = {
+export const searchView = {
   searchText: '',
   estado: null as Estado | null,
   /** Guide that was opened last. The list continues at this guide. */
@@ -45,7 +45,7 @@ export function dispatchRows(
   const actionsByGuia = new Map<string, CourierAction[]>()
   for (const item of actions) actionsByGuia.set(item.guia, [...(actionsByGuia.get(item.guia) ?? []), item])
   const byAddress = guias
-    .map((item) => filaDe(item, actionsByGuia.get(item.guia) ?? [], here))
+    .map((item) => toDispatchRow(item, actionsByGuia.get(item.guia) ?? [], here))
     .sort(
       (item, other) =>
         collator.compare(item.datos?.municipio ?? '', other.datos?.municipio ?? '') ||
@@ -59,15 +59,15 @@ export function dispatchRows(
 export const diaDe = (ahora: number) =>
   new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
 
-function filaDe(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
-  const prevision = predict(guia, actions)
-  const heading = headingOf(guia.datos, prevision.estado)
-  const titulo = titleOf(guia, prevision, heading)
+function toDispatchRow(guia: StoredGuia, actions: readonly CourierAction[], here: Point | null): DispatchRow {
+  const prediction = predict(guia, actions)
+  const heading = headingOf(guia.datos, prediction.estado)
+  const titulo = titleOf(guia, prediction, heading)
   const searchableTexts = [guia.guia, titulo, heading?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
-  const texto = llano(` ${searchableTexts.filter(Boolean).join(' ')}`)
+  const texto = foldText(` ${searchableTexts.filter(Boolean).join(' ')}`)
   return {
     ...guia,
-    ...prevision,
+    ...prediction,
     heading,
     titulo,
     texto,
@@ -76,11 +76,11 @@ function filaDe(guia: StoredGuia, actions: readonly CourierAction[], here: Point
 }
 
 function titleOf(
-  { datos, desconocida, sinAsignar }: StoredGuia,
-  { estado, final }: Prevision,
+  { datos, isUnknown, sinAsignar }: StoredGuia,
+  { estado, final }: Prediction,
   heading: Heading | null,
 ): string {
-  if (!datos) return desconocida ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
+  if (!datos) return isUnknown ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
   if (final && estado)
     return datos.nombre_comercio ? `${ESTADO_NAMES[estado]}: ${datos.nombre_comercio}` : ESTADO_NAMES[estado]
   if (datos.custodia === 'ajena') return 'La lleva otro'
@@ -101,12 +101,12 @@ export function groupByMunicipio(
   asignadas: AssignedGuias | undefined,
   actions: readonly CourierAction[],
 ): MunicipioGroup[] {
-  const { guias, leida } = asignadas ?? { guias: [], leida: 0 }
+  const { guias, readAt } = asignadas ?? { guias: [], readAt: 0 }
   const takenGuias = new Set(
     actions
       .filter(
         ({ estado, situacion, terminada }) =>
-          takesPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > leida)),
+          takesPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > readAt)),
       )
       .map(({ guia }) => guia),
   )
@@ -127,7 +127,7 @@ export const isCarried = ({ datos, isOwn, final }: DispatchRow) => datos !== nul
  * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters.
  */
 export function buscar(rows: readonly DispatchRow[], searchText: string): readonly DispatchRow[] {
-  const words = llano(searchText).split(/\s+/).filter(Boolean)
+  const words = foldText(searchText).split(/\s+/).filter(Boolean)
   const codigo = normalizeBase32(searchText)
   return rows.filter(
     ({ texto, guia }) =>
@@ -136,14 +136,14 @@ export function buscar(rows: readonly DispatchRow[], searchText: string): readon
 }
 
 /** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
-export const partToday = (fila: DispatchRow) => partOfStop(fila, diaDe(Date.now()))
+export const partToday = (row: DispatchRow) => partOfStop(row, diaDe(Date.now()))
 
 /**
  * Returns the next stop: the first guide that can be handled now and that the courier carries, or else the first to
  * collect.
  */
 export function findNextStop(rows: readonly DispatchRow[]): DispatchRow | undefined {
-  const stops = rows.filter((fila) => fila.heading !== null && partToday(fila) === null)
+  const stops = rows.filter((row) => row.heading !== null && partToday(row) === null)
   return stops.find(isCarried) ?? stops[0]
 }
 
@@ -171,18 +171,18 @@ export function terminadas(
   ahora: number,
 ): number {
   const desde = hoy ? Date.parse(hoy.desde) : 0
-  const esDeHoy = desde > ahora - DIA_MS
+  const isRecent = desde > ahora - DIA_MS
   const finishedOnPhone = actions.flatMap(({ estado, situacion, guia, repartidor: author, ocurrido_en }) =>
     author === repartidor &&
     situacion !== 'atencion' &&
     (estado === 'entregado' || estado === 'devuelto') &&
-    Date.parse(ocurrido_en) >= (esDeHoy ? desde : ahora - DIA_MS)
+    Date.parse(ocurrido_en) >= (isRecent ? desde : ahora - DIA_MS)
       ? [guia]
       : [],
   )
-  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...finishedOnPhone]).size
+  return new Set([...(isRecent ? hoy!.terminadas : []), ...finishedOnPhone]).size
 }
 
 /** Returns a distance as text: «350 m», «1,2 km». */
-export const metros = (m: number) =>
+export const formatDistance = (m: number) =>
   m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0).replace('.', ',')} km`

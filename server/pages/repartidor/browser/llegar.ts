@@ -47,10 +47,10 @@ function greetingFor(
 ) {
   const de = nombre_comercio ? ` de ${nombre_comercio}` : ''
   const addressee = target === 'destinatario' ? destinatario : recogida?.contacto
-  const aQue = {
+  const purpose = {
     recogida: `vengo a recoger un paquete${de}`,
     destinatario: `traigo su paquete${de}`,
     comercio: `vengo a devolver un paquete${de}`,
   }[target]
-  return `Hola${addressee ? `, ${addressee}` : ''}. Soy ${quien}, ${aQue} (guía ${inGroups(guia)}). `
+  return `Hola${addressee ? `, ${addressee}` : ''}. Soy ${quien}, ${purpose} (guía ${inGroups(guia)}). `
 }

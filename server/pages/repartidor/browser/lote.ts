@@ -3,7 +3,7 @@
 
 import type { Estado } from './dominio.ts'
 import { dispatchRows } from './lista.ts'
-import type { Prevision } from './previsto.ts'
+import type { Prediction } from './previsto.ts'
 import { enqueue, readActions } from './store/acciones.ts'
 import type { Sesion } from './store/base.ts'
 import { readGuiasOf } from './store/guias.ts'
@@ -14,7 +14,7 @@ export type LoteStep = (typeof LOTE_ESTADOS)[number]
 
 /** Tells whether a state can be reported for a guide without opening the guide's own screen. */
 export const canEnter = (
-  { steps, datos }: Pick<Prevision, 'steps'> & { datos: { ubicacion: { estado: string } } | null },
+  { steps, datos }: Pick<Prediction, 'steps'> & { datos: { ubicacion: { estado: string } } | null },
   estado: Estado,
 ) =>
   steps.some(
@@ -31,7 +31,7 @@ export async function reportLote({ repartidor, nombre }: Sesion, guias: readonly
     storedGuias.filter(({ guia }) => guias.includes(guia)),
     actions,
   )
-  const guiasToReport = rows.filter((fila) => canEnter(fila, estado)).map(({ guia }) => guia)
+  const guiasToReport = rows.filter((row) => canEnter(row, estado)).map(({ guia }) => guia)
   const emptyFields = { evento: {}, fotos: [], firma: null, trazos: null }
   await enqueue(
     guiasToReport.map((guia) => ({ repartidor, nombre, guia, estado, ...emptyFields })),

@@ -38,8 +38,8 @@ function Application({ registro }: { registro: Promise<ServiceWorkerRegistration
   if (sesion === undefined || unsentCount === undefined) return <Opening />
   if (sesion === null) return <SignIn returningName={null} pendientes={unsentCount} />
   // Without coverage the server cannot say that the session is over, so the phone checks the expiry too.
-  const isSesionActive = sesion.vigente && Date.parse(sesion.vence_en) > Date.now() + clockOffset
-  const context = { sesion: { ...sesion, vigente: isSesionActive }, isOnline, sending }
+  const isSesionActive = sesion.isActive && Date.parse(sesion.vence_en) > Date.now() + clockOffset
+  const context = { sesion: { ...sesion, isActive: isSesionActive }, isOnline, sending }
   return (
     <>
       <Avisos
@@ -66,9 +66,9 @@ type ScreenProps = ScreenContext & { path: string[]; screens: Screens | 'faltan'
 
 function Screen({ path, screens, ...context }: ScreenProps) {
   const { sesion } = context
-  const [lugar, param = '', que, estado = '', entregaCount] = path
+  const [lugar, param = '', action, estado = '', entregaCount] = path
   const guia = parseGuiaCode(param)
-  if (lugar === 'entrar') return <SignIn returningName={sesion.vigente ? null : sesion.nombre} pendientes={0} />
+  if (lugar === 'entrar') return <SignIn returningName={sesion.isActive ? null : sesion.nombre} pendientes={0} />
   if (!SCREEN_PLACES.includes(lugar ?? '') || (lugar === 'guia' && !guia)) return <Home {...context} />
   if (screens === undefined) return <Opening />
   if (screens === 'faltan') return <MissingScreens />
@@ -78,18 +78,19 @@ function Screen({ path, screens, ...context }: ScreenProps) {
     escanear: screens.Scan,
     hecho: screens.LoteDone,
     hoy: screens.Hoy,
-    mas: screens.Mas,
+    mas: screens.MoreScreen,
   }[lugar as string]
   if (OtherScreen) return <OtherScreen {...context} />
   if (lugar === 'marcar')
     return <screens.Mark sesion={sesion} estado={param in ESTADO_NAMES ? (param as Estado) : undefined} />
   if (lugar === 'accion') return <ActionDetail {...context} orden={Number(param)} />
   const de = { sesion, guia: guia! }
-  if (que === 'entregar') return <Deliver {...de} />
-  if (que === 'nota') return <StepScreen {...de} estado={null} />
+  if (action === 'entregar') return <Deliver {...de} />
+  if (action === 'nota') return <StepScreen {...de} estado={null} />
   if (!(estado in ESTADO_NAMES)) return <Guia {...de} />
-  if (que === 'hecho') return <DoneScreen {...de} estado={estado as Estado} entregaCount={Number(entregaCount ?? 1)} />
-  if (que === 'paso') return <StepScreen {...de} estado={estado as Estado} />
+  if (action === 'hecho')
+    return <DoneScreen {...de} estado={estado as Estado} entregaCount={Number(entregaCount ?? 1)} />
+  if (action === 'paso') return <StepScreen {...de} estado={estado as Estado} />
   return <Guia {...de} />
 }
 /** First parts of the addresses whose screens are loaded later than the first screen. */
@@ -157,11 +158,11 @@ function useNewVersion(registro: Promise<ServiceWorkerRegistration> | undefined)
         waitingWorker.postMessage('activar')
       })
     registro?.then(
-      (el) => {
+      (registration) => {
         // Without a controller, the waiting worker is the first version, not a newer version.
-        if (el.waiting && navigator.serviceWorker.controller) offerVersion(el.waiting)
-        el.addEventListener('updatefound', () => {
-          const installingWorker = el.installing
+        if (registration.waiting && navigator.serviceWorker.controller) offerVersion(registration.waiting)
+        registration.addEventListener('updatefound', () => {
+          const installingWorker = registration.installing
           installingWorker?.addEventListener('statechange', () => {
             if (installingWorker.state === 'installed' && navigator.serviceWorker.controller)
               offerVersion(installingWorker)
@@ -179,7 +180,7 @@ function registerServiceWorker(): Promise<ServiceWorkerRegistration> | undefined
   const pagina = new URL('repartidor', location.href).pathname
   const registro = navigator.serviceWorker.register(`${pagina}/servicio.js`, { scope: pagina, updateViaCache: 'none' })
   registro.then(
-    (el) => setInterval(() => el.update().catch(() => {}), VERSION_CHECK_MS),
+    (registration) => setInterval(() => registration.update().catch(() => {}), VERSION_CHECK_MS),
     () => {},
   )
   return registro

@@ -14,9 +14,9 @@ export function useScreens(isSignedIn: boolean): Screens | 'faltan' | undefined 
   useEffect(() => {
     if (!isSignedIn || screens) return
     import('./screens/otras.ts').then(
-      (modulo) => {
-        loadedScreens = modulo
-        setScreens(modulo)
+      (screensModule) => {
+        loadedScreens = screensModule
+        setScreens(screensModule)
       },
       () => setScreens('faltan'),
     )

@@ -36,11 +36,11 @@ export function partOfStop({ final, estado, datos }: Omit<Stop, 'heading'>, hoy:
  * @param desde point at which the way begins: the last stop, or the place where the courier asked for the order
  * @param hoy present day, such as «2026-11-25»
  */
-export function inStopOrder<Fila extends Stop>(byAddress: readonly Fila[], desde: Point | null, hoy: string): Fila[] {
-  const parteDe = (fila: Fila): Parte =>
-    partOfStop(fila, hoy) ?? (desde && pointOf(fila.heading?.lugar) ? 'hoy' : 'sin_lugar')
+export function inStopOrder<Row extends Stop>(byAddress: readonly Row[], desde: Point | null, hoy: string): Row[] {
+  const parteDe = (row: Row): Parte =>
+    partOfStop(row, hoy) ?? (desde && pointOf(row.heading?.lugar) ? 'hoy' : 'sin_lugar')
   return PARTS.flatMap((parte) => {
-    const rows = byAddress.filter((fila) => parteDe(fila) === parte)
+    const rows = byAddress.filter((row) => parteDe(row) === parte)
     return parte === 'hoy' && desde ? byNearness(rows, desde) : rows
   })
 }
@@ -55,10 +55,10 @@ export function pointOf(lugar: { lat?: number | null; lng?: number | null } | un
  * Sorts rows by the rule of the nearest neighbour. Distances are computed on a plane: within a day's way, the error is
  * smaller than the difference to the distance by road.
  */
-function byNearness<Fila extends Stop>(rows: readonly Fila[], desde: Point): Fila[] {
+function byNearness<Row extends Stop>(rows: readonly Row[], desde: Point): Row[] {
   const ancho = Math.cos((desde.lat * Math.PI) / 180)
-  const remaining = rows.map((fila) => ({ fila, point: pointOf(fila.heading!.lugar)! }))
-  const ordered: Fila[] = []
+  const remaining = rows.map((row) => ({ row, point: pointOf(row.heading!.lugar)! }))
+  const ordered: Row[] = []
   let currentPoint = desde
   while (remaining.length > 0) {
     let bestIndex = 0
@@ -67,8 +67,8 @@ function byNearness<Fila extends Stop>(rows: readonly Fila[], desde: Point): Fil
       const squaredDistance = (point.lat - currentPoint.lat) ** 2 + ((point.lng - currentPoint.lng) * ancho) ** 2
       if (squaredDistance < shortest) [bestIndex, shortest] = [i, squaredDistance]
     }
-    const [{ fila, point }] = remaining.splice(bestIndex, 1) as [(typeof remaining)[number]]
-    ordered.push(fila)
+    const [{ row, point }] = remaining.splice(bestIndex, 1) as [(typeof remaining)[number]]
+    ordered.push(row)
     currentPoint = point
   }
   return ordered

@@ -10,7 +10,7 @@ import {
 import type { CourierAction, StoredGuia } from './store/base.ts'
 
 /** Prediction of a guide after all its pending actions. */
-export interface Prevision {
+export interface Prediction {
   /** State that the guide will have; null if the phone knows only the guide's code. */
   estado: Estado | null
   isUnsent: boolean
@@ -30,7 +30,7 @@ export interface Prevision {
 export function predict(
   guia: Pick<StoredGuia, 'guia' | 'datos' | 'sinAsignar'>,
   actions: readonly CourierAction[],
-): Prevision {
+): Prediction {
   const pendientes = actions.filter(
     (action) => action.guia === guia.guia && action.situacion === 'pendiente' && action.estado !== null,
   )

@@ -2,7 +2,7 @@
 import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import type { EstadoSiguiente, GuiaDeReparto } from './dominio.ts'
 import type { Heading } from './rumbo.ts'
-import { llano } from './textos.ts'
+import { foldText } from './textos.ts'
 
 /** Largest distance, in metres, between the confirmed points of one door. */
 export const SAME_DOOR_M = 50
@@ -40,7 +40,7 @@ export function doorOf({ datos, heading, steps }: CarriedParcel): Door | null {
 }
 
 const normalizeSpelling = (texto: string) =>
-  llano(texto)
+  foldText(texto)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
@@ -78,7 +78,7 @@ export interface OtherParcel {
   nombre: string | null
   relacion: string
   /** True if the courier confirmed that the door is the same, although a confirmed place is missing. */
-  preguntada: boolean
+  wasAsked: boolean
 }
 
 /** Receiver of a parcel as the form holds it; `relacion` is empty until the courier chooses a relation. */
@@ -100,9 +100,9 @@ export function renameReceiver({ nombre, relacion }: Receiver, nuevo: string, de
  * Renames the receiver of another parcel. The relation was chosen for the earlier name, so the courier chooses it
  * again. If the new name is that of the form's receiver, the parcel has the same receiver.
  */
-export const renameInOther = (other: OtherParcel, nuevo: string, primero: string): OtherParcel => ({
+export const renameInOther = (other: OtherParcel, nuevo: string, formName: string): OtherParcel => ({
   ...other,
-  nombre: nuevo === primero ? null : nuevo,
+  nombre: nuevo === formName ? null : nuevo,
   relacion: '',
 })
 
@@ -111,18 +111,18 @@ export const afterRename = (otherParcels: readonly OtherParcel[]): OtherParcel[]
   otherParcels.map((other) => (other.nombre === null ? { ...other, relacion: '' } : other))
 
 /** Tells whether the form's receiver also receives another parcel. */
-export const isSameReceiver = ({ nombre }: OtherParcel, primero: Receiver) =>
-  nombre === null || nombre.trim() === primero.nombre.trim()
+export const isSameReceiver = ({ nombre }: OtherParcel, formReceiver: Receiver) =>
+  nombre === null || nombre.trim() === formReceiver.nombre.trim()
 
 /**
  * Returns the receiver of another parcel. A relation that the courier did not choose is taken from the form only if the
  * same person receives both parcels for the same recipient.
  */
-export function receiverOf(other: OtherParcel, primero: Receiver, isForSamePerson: boolean): Receiver {
-  const inherits = other.relacion === '' && isForSamePerson && isSameReceiver(other, primero)
-  return { nombre: other.nombre ?? primero.nombre, relacion: inherits ? primero.relacion : other.relacion }
+export function receiverOf(other: OtherParcel, formReceiver: Receiver, isForSamePerson: boolean): Receiver {
+  const inherits = other.relacion === '' && isForSamePerson && isSameReceiver(other, formReceiver)
+  return { nombre: other.nombre ?? formReceiver.nombre, relacion: inherits ? formReceiver.relacion : other.relacion }
 }
 
 /** Tells whether the courier still has to choose the relation of another parcel's receiver. */
-export const lacksRelation = (other: OtherParcel, primero: Receiver, isForSamePerson: boolean) =>
-  other.relacion === '' && !(isForSamePerson && isSameReceiver(other, primero))
+export const lacksRelation = (other: OtherParcel, formReceiver: Receiver, isForSamePerson: boolean) =>
+  other.relacion === '' && !(isForSamePerson && isSameReceiver(other, formReceiver))

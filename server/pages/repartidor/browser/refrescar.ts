@@ -23,7 +23,7 @@ let lastList = { sesion: '', en: 0 }
  */
 export async function refreshGuias() {
   const sesion = await readSetting('sesion')
-  if (!sesion?.vigente || isRefreshing || !navigator.onLine) return
+  if (!sesion?.isActive || isRefreshing || !navigator.onLine) return
   isRefreshing = true
   try {
     const { repartidor, vence_en } = sesion
@@ -35,7 +35,7 @@ export async function refreshGuias() {
       lastList = { sesion: vence_en, en: Date.now() }
     }
     const staleGuias = (await readGuiasOf(repartidor)).filter(
-      ({ datos, leida, desconocida }) => !desconocida && (!datos || (leida < desde && !isFinalEstado(datos.estado))),
+      ({ datos, readAt, isUnknown }) => !isUnknown && (!datos || (readAt < desde && !isFinalEstado(datos.estado))),
     )
     for (let i = 0; i < staleGuias.length; i += MAX_GUIAS_PER_REQUEST) {
       const { status, cuerpo, serverTime } = await requestGuias(

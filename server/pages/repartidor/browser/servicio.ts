@@ -5,14 +5,14 @@ import { sendQueue } from './cola.ts'
 /** Files of the page. `route.ts` writes this constant before the script. */
 declare const CASCO: { version: string; ahora: string[]; luego: string[] }
 
-const yo = self as unknown as ServiceWorkerGlobalScope
+const worker = self as unknown as ServiceWorkerGlobalScope
 const CACHE = `repartidor-${CASCO.version}`
-const ROOT_URL = new URL('.', yo.location.href)
+const ROOT_URL = new URL('.', worker.location.href)
 /** Address of the page, `…/repartidor`; its files are below it. */
 const PAGE_URL = ROOT_URL.href.slice(0, -1)
 const toRequests = (paths: string[]) => paths.map((path) => new Request(new URL(path, ROOT_URL), { cache: 'reload' }))
 
-yo.addEventListener('install', (evento) => {
+worker.addEventListener('install', (evento) => {
   evento.waitUntil(
     caches
       .open(CACHE)
@@ -20,21 +20,21 @@ yo.addEventListener('install', (evento) => {
   )
 })
 
-yo.addEventListener('activate', (evento) => {
+worker.addEventListener('activate', (evento) => {
   evento.waitUntil(
     (async () => {
       const previousCaches = (await caches.keys()).filter(
         (nombre) => nombre.startsWith('repartidor-') && nombre !== CACHE,
       )
       await Promise.all(previousCaches.map((nombre) => caches.delete(nombre)))
-      await yo.clients.claim()
+      await worker.clients.claim()
     })(),
   )
 })
 
-yo.addEventListener('message', (evento) => {
+worker.addEventListener('message', (evento) => {
   // A new version waits until the courier asks for it, or until no tab shows the old version.
-  if (evento.data === 'activar') yo.skipWaiting()
+  if (evento.data === 'activar') worker.skipWaiting()
   if (evento.data === 'guardar-lector') evento.waitUntil(storeReader())
 })
 
@@ -48,7 +48,7 @@ async function storeReader() {
     if (!(await cache.match(readerRequest))) await cache.add(readerRequest)
 }
 
-yo.addEventListener('fetch', (evento) => {
+worker.addEventListener('fetch', (evento) => {
   const { request } = evento
   const url = request.url.split(/[?#]/)[0]!
   const propia = request.mode === 'navigate' ? url === PAGE_URL : url.startsWith(`${ROOT_URL.href}recursos/`)
@@ -58,7 +58,7 @@ yo.addEventListener('fetch', (evento) => {
   evento.respondWith(caches.match(url, { ignoreVary: true }).then((cachedResponse) => cachedResponse ?? fetch(request)))
 })
 
-yo.addEventListener('sync', (evento) => {
+worker.addEventListener('sync', (evento) => {
   const syncEvent = evento as ExtendableEvent & { tag: string }
   if (syncEvent.tag === 'cola') syncEvent.waitUntil(synchronize())
 })

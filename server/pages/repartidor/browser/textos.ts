@@ -1,2 +1,2 @@
 /** Returns a text in lower case and without accents. */
-export const llano = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+export const foldText = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

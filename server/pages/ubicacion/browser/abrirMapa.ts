@@ -46,13 +46,13 @@ export function prepareMap(lugar: MarkedPlace, onChange: () => void, zona: Zona)
     noMapNotice.hidden = true
     try {
       // A module that failed to load may stay failed under its URL, so each retry uses a new URL.
-      const modulo = container.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
+      const moduleUrl = container.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
       const [{ openMap }] = await Promise.all([
-        import(new URL(modulo, location.href).href) as Promise<{ openMap: typeof OpenMap }>,
+        import(new URL(moduleUrl, location.href).href) as Promise<{ openMap: typeof OpenMap }>,
         loadStyle(container.dataset.estilo!),
       ])
       map = openMap(container, zona, {
-        alMover: (point) => lugar.choose('mapa', point),
+        onMove: (point) => lugar.choose('mapa', point),
         onUnseen: () => showStatus('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
         onVisibility: setVisibility,
       })

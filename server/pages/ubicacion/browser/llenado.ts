@@ -1,6 +1,6 @@
 // Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
 // search for the position.
-import { askForPin, DESCRIPTION_TOO_SHORT, enMetros, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
+import { askForPin, DESCRIPTION_TOO_SHORT, formatMetres, MIN_DESCRIPTION_LENGTH } from '../precision.ts'
 import { prepareMap, type Visor } from './abrirMapa.ts'
 import { type CampoDeEnlace, prepareLink } from './enlace.ts'
 import { campo, showFieldFault, showStatus } from './formulario.ts'
@@ -51,8 +51,10 @@ export class Filling {
       return isLacking
     }
     if (!this.#place.point()) {
-      const como = this.#hasMap() ? 'Toque su casa en el mapa para poner el pin.' : 'Diga el lugar de otra forma.'
-      showStatus('envio', `Falta el lugar. ${como}`, 'problema')
+      const instruction = this.#hasMap()
+        ? 'Toque su casa en el mapa para poner el pin.'
+        : 'Diga el lugar de otra forma.'
+      showStatus('envio', `Falta el lugar. ${instruction}`, 'problema')
       return true
     }
     this.#busqueda.stop()
@@ -110,9 +112,9 @@ export class Filling {
     const point = this.#place.point()
     if (!point || this.#steps.forma() === '') return ''
     const precision = this.#place.precision()
-    const que =
-      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${enMetros(precision)}, está`
+    const position =
+      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${formatMetres(precision)}, está`
     const searchingText = this.#busqueda.isSearching() ? ' Seguimos buscando una mejor…' : ''
-    return `${que} ${describePosition(point, this.#zona) || 'donde la ve'}.${searchingText}`
+    return `${position} ${describePosition(point, this.#zona) || 'donde la ve'}.${searchingText}`
   }
 }

@@ -12,7 +12,7 @@ export interface InteractiveMap {
   load(): void
 }
 interface Avisos {
-  alMover(point: Point): void
+  onMove(point: Point): void
   /** Called when the pin would be put where no tile is visible. */
   onUnseen(): void
   /** Called when the first tile has loaded (true), and when all tiles have failed (false). */
@@ -47,7 +47,7 @@ export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): Int
   const circle = new Circle(centre, { radius: 1, interactive: false, className: 'precision' })
   let donde = centre
   const placePin = (point: LatLng) => {
-    if (!seVe(map, point)) {
+    if (!isTileVisible(map, point)) {
       pin.setLatLng(donde)
       return avisos.onUnseen()
     }
@@ -55,7 +55,7 @@ export function openMap(container: HTMLElement, zona: Zona, avisos: Avisos): Int
     circle.remove()
     pin.setLatLng(point)
     map.panInside(point, { padding: [48, 48] })
-    avisos.alMover(point)
+    avisos.onMove(point)
   }
   const paso = (direccion: Direccion, times = 1) => {
     const [x, y] = STEPS[direccion]
@@ -115,7 +115,7 @@ function createMap(container: HTMLElement, center: LatLng, zoom: number) {
 }
 
 /** Tells whether a tile is visible at a point. A recipient must not put the pin on a blank map. */
-function seVe(map: LeafletMap, point: LatLng): boolean {
+function isTileVisible(map: LeafletMap, point: LatLng): boolean {
   const { x, y } = map.latLngToContainerPoint(point)
   const { left, top } = map.getContainer().getBoundingClientRect()
   return [...map.getContainer().querySelectorAll('.leaflet-tile-loaded')].some((tile) => {

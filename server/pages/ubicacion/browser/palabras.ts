@@ -1,6 +1,6 @@
 // Description of a point in words, for recipients who cannot see the map.
 import { distanceKm, type Point } from '../../../platform/maps/point.ts'
-import { enMetros } from '../precision.ts'
+import { formatMetres } from '../precision.ts'
 
 const COMPASS_POINTS = ['norte', 'noreste', 'este', 'sureste', 'sur', 'suroeste', 'oeste', 'noroeste']
 
@@ -19,10 +19,10 @@ export function leerZona({ dataset }: HTMLFormElement): Zona {
 /** Describes a point by its distance and direction from the municipality's centre; empty if the centre is unknown. */
 export function describePosition(point: Point, { centre, nombre }: Zona): string {
   if (!centre) return ''
-  const metros = distanceKm(centre, point) * 1_000
-  if (metros < 5) return `en el centro de ${nombre}`
+  const metres = distanceKm(centre, point) * 1_000
+  if (metres < 5) return `en el centro de ${nombre}`
   const north = point.lat - centre.lat
   const east = (point.lng - centre.lng) * Math.cos((centre.lat * Math.PI) / 180)
   const compassPoint = COMPASS_POINTS[(Math.round(Math.atan2(east, north) / (Math.PI / 4)) + 8) % 8]
-  return `a ${enMetros(metros)} al ${compassPoint} del centro de ${nombre}`
+  return `a ${formatMetres(metres)} al ${compassPoint} del centro de ${nombre}`
 }

@@ -13,7 +13,7 @@ const TITLES: Record<Exclude<UbicacionWay, ''>, string> = {
 
 export interface FormSteps {
   forma(): UbicacionWay
-  ir(forma: UbicacionWay): void
+  goTo(forma: UbicacionWay): void
   /** Shows the step with which the page begins. */
   start(forma: UbicacionWay): void
 }
@@ -42,7 +42,7 @@ export function prepareSteps(form: HTMLFormElement, onArrive: (forma: UbicacionW
   }
   const steps: FormSteps = {
     forma: () => actual,
-    ir(forma) {
+    goTo(forma) {
       if (forma === actual) return
       if (forma) history.pushState({ forma }, '')
       goToStep(forma)
@@ -51,7 +51,7 @@ export function prepareSteps(form: HTMLFormElement, onArrive: (forma: UbicacionW
   }
   form.addEventListener('click', ({ target }) => {
     const forma = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
-    if (forma) steps.ir(forma as UbicacionWay)
+    if (forma) steps.goTo(forma as UbicacionWay)
   })
   document.getElementById('atras')!.addEventListener('click', () => {
     if (history.state?.forma) history.back()

@@ -53,8 +53,8 @@ export function explainPermission(donde: HTMLElement) {
   }
   const explanation = document.createElement('p')
   explanation.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
-  const si = document.createElement('p')
-  si.textContent = 'O diga el lugar de otra forma, aquí abajo.'
+  const alternative = document.createElement('p')
+  alternative.textContent = 'O diga el lugar de otra forma, aquí abajo.'
   donde.className = 'estado problema'
-  donde.replaceChildren(explanation, stepList, si)
+  donde.replaceChildren(explanation, stepList, alternative)
 }

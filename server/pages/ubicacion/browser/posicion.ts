@@ -42,7 +42,7 @@ export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: ()
       if (bestAccuracy === Number.POSITIVE_INFINITY) stopTimer = window.setTimeout(busqueda.stop, REFINING_MS)
       bestAccuracy = accuracy
       lugar.choose('gps', { lat, lng }, accuracy)
-      steps.ir('gps')
+      steps.goTo('gps')
     }
     if (accuracy <= PRECISE_M) busqueda.stop()
   }
@@ -61,8 +61,8 @@ export function preparePosition(lugar: ChosenPlace, steps: FormSteps, onStop: ()
     button.setAttribute('aria-disabled', 'true')
     showStatus('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
     // The first position often comes from the mobile antenna. The position from the satellites comes seconds later.
-    const como = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
-    watchId = navigator.geolocation.watchPosition(handlePosition, handleFailure, como)
+    const watchOptions = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
+    watchId = navigator.geolocation.watchPosition(handlePosition, handleFailure, watchOptions)
   })
   return busqueda
 }

@@ -28,7 +28,7 @@ interface CheckResult {
 }
 
 const section = document.querySelector<HTMLElement>('#verificador')!
-const { guia = '', zona = 'UTC', raiz = '' } = section.dataset
+const { guia = '', zona = 'UTC', raiz: root = '' } = section.dataset
 /** Code of the guide in groups of four, as the document prints it. */
 const codigo = inGroups(guia)
 const fileInput = document.querySelector<HTMLInputElement>('#archivo')!
@@ -62,16 +62,16 @@ for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
 async function handleFile(archivo: File) {
   const thisCheck = ++checkNumber
   showResult({ tone: 'aviso', titulo: 'Comprobando…', paragraphs: [archivo.name] }, false)
-  const resultado = await checkPdf(archivo).catch(() => SIN_RED)
+  const resultado = await checkPdf(archivo).catch(() => NO_RESPONSE)
   if (thisCheck === checkNumber) showResult(resultado, true)
 }
 
-const SIN_RED: CheckResult = {
+const NO_RESPONSE: CheckResult = {
   tone: 'aviso',
   titulo: 'No se pudo comprobar',
   paragraphs: ['No hubo respuesta. Revise su conexión y elija el archivo otra vez.'],
 }
-const NO_ES_PDF: CheckResult = {
+const NOT_A_PDF: CheckResult = {
   tone: 'mal',
   titulo: 'No es la prueba de esta guía',
   paragraphs: ['El archivo no es un PDF de este servicio: elija el PDF que le dieron, no una foto ni una captura.'],
@@ -83,7 +83,7 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
     return { tone: 'aviso', titulo: 'Este navegador no puede comprobarlo', paragraphs }
   }
   if (archivo.size > MAX_PDF_BYTES)
-    return { ...NO_ES_PDF, paragraphs: ['El archivo es demasiado grande para ser una prueba de entrega.'] }
+    return { ...NOT_A_PDF, paragraphs: ['El archivo es demasiado grande para ser una prueba de entrega.'] }
   const bytes = await leer(archivo)
   if (!bytes) {
     const paragraphs = [
@@ -91,9 +91,9 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
     ]
     return { tone: 'aviso', titulo: 'No se pudo abrir el archivo', paragraphs }
   }
-  if (String.fromCharCode(...bytes.subarray(0, 5)) !== '%PDF-') return NO_ES_PDF
+  if (String.fromCharCode(...bytes.subarray(0, 5)) !== '%PDF-') return NOT_A_PDF
   const sha256 = enHexadecimal(await crypto.subtle.digest('SHA-256', bytes))
-  const respuesta = await fetch(`${raiz}verificar/${guia}/comprobar`, {
+  const respuesta = await fetch(`${root}verificar/${guia}/comprobar`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ sha256 }),
@@ -101,11 +101,11 @@ async function checkPdf(archivo: File): Promise<CheckResult> {
   if (respuesta.status === 429) {
     const waitSeconds = respuesta.headers.get('Retry-After') ?? '10'
     return {
-      ...SIN_RED,
+      ...NO_RESPONSE,
       paragraphs: [`Hay muchas consultas desde su conexión. Espere ${waitSeconds} s y elija el archivo otra vez.`],
     }
   }
-  if (!respuesta.ok) return { ...SIN_RED, paragraphs: ['Algo nos falló. Elija el archivo otra vez en un minuto.'] }
+  if (!respuesta.ok) return { ...NO_RESPONSE, paragraphs: ['Algo nos falló. Elija el archivo otra vez en un minuto.'] }
   const { resultado, manifiesto } = (await respuesta.json()) as { resultado: string; manifiesto: string | null }
   if (resultado === 'pendiente') return PENDING
   if (!['autentica', 'rectificada'].includes(resultado) || manifiesto === null) return DIFFERENT
@@ -156,14 +156,14 @@ function resultOfFirma(firma: Firma): CheckResult {
     datos: [
       ['Entregada', createClock(zona).formatLong(manifiesto.entregado_en)],
       ['Fotos', String(countOfType('foto'))],
-      ['Firma de quien recibió', countOfType('firma') > 0 ? 'Sí' : sinFirma(sin_firma)],
+      ['Firma de quien recibió', countOfType('firma') > 0 ? 'Sí' : missingFirmaText(sin_firma)],
       ...(evidencia.pagina_anterior ? [requestedRow(evidencia)] : []),
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],
     ],
   }
 }
 
-const sinFirma = (reason: MotivoSinFirma | null) =>
+const missingFirmaText = (reason: MotivoSinFirma | null) =>
   reason ? `No: ${DESCRIPCIONES_DE_SIN_FIRMA[reason].toLowerCase()}` : 'No'
 
 /** Returns the row about a delivery that was made with an outdated page, and lists the missing evidence. */
@@ -179,7 +179,7 @@ async function checkFirma(jws: string, sha256: string): Promise<Firma> {
   const [head = '', cuerpo = '', firma = ''] = jws.split('.')
   const { alg, typ, kid } = leerJson(head) as { alg?: string; typ?: string; kid?: string }
   const manifiesto = leerJson(cuerpo) as Manifest
-  const { keys } = (await (await fetch(`${raiz}.well-known/jwks.json`)).json()) as {
+  const { keys } = (await (await fetch(`${root}.well-known/jwks.json`)).json()) as {
     keys: { kid: string; x: string }[]
   }
   const clave = keys.find((jwk) => jwk.kid === kid)
@@ -228,7 +228,7 @@ function showResult({ tone, titulo, paragraphs, bullets = [], datos = [] }: Chec
   }
   if (datos.length > 0) {
     const dl = nodo('dl')
-    for (const [que, valor] of datos) dl.append(nodo('dt', que), nodo('dd', valor))
+    for (const [term, valor] of datos) dl.append(nodo('dt', term), nodo('dd', valor))
     card.append(dl)
   }
   donde.replaceChildren(card)

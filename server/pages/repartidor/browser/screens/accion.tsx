@@ -4,7 +4,7 @@ import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { CENTRAL } from '../central.ts'
 import { runExclusively, sendNow } from '../cola.ts'
 import { type Estado, REASON_NAMES, STEP_LABELS } from '../dominio.ts'
-import { ir, useStoredData } from '../hooks.ts'
+import { goTo, useStoredData } from '../hooks.ts'
 import {
   changeAction,
   discardAction,
@@ -31,7 +31,7 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
       </>
     )
   }
-  const mia = accion.repartidor === sesion.repartidor
+  const isOwn = accion.repartidor === sesion.repartidor
   return (
     <>
       <BackLink a="">Inicio</BackLink>
@@ -43,14 +43,14 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
         </a>
         , a las {horaDe(accion.ocurrido_en, accion.zona)}.
       </p>
-      <p class="estado">{statusOfAction(accion, sending, sesion.repartidor, isOnline, sesion.vigente)}</p>
-      {!mia && accion.situacion !== 'enviada' && (
+      <p class="estado">{statusOfAction(accion, sending, sesion.repartidor, isOnline, sesion.isActive)}</p>
+      {!isOwn && accion.situacion !== 'enviada' && (
         <p class="nota">La hizo {accion.nombre}. Nadie más puede enviarla: se envía cuando entre en este teléfono.</p>
       )}
       <ActionContent accion={accion} />
       {accion.falla && <Refusal accion={accion} />}
-      {accion.situacion === 'atencion' && mia && <Remedies accion={accion} />}
-      {mia && isDiscardable(accion) && (
+      {accion.situacion === 'atencion' && isOwn && <Remedies accion={accion} />}
+      {isOwn && isDiscardable(accion) && (
         <button type="button" class="peligro" onClick={() => setIsAsking(true)}>
           Descartar
         </button>
@@ -58,14 +58,14 @@ export function ActionDetail(props: { sesion: Sesion; isOnline: boolean; sending
       {isAsking && (
         <ConfirmDialog
           titulo="¿Descartar esta acción?"
-          si="Descartar"
+          yes="Descartar"
           no="Conservarla"
           onClose={() => setIsAsking(false)}
           onAccept={() =>
             runExclusively(() => discardAction(orden)).then(() => {
               // The deleted action may have held back other actions, which are now sent.
               sendNow()
-              ir('', true)
+              goTo('', true)
             })
           }
         >
@@ -82,12 +82,12 @@ function Remedies({ accion }: { accion: CourierAction }) {
   const resetForRetry = () => ({ situacion: 'pendiente' as const, falla: null, noAntesDe: 0, resubida: false })
   return (
     <>
-      {falla?.toma && <TakeFirst accion={accion} takenEstado={falla.toma} />}
+      {falla?.takenEstado && <TakeFirst accion={accion} takenEstado={falla.takenEstado} />}
       {entrega && (
         <button
           type="button"
-          class={falla?.toma ? '' : 'principal'}
-          onClick={() => runExclusively(() => reopenEntrega(orden)).then(() => ir(`guia/${guia}/entregar`, true))}
+          class={falla?.takenEstado ? '' : 'principal'}
+          onClick={() => runExclusively(() => reopenEntrega(orden)).then(() => goTo(`guia/${guia}/entregar`, true))}
         >
           Corregir
         </button>
@@ -108,7 +108,7 @@ function TakeFirst({ accion: { orden, guia }, takenEstado }: { accion: CourierAc
     <button
       type="button"
       class="principal"
-      onClick={() => runExclusively(() => insertTakeBefore(orden, takenEstado)).then(() => ir(`guia/${guia}`, true))}
+      onClick={() => runExclusively(() => insertTakeBefore(orden, takenEstado)).then(() => goTo(`guia/${guia}`, true))}
     >
       La tenía yo: {STEP_LABELS[takenEstado].toLowerCase()}, y enviarlo otra vez
     </button>

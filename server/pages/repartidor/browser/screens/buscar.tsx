@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { parseGuiaCode } from '../codigos.ts'
 import { ESTADO_NAMES, type Estado } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
-import { ir } from '../hooks.ts'
-import { buscar, countEstados, type DispatchRow, vista } from '../lista.ts'
+import { goTo } from '../hooks.ts'
+import { buscar, countEstados, type DispatchRow, searchView } from '../lista.ts'
 import type { Sesion } from '../store/base.ts'
 import { storeWithoutData } from '../store/guias.ts'
 import { RowText, rememberGuia, useReturnFocus, useRows } from './fila.tsx'
@@ -14,28 +14,29 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
   const rows = useRows(sesion)
   const [, redraw] = useState(0)
   const [falla, setFailure] = useState('')
-  const updateView = (change: Partial<typeof vista>) => {
-    Object.assign(vista, change)
+  const updateView = (change: Partial<typeof searchView>) => {
+    Object.assign(searchView, change)
     setFailure('')
     redraw((n) => n + 1)
   }
   const campo = useRef<HTMLInputElement>(null)
   const listo = rows !== undefined
   useEffect(() => {
-    if (listo && !vista.ultima) campo.current!.focus()
+    if (listo && !searchView.ultima) campo.current!.focus()
   }, [listo])
   useReturnFocus(listo)
   if (!rows) return null
-  const foundRows = buscar(rows, vista.searchText)
-  const vistas = foundRows.filter(({ estado }) => vista.estado === null || estado === vista.estado)
+  const foundRows = buscar(rows, searchView.searchText)
+  const shownRows = foundRows.filter(({ estado }) => searchView.estado === null || estado === searchView.estado)
   const openGuia = async (evento: SubmitEvent) => {
     evento.preventDefault()
-    const guia = parseGuiaCode(vista.searchText) ?? (vistas.length === 1 ? vistas[0]!.guia : undefined)
-    if (!guia) return setFailure(vistas.length > 1 && vista.searchText ? '' : explainNoGuia(vista.searchText))
+    const guia = parseGuiaCode(searchView.searchText) ?? (shownRows.length === 1 ? shownRows[0]!.guia : undefined)
+    if (!guia)
+      return setFailure(shownRows.length > 1 && searchView.searchText ? '' : explainNoGuia(searchView.searchText))
     await storeWithoutData(sesion.repartidor, guia, false)
     updateView({ searchText: '' })
     rememberGuia(guia)
-    ir(`guia/${guia}`)
+    goTo(`guia/${guia}`)
   }
   return (
     <>
@@ -52,7 +53,7 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
             autocomplete="off"
             spellcheck={false}
             maxLength={60}
-            value={vista.searchText}
+            value={searchView.searchText}
             onInput={({ currentTarget }) => updateView({ searchText: currentTarget.value })}
             {...conFalla('guia', falla)}
           />
@@ -62,13 +63,13 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
       </form>
       <Filters rows={foundRows} onChoose={(estado) => updateView({ estado })} />
       <p class="suave" role="status">
-        {vistas.length < rows.length && `Se ven ${vistas.length} de ${rows.length}.`}
+        {shownRows.length < rows.length && `Se ven ${shownRows.length} de ${rows.length}.`}
       </p>
       <ul class="lista">
-        {vistas.map((fila) => (
-          <li key={fila.guia}>
-            <a id={`g-${fila.guia}`} href={`#/guia/${fila.guia}`} onClick={() => rememberGuia(fila.guia)}>
-              <RowText fila={fila} />
+        {shownRows.map((row) => (
+          <li key={row.guia}>
+            <a id={`g-${row.guia}`} href={`#/guia/${row.guia}`} onClick={() => rememberGuia(row.guia)}>
+              <RowText row={row} />
             </a>
           </li>
         ))}
@@ -79,9 +80,9 @@ export function SearchScreen({ sesion }: { sesion: Sesion }) {
 
 function Filters({ rows, onChoose }: { rows: readonly DispatchRow[]; onChoose: (estado: Estado | null) => void }) {
   const estados = countEstados(rows)
-  if (estados.length < 2 && vista.estado === null) return null
+  if (estados.length < 2 && searchView.estado === null) return null
   const filterButton = (estado: Estado | null, label: string) => (
-    <button type="button" aria-pressed={vista.estado === estado} onClick={() => onChoose(estado)}>
+    <button type="button" aria-pressed={searchView.estado === estado} onClick={() => onChoose(estado)}>
       {label}
     </button>
   )

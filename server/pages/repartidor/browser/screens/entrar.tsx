@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { requestSignIn, SinRed } from '../api.ts'
+import { NoResponseError, requestSignIn } from '../api.ts'
 import { runExclusively, sendNow } from '../cola.ts'
-import { ir } from '../hooks.ts'
+import { goTo } from '../hooks.ts'
 import { signIn } from '../store/limpieza.ts'
 import { ScreenTitle } from './piezas.tsx'
 
@@ -68,14 +68,14 @@ async function openSesion(codigo: string): Promise<string | undefined> {
     if (status === 201) {
       navigator.storage?.persist?.().catch(() => {})
       sendNow()
-      if (location.hash.startsWith('#/entrar')) ir('', true)
+      if (location.hash.startsWith('#/entrar')) goTo('', true)
       return undefined
     }
     if (status === 401) return 'Ese código no es válido. Revíselo, o pida uno nuevo a la central.'
     if (status === 429) return `Demasiados intentos. Espere ${minutesText(esperar)} y vuelva a probar.`
     return problema.mensaje ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
   } catch (error) {
-    if (error instanceof SinRed) return 'Para entrar hace falta cobertura. Búsquela y pruebe otra vez.'
+    if (error instanceof NoResponseError) return 'Para entrar hace falta cobertura. Búsquela y pruebe otra vez.'
     throw error
   }
 }

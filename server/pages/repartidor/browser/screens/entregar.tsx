@@ -4,9 +4,9 @@ import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import type { MotivoSinFirma, PoliticaDeEvidencia, Relation } from '../dominio.ts'
 import { evidenceFor, evidenceParts, findMissingEvidence, needsOwnEvidence } from '../evidencia.ts'
 import { AvisoDeFalla, conFalla, useFaults } from '../fallas.tsx'
-import { Firma, firmaComoPng } from '../firma.tsx'
-import { type GeoPosition, ir, usePosition, useStoredData } from '../hooks.ts'
-import { metros } from '../lista.ts'
+import { Firma, firmaToPng } from '../firma.tsx'
+import { type GeoPosition, goTo, usePosition, useStoredData } from '../hooks.ts'
+import { formatDistance } from '../lista.ts'
 import { afterRename, isSameReceiver, lacksRelation, type Receiver, receiverOf, renameReceiver } from '../puerta.ts'
 import { enqueue, readImage } from '../store/acciones.ts'
 import { type EntregaDraft, isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
@@ -14,7 +14,7 @@ import { discardDraft, readDraft, storeDraft } from '../store/borradores.ts'
 import { explainFoto, Fotos, useFotos } from './fotos.tsx'
 import { NO_SPACE } from './paso.tsx'
 import { BackLink, ConfirmDialog, horaDe, ScreenTitle } from './piezas.tsx'
-import { type AtDoor, farDistance, lasQueVan, OtherParcels, ReceiverFields, readDoor } from './puerta.tsx'
+import { type AtDoor, farDistance, includedParcels, OtherParcels, ReceiverFields, readDoor } from './puerta.tsx'
 
 const POOR_PRECISION_M = 100
 
@@ -22,17 +22,17 @@ const POOR_PRECISION_M = 100
 export function Deliver({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const [draft, setDraft] = useState<EntregaDraft>()
   useEffect(() => {
-    let vivo = true
+    let isMounted = true
     readDraft(guia).then((storedDraft) => {
       // A draft from an earlier version of the page may lack newer fields.
-      if (vivo)
+      if (isMounted)
         setDraft({
           ...createDraft(sesion, guia),
           ...(storedDraft?.repartidor === sesion.repartidor ? storedDraft : {}),
         })
     })
     return () => {
-      vivo = false
+      isMounted = false
     }
   }, [guia, sesion.repartidor])
   const door = useStoredData(() => readDoor(sesion.repartidor, guia), guia)
@@ -43,7 +43,7 @@ const createDraft = ({ repartidor }: Sesion, guia: string): EntregaDraft => ({
   guia,
   repartidor,
   fotos: [],
-  otras: [],
+  otherParcels: [],
   trazos: null,
   sin_firma: '',
   nombre: '',
@@ -66,7 +66,7 @@ interface FarParcel {
 type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'todo' | `nombre-${string}` | `relacion-${string}`
 
 /** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
-const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : lasQueVan(draft, door))
+const vanCon = (draft: EntregaDraft, door: AtDoor) => (draft.ocurrido_en ? [] : includedParcels(draft, door))
 
 /** Parcels of the delivery with their policies, the form's parcel first. */
 const paquetesDe = (draft: EntregaDraft, door: AtDoor) => [
@@ -143,8 +143,8 @@ function useDraft(initialDraft: EntregaDraft, showFailure: (error: unknown) => v
   }
   /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
   const changeReceiver = (nuevo: Receiver) => {
-    const { nombre, otras } = actual.current
-    changeDraft({ ...nuevo, otras: nuevo.nombre === nombre ? otras : afterRename(otras) })
+    const { nombre, otherParcels } = actual.current
+    changeDraft({ ...nuevo, otherParcels: nuevo.nombre === nombre ? otherParcels : afterRename(otherParcels) })
   }
   return { draft, actual, writing, changeDraft, addFoto, removeFoto, changeReceiver }
 }
@@ -195,7 +195,7 @@ function useConfirmation({ actual, writing }: DraftHandle, { sesion, door, posic
         }),
       )
       await storeEntregas(sesion, draft, entregas, posicion, ahora)
-      ir(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
+      goTo(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
     } catch (error) {
       isSaving.current = false
       fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
@@ -249,7 +249,7 @@ function DeliverForm({ sesion, initialDraft, door }: { sesion: Sesion; initialDr
             door={door}
             here={posicion.point}
             fallas={fallas}
-            onChange={(change) => changeDraft({ otras: change(actual.current.otras) })}
+            onChange={(change) => changeDraft({ otherParcels: change(actual.current.otherParcels) })}
           />
         </>
       )}
@@ -356,13 +356,13 @@ function DiscardQuestion(props: { guia: string; writing: () => Promise<void> | n
   return (
     <ConfirmDialog
       titulo="¿Borrar lo que llenó, con sus fotos?"
-      si="Borrar"
+      yes="Borrar"
       no="Seguir llenando"
       onClose={onClose}
       onAccept={async () => {
         await writing()
         await discardDraft(guia)
-        ir(`guia/${guia}`, true)
+        goTo(`guia/${guia}`, true)
       }}
     />
   )
@@ -395,11 +395,14 @@ function SinFirma(props: { valor: string; falla: string | undefined; onChoose: (
 /** Question before parcels are handed over far from their confirmed places, with each distance. */
 function FarQuestion(props: { farParcels: readonly FarParcel[]; onClose: () => void; onAccept: () => void }) {
   const { farParcels, onClose, onAccept } = props
-  const phrases = farParcels.map(({ guia, lugar, distance }) => ({ guia, text: `a ${metros(distance)} del ${lugar}` }))
+  const phrases = farParcels.map(({ guia, lugar, distance }) => ({
+    guia,
+    text: `a ${formatDistance(distance)} del ${lugar}`,
+  }))
   const titulo =
     phrases.length === 1 ? `Está ${phrases[0]!.text}` : `Está lejos de ${phrases.length} lugares confirmados`
   return (
-    <ConfirmDialog titulo={titulo} si="Entregar aquí" no="Volver" onClose={onClose} onAccept={onAccept}>
+    <ConfirmDialog titulo={titulo} yes="Entregar aquí" no="Volver" onClose={onClose} onAccept={onAccept}>
       {phrases.length > 1 && (
         <ul>
           {phrases.map(({ guia, text }) => (
@@ -438,7 +441,7 @@ async function storeEntregas(
   ahora: number,
 ) {
   const { fotos, trazos, sin_firma, documento, descripcion, ocurrido_en, lugar } = draft
-  const png = trazos ? await firmaComoPng(trazos) : undefined
+  const png = trazos ? await firmaToPng(trazos) : undefined
   const storedFotos = await Promise.all(entregas.length > 1 ? fotos.map(readImage) : [])
   const images: StoredImage[] = []
   const copyImage = (de: string, blob: Blob, capturado_en: string | null) => {
@@ -491,7 +494,7 @@ function PositionStatus({ posicion: { estado, point }, far }: { posicion: GeoPos
   }
   return (
     <p class={far !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
-      {far !== null && <strong>Está a {metros(far)} del lugar confirmado. </strong>}
+      {far !== null && <strong>Está a {formatDistance(far)} del lugar confirmado. </strong>}
       {texts[estado]}
     </p>
   )

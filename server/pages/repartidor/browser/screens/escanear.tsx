@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { type CodeScan, openReader, parseGuiaCode } from '../codigos.ts'
 import { ESTADO_NAMES } from '../dominio.ts'
-import { ir, useStoredData } from '../hooks.ts'
+import { goTo, useStoredData } from '../hooks.ts'
 import { dispatchRows } from '../lista.ts'
 import { readActions } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
@@ -15,14 +15,14 @@ import { BackLink, ScreenTitle } from './piezas.tsx'
 const SCAN_INTERVAL_MS = 150
 const FOREIGN_CODE = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
+const NO_READER = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
 
 /**
  * Hook that opens the camera and reads codes until the screen closes.
  * @param handleText takes a text that was read, and returns true to stop
  */
 function useCamera(
-  lector: Promise<CodeScan>,
+  reader: Promise<CodeScan>,
   handleText: (texto: string) => boolean,
   setNotice: (aviso: string) => void,
 ) {
@@ -30,15 +30,15 @@ function useCamera(
   const [hasNoCamera, setHasNoCamera] = useState(false)
   const [luz, setSwitchLight] = useState<((isLit: boolean) => void) | null>(null)
   useEffect(() => {
-    let vivo = true
+    let isMounted = true
     let camera: MediaStream | undefined
     const watchVideo = async () => {
-      const leer = await lector
+      const leer = await reader
       const visor = video.current!
       setNotice('Apunte a las barras o al cuadro de la etiqueta.')
-      while (vivo) {
+      while (isMounted) {
         const texts = visor.readyState >= 2 ? await leer(visor).catch(() => []) : []
-        if (!vivo || texts.some(handleText)) return
+        if (!isMounted || texts.some(handleText)) return
         await new Promise((resolve) => setTimeout(resolve, SCAN_INTERVAL_MS))
       }
     }
@@ -49,12 +49,12 @@ function useCamera(
           audio: false,
           video: { facingMode: 'environment', width: { ideal: 1_280 }, height: { ideal: 720 } },
         })
-        if (!vivo) return closeCamera()
+        if (!isMounted) return closeCamera()
         video.current!.srcObject = camera
         prepareLight(camera, setSwitchLight)
         await video.current!.play()
       } catch (error) {
-        if (!vivo) return
+        if (!isMounted) return
         setHasNoCamera(true)
         const isDenied = error instanceof DOMException && error.name === 'NotAllowedError'
         return setNotice(
@@ -63,14 +63,14 @@ function useCamera(
             : 'No se pudo abrir la cámara. Tome una foto de la etiqueta, o escriba la guía en el inicio.',
         )
       }
-      await watchVideo().catch(() => vivo && setNotice(SIN_LECTOR))
+      await watchVideo().catch(() => isMounted && setNotice(NO_READER))
     }
     const closeCamera = () => {
       for (const track of camera?.getTracks() ?? []) track.stop()
     }
     openCamera()
     return () => {
-      vivo = false
+      isMounted = false
       closeCamera()
     }
   }, [])
@@ -84,8 +84,8 @@ export function Scan({ sesion }: { sesion: Sesion }) {
   const [scannedGuias, setScannedGuias] = useState<string[]>([])
   const actual = useRef(isCollecting)
   actual.current = isCollecting
-  const lector = useRef<Promise<CodeScan>>(null)
-  lector.current ??= openReader()
+  const reader = useRef<Promise<CodeScan>>(null)
+  reader.current ??= openReader()
 
   const handleText = (texto: string): boolean => {
     const guia = parseGuiaCode(texto)
@@ -95,7 +95,7 @@ export function Scan({ sesion }: { sesion: Sesion }) {
     }
     if (!actual.current) {
       navigator.vibrate?.(80)
-      storeWithoutData(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
+      storeWithoutData(sesion.repartidor, guia, false).then(() => goTo(`guia/${guia}`, true))
       return true
     }
     setScannedGuias((antes) => {
@@ -109,7 +109,7 @@ export function Scan({ sesion }: { sesion: Sesion }) {
     })
     return false
   }
-  const { video, hasNoCamera, luz } = useCamera(lector.current, handleText, setNotice)
+  const { video, hasNoCamera, luz } = useCamera(reader.current, handleText, setNotice)
   return (
     <>
       <BackLink a="">Inicio</BackLink>
@@ -127,7 +127,7 @@ export function Scan({ sesion }: { sesion: Sesion }) {
         />{' '}
         Cargar varias a la lista
       </label>
-      <LeerDeFoto lector={lector.current} handleText={handleText} setNotice={setNotice} />
+      <LeerDeFoto reader={reader.current} handleText={handleText} setNotice={setNotice} />
       {isCollecting && scannedGuias.length > 0 && <ScannedGuias sesion={sesion} guias={scannedGuias} />}
     </>
   )
@@ -135,23 +135,23 @@ export function Scan({ sesion }: { sesion: Sesion }) {
 
 /** Button that reads the codes of a photo, for phones whose camera the page cannot open. */
 function LeerDeFoto(props: {
-  lector: Promise<CodeScan>
+  reader: Promise<CodeScan>
   handleText: (texto: string) => boolean
   setNotice: (aviso: string) => void
 }) {
-  const { lector, handleText, setNotice } = props
+  const { reader, handleText, setNotice } = props
   const leerFoto = async (input: HTMLInputElement) => {
     const [foto] = input.files ?? []
     input.value = ''
     if (!foto) return
     setNotice('Leyendo la foto…')
     try {
-      const leer = await lector
+      const leer = await reader
       const texts = await leer(await createImageBitmap(foto))
       if (texts.length === 0) return setNotice('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
       texts.some(handleText)
     } catch {
-      setNotice(SIN_LECTOR)
+      setNotice(NO_READER)
     }
   }
   return (
@@ -183,7 +183,7 @@ async function addToList(repartidor: string, guia: string): Promise<string> {
 function ScannedGuias({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
   const rows = useStoredData(async () => {
     const [storedGuias, actions] = await Promise.all([readGuiasOf(sesion.repartidor), readActions()])
-    const rowsByGuia = new Map(dispatchRows(storedGuias, actions).map((fila) => [fila.guia, fila]))
+    const rowsByGuia = new Map(dispatchRows(storedGuias, actions).map((row) => [row.guia, row]))
     return guias.flatMap((guia) => rowsByGuia.get(guia) ?? [])
   }, guias.join())
   return (

@@ -93,14 +93,14 @@ function Foto({ leer, numero, onRemove }: { leer: TakenFoto['leer']; numero: num
   const [direccion, setImageUrl] = useState<string>()
   useEffect(() => {
     let url: string | undefined
-    let vivo = true
+    let isMounted = true
     leer().then((blob) => {
-      if (!blob || !vivo) return
+      if (!blob || !isMounted) return
       url = URL.createObjectURL(blob)
       setImageUrl(url)
     })
     return () => {
-      vivo = false
+      isMounted = false
       if (url) URL.revokeObjectURL(url)
     }
   }, [])

@@ -12,39 +12,39 @@ import {
   splitSteps,
   stepPath,
 } from '../dominio.ts'
-import { ir, useStoredData } from '../hooks.ts'
-import { type Prevision, predict } from '../previsto.ts'
+import { goTo, useStoredData } from '../hooks.ts'
+import { type Prediction, predict } from '../previsto.ts'
 import { readActions } from '../store/acciones.ts'
 import type { CourierAction, Sesion } from '../store/base.ts'
 import { readGuiaOf, releaseGuia, storeGuias, storeUnassigned, storeWithoutData } from '../store/guias.ts'
 import { BackLink, CallCentral, ScreenTitle, timeAgo } from './piezas.tsx'
-import { Vista } from './view.tsx'
+import { GuiaView } from './view.tsx'
 
 /** Screen of a guide. */
 export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
-  const yo = sesion.repartidor
+  const repartidor = sesion.repartidor
   const [hasNoResponse, setHasNoResponse] = useState(false)
   const leido = useStoredData(async () => {
-    const [storedGuia, actions] = await Promise.all([readGuiaOf(yo, guia), readActions()])
+    const [storedGuia, actions] = await Promise.all([readGuiaOf(repartidor, guia), readActions()])
     const guiaActions = actions.filter((action) => action.guia === guia)
-    return { storedGuia, prevision: predict(storedGuia ?? { guia, datos: null }, guiaActions), guiaActions }
+    return { storedGuia, prediction: predict(storedGuia ?? { guia, datos: null }, guiaActions), guiaActions }
   }, guia)
   // Sent actions may have changed which data the courier may see, so the guide is fetched again.
   const sentCount = leido?.guiaActions.filter(({ situacion }) => situacion === 'enviada').length ?? 0
   useEffect(() => {
-    let vivo = true
-    updateGuia(yo, guia).then((bien) => vivo && setHasNoResponse(!bien))
+    let isMounted = true
+    updateGuia(repartidor, guia).then((bien) => isMounted && setHasNoResponse(!bien))
     return () => {
-      vivo = false
+      isMounted = false
     }
-  }, [yo, guia, sentCount])
+  }, [repartidor, guia, sentCount])
   if (!leido) return null
-  const { storedGuia, prevision, guiaActions } = leido
+  const { storedGuia, prediction, guiaActions } = leido
   const datos = storedGuia?.datos ?? null
   const stoppedAction = guiaActions.find(({ situacion }) => situacion === 'atencion')
   const terminada = datos ? null : finDe(guiaActions)
-  const estado = terminada ?? prevision.estado
-  const isUnknown = !datos && !terminada && storedGuia?.desconocida
+  const estado = terminada ?? prediction.estado
+  const isUnknown = !datos && !terminada && storedGuia?.isUnknown
   const isUnassigned = !datos && !terminada && storedGuia?.sinAsignar
   return (
     <>
@@ -60,7 +60,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
             : isUnassigned
               ? 'No la tiene asignada'
               : 'Sin datos todavía'}
-        {prevision.isUnsent && ' (por enviar)'}
+        {prediction.isUnsent && ' (por enviar)'}
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
       {datos?.etiqueta_desactualizada && <p class="nota">La etiqueta puede ser vieja: valen los datos de aquí.</p>}
@@ -70,11 +70,13 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
           El servicio no aceptó lo que hizo. <a href={`#/accion/${stoppedAction.orden}`}>Vea por qué</a>
         </p>
       )}
-      {datos && !isFinalEstado(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
+      {datos && !isFinalEstado(datos.estado) && (
+        <GuiaView datos={datos} prediction={prediction} quien={sesion.nombre} />
+      )}
       {isUnknown && (
         <>
           <p>El servicio no conoce esta guía. Revise la etiqueta y escanéela otra vez.</p>
-          <button type="button" onClick={() => releaseGuia(guia).then(() => ir('', true))}>
+          <button type="button" onClick={() => releaseGuia(guia).then(() => goTo('', true))}>
             Quitar de la lista
           </button>
         </>
@@ -92,10 +94,14 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         </p>
       )}
       {datos && storedGuia && hasNoResponse && (
-        <p class="suave">Datos de {timeAgo(storedGuia.leida)}, sin cobertura ahora.</p>
+        <p class="suave">Datos de {timeAgo(storedGuia.readAt)}, sin cobertura ahora.</p>
       )}
       {!terminada && !isUnknown && !isUnassigned && (datos || hasNoResponse) && (
-        <Steps guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
+        <Steps
+          guia={guia}
+          prediction={prediction}
+          confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true}
+        />
       )}
     </>
   )
@@ -129,8 +135,8 @@ export async function updateGuia(repartidor: string, guia: string): Promise<bool
  * Steps that the guide allows. The frequent steps are in a bar at the bottom, within reach of the thumb. Steps that end
  * the parcel's way to its recipient are apart.
  */
-function Steps({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
-  const { steps, final, isOwn } = prevision
+function Steps({ guia, prediction, confirmada }: { guia: string; prediction: Prediction; confirmada: boolean }) {
+  const { steps, final, isOwn } = prediction
   if (final) return <p class="suave">Esta guía ya terminó.</p>
   const possible = possibleSteps(steps, confirmada)
   const { handySteps, otherSteps, dangerousSteps } = splitSteps(possible)

@@ -11,21 +11,21 @@ import { ScreenTitle } from './piezas.tsx'
 /** Screen after a step: confirms that the step is stored, shows whether it was sent, and leads to the next guide. */
 export function DoneScreen(props: { sesion: Sesion; guia: string; estado: Estado; entregaCount: number }) {
   const { sesion, guia, estado, entregaCount } = props
-  const yo = sesion.repartidor
+  const repartidor = sesion.repartidor
   const leido = useStoredData(async () => {
-    const { actions, rows } = await readRows(yo)
+    const { actions, rows } = await readRows(repartidor)
     const nextRow = rows.find(
-      (fila) =>
-        fila.guia !== guia &&
-        isCarried(fila) &&
-        partToday(fila) === null &&
-        fila.steps.some((paso) => paso.estado === stepAfter(estado)),
+      (row) =>
+        row.guia !== guia &&
+        isCarried(row) &&
+        partToday(row) === null &&
+        row.steps.some((paso) => paso.estado === stepAfter(estado)),
     )
     const guiaActions = actions.filter((action) => action.guia === guia)
     const ultima = guiaActions.findLast((action) => action.estado === estado)
     return { nextRow, ultima, stoppedAction: guiaActions.find(({ situacion }) => situacion === 'atencion') }
   }, guia)
-  const nombre = useDestinatarioName(yo, guia)
+  const nombre = useDestinatarioName(repartidor, guia)
   if (!leido) return null
   const { nextRow, ultima, stoppedAction } = leido
   return (

@@ -10,8 +10,8 @@ const MAX_UNSENT_SHOWN = 8
 
 /** Screen with the courier's actions of the day: those still to be sent, and those that the service has. */
 export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
-  const yo = sesion.repartidor
-  const actions = useStoredData(readActions, yo)
+  const repartidor = sesion.repartidor
+  const actions = useStoredData(readActions, repartidor)
   if (!actions) return null
   const unsent = actions.filter(({ situacion }) => situacion !== 'enviada')
   const stoppedActions = unsent.filter(({ situacion }) => situacion === 'atencion')
@@ -20,13 +20,16 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
   const sortedUnsent = [...unsent]
     .sort((action, other) => Number(other.situacion === 'atencion') - Number(action.situacion === 'atencion'))
     .slice(0, Math.max(MAX_UNSENT_SHOWN, stoppedActions.length))
-  const sentActions = actions.filter((action) => action.situacion === 'enviada' && action.repartidor === yo).reverse()
-  const fila = (accion: CourierAction) => (
+  const sentActions = actions
+    .filter((action) => action.situacion === 'enviada' && action.repartidor === repartidor)
+    .reverse()
+  const renderAction = (accion: CourierAction) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
         <strong>{nameOfAction(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
         <small>
-          {horaDe(accion.ocurrido_en, accion.zona)} · {statusOfAction(accion, sending, yo, isOnline, sesion.vigente)}
+          {horaDe(accion.ocurrido_en, accion.zona)} ·{' '}
+          {statusOfAction(accion, sending, repartidor, isOnline, sesion.isActive)}
         </small>
       </a>
     </li>
@@ -39,11 +42,11 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
       {unsent.length > 0 && (
         <section aria-labelledby="por-enviar">
           <h2 id="por-enviar">Por enviar ({unsent.length})</h2>
-          <ul class="lista">{sortedUnsent.map(fila)}</ul>
+          <ul class="lista">{sortedUnsent.map(renderAction)}</ul>
           {sortedUnsent.length < unsent.length && (
             <p class="suave">Y {unsent.length - sortedUnsent.length} más, en su orden.</p>
           )}
-          {sesion.vigente && (
+          {sesion.isActive && (
             <button type="button" onClick={sendNow}>
               Enviar ahora
             </button>
@@ -53,7 +56,7 @@ export function Hoy({ sesion, isOnline, sending }: ScreenContext) {
       {sentActions.length > 0 && (
         <section aria-labelledby="enviado">
           <h2 id="enviado">Enviado hoy ({sentActions.length})</h2>
-          <ul class="lista">{sentActions.map(fila)}</ul>
+          <ul class="lista">{sentActions.map(renderAction)}</ul>
         </section>
       )}
     </>

@@ -16,7 +16,7 @@ import { readActions } from '../store/acciones.ts'
 import { readSetting, type Sesion, setSetting } from '../store/base.ts'
 import { readDrafts } from '../store/borradores.ts'
 import { readGuiasOf } from '../store/guias.ts'
-import { esVisible, FilaBreve, rememberGuia, useReturnFocus } from './fila.tsx'
+import { BriefRow, isVisible, rememberGuia, useReturnFocus } from './fila.tsx'
 import { Install } from './instalar.tsx'
 import { NextStop } from './parada.tsx'
 import { Icon, ScreenTitle } from './piezas.tsx'
@@ -29,13 +29,13 @@ export interface ScreenContext {
 }
 
 /** Hook that reads the courier's parcels, actions and drafts from the phone, and orders the parcels by the place. */
-function useReparto(yo: string) {
+function useReparto(repartidor: string) {
   const here = useHere()
   const datos = useStoredData(async () => {
     const [actions, drafts, guias, hoy, asignadas, clockOffset = 0, desde = null] = await Promise.all([
       readActions(),
-      readDrafts(yo),
-      readGuiasOf(yo),
+      readDrafts(repartidor),
+      readGuiasOf(repartidor),
       readSetting('hoy'),
       readSetting('asignadas'),
       readSetting('desfase'),
@@ -44,12 +44,12 @@ function useReparto(yo: string) {
     return {
       actions,
       drafts,
-      guias: guias.filter(esVisible),
+      guias: guias.filter(isVisible),
       desde,
       asignadas: groupByMunicipio(asignadas, actions),
-      doneCount: terminadas(actions, yo, hoy, Date.now() + clockOffset),
+      doneCount: terminadas(actions, repartidor, hoy, Date.now() + clockOffset),
     }
-  }, yo)
+  }, repartidor)
   const rows = useMemo(
     () => (datos ? dispatchRows(datos.guias, datos.actions, datos.desde, here ?? datos.desde) : []),
     [datos, here],
@@ -93,11 +93,11 @@ export function Home({ sesion }: ScreenContext) {
   if (!datos) return null
   const nextStop = findNextStop(rows)
   const carriedRows = rows.filter(isCarried)
-  const deLaParte = (parte: ReturnType<typeof partToday>) =>
-    carriedRows.filter((fila) => fila !== nextStop && partToday(fila) === parte)
-  const [currentRows, returningRows, laterRows] = [deLaParte(null), deLaParte('vuelve'), deLaParte('otro_dia')]
-  const otherRows = rows.filter((fila) => fila !== nextStop && !isCarried(fila))
-  const ahora = carriedRows.filter((fila) => partToday(fila) === null)
+  const rowsOfPart = (parte: ReturnType<typeof partToday>) =>
+    carriedRows.filter((row) => row !== nextStop && partToday(row) === parte)
+  const [currentRows, returningRows, laterRows] = [rowsOfPart(null), rowsOfPart('vuelve'), rowsOfPart('otro_dia')]
+  const otherRows = rows.filter((row) => row !== nextStop && !isCarried(row))
+  const ahora = carriedRows.filter((row) => partToday(row) === null)
   const unsent = datos.actions.filter(({ situacion }) => situacion !== 'enviada')
   const stoppedCount = unsent.filter(({ situacion }) => situacion === 'atencion').length
   return (
@@ -126,7 +126,7 @@ export function Home({ sesion }: ScreenContext) {
           </a>
         </p>
       ))}
-      {nextStop && <NextStop fila={nextStop} carriedRows={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
+      {nextStop && <NextStop row={nextStop} carriedRows={carriedRows} quien={sesion.nombre} isLocated={isLocated} />}
       {rows.length === 0 && datos.asignadas.length === 0 && (
         <div class="vacio">
           <Icon drawing={PackageOpen} />
@@ -207,8 +207,8 @@ function RowList({ titulo, rows }: { titulo: string; rows: readonly DispatchRow[
         {titulo} ({rows.length})
       </h2>
       <ul class="lista">
-        {rows.map((fila) => (
-          <FilaBreve key={fila.guia} fila={fila} />
+        {rows.map((row) => (
+          <BriefRow key={row.guia} row={row} />
         ))}
       </ul>
     </section>

@@ -3,17 +3,17 @@ import { setSetting } from '../store/base.ts'
 
 /** Offers to install the page as an app, until the page is installed or the courier refuses. */
 export function Install() {
-  const como = useInstallable()
-  if (!como) return null
+  const installMethod = useInstallable()
+  if (!installMethod) return null
   return (
     <section class="nota" aria-label="Instalar">
       <p>
-        {como === 'toque'
+        {installMethod === 'toque'
           ? 'Póngala entre sus aplicaciones: abre de un toque, también sin cobertura.'
           : 'Para abrirla de un toque: Compartir, y «Agregar a inicio».'}
       </p>
       <div class="par">
-        {como === 'toque' && (
+        {installMethod === 'toque' && (
           <button type="button" onClick={install}>
             Instalar
           </button>

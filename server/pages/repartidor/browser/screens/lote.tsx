@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { DONE_LABELS } from '../dominio.ts'
 import { AvisoDeFalla } from '../fallas.tsx'
-import { ir } from '../hooks.ts'
+import { goTo } from '../hooks.ts'
 import type { DispatchRow } from '../lista.ts'
 import { canEnter, LOTE_ESTADOS, type LoteStep, reportLote, ultimoLote } from '../lote.ts'
 import { isOutOfSpace, type Sesion } from '../store/base.ts'
@@ -22,7 +22,7 @@ const LOTE_LABELS: Record<LoteStep, (n: number) => string> = {
 export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly DispatchRow[]; dice: string }) {
   const [isBusy, setIsBusy] = useState(false)
   const [falla, setFailure] = useState('')
-  const offers = LOTE_ESTADOS.map((estado) => ({ estado, n: rows.filter((fila) => canEnter(fila, estado)).length }))
+  const offers = LOTE_ESTADOS.map((estado) => ({ estado, n: rows.filter((row) => canEnter(row, estado)).length }))
     .filter(({ n }) => n > 0)
     .sort((offer, otherOffer) => otherOffer.n - offer.n)
   const perform = async (estado: LoteStep) => {
@@ -34,7 +34,7 @@ export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly Di
         rows.map(({ guia }) => guia),
         estado,
       )
-      ir('hecho')
+      goTo('hecho')
     } catch (error) {
       setIsBusy(false)
       setFailure(isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.')
@@ -62,7 +62,7 @@ export function Lote({ sesion, rows, dice }: { sesion: Sesion; rows: readonly Di
 /** Screen after a step for many guides. After a reload of the page it returns to the home screen. */
 export function LoteDone() {
   if (!ultimoLote) {
-    ir('', true)
+    goTo('', true)
     return null
   }
   const { estado, doneCount, remaining } = ultimoLote

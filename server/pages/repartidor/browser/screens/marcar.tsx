@@ -14,8 +14,8 @@ export function Mark({ sesion, estado }: { sesion: Sesion; estado: Estado | unde
   const rows = useRows(sesion)
   const [chosenGuias, setChosenGuias] = useState<ReadonlySet<string> | null>(null)
   if (!rows) return null
-  const markableRows = rows.filter(({ final, desconocida }) => !final && !desconocida)
-  const initialGuias = () => markableRows.filter((fila) => estado && canEnter(fila, estado)).map(({ guia }) => guia)
+  const markableRows = rows.filter(({ final, isUnknown }) => !final && !isUnknown)
+  const initialGuias = () => markableRows.filter((row) => estado && canEnter(row, estado)).map(({ guia }) => guia)
   const markedGuias = chosenGuias ?? new Set(initialGuias())
   const toggle = (guia: string) => {
     const newMarked = new Set(markedGuias)
@@ -40,17 +40,17 @@ export function Mark({ sesion, estado }: { sesion: Sesion; estado: Estado | unde
         </button>
       )}
       <ul class="lista">
-        {rows.map((fila) => (
-          <li key={fila.guia}>
+        {rows.map((row) => (
+          <li key={row.guia}>
             <label class="marcable">
               <input
                 type="checkbox"
-                checked={markedGuias.has(fila.guia)}
-                disabled={fila.final || fila.desconocida}
-                onChange={() => toggle(fila.guia)}
+                checked={markedGuias.has(row.guia)}
+                disabled={row.final || row.isUnknown}
+                onChange={() => toggle(row.guia)}
               />
               <span>
-                <RowText fila={fila} />
+                <RowText row={row} />
               </span>
             </label>
           </li>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { isSignedOut, requestSignOut } from '../api.ts'
 import { runExclusively } from '../cola.ts'
-import { ir, requestPosition, useStoredData } from '../hooks.ts'
+import { goTo, requestPosition, useStoredData } from '../hooks.ts'
 import { readActions } from '../store/acciones.ts'
 import { readSetting, type Sesion, setSetting } from '../store/base.ts'
 import { readDrafts } from '../store/borradores.ts'
@@ -10,7 +10,7 @@ import { Install } from './instalar.tsx'
 import { BackLink, ConfirmDialog, ScreenTitle } from './piezas.tsx'
 
 /** Screen with rarely used functions: order of the stops, colours, installation, and signing out. */
-export function Mas({ sesion }: { sesion: Sesion }) {
+export function MoreScreen({ sesion }: { sesion: Sesion }) {
   return (
     <>
       <BackLink a="">Inicio</BackLink>
@@ -22,7 +22,7 @@ export function Mas({ sesion }: { sesion: Sesion }) {
       <NearestFirst />
       <ThemeChoice />
       <Install />
-      <SignOut yo={sesion.repartidor} />
+      <SignOut repartidor={sesion.repartidor} />
     </>
   )
 }
@@ -38,7 +38,7 @@ function NearestFirst() {
     requestPosition()
       .then((here) => setSetting('desde', here))
       .then(
-        () => ir('', true),
+        () => goTo('', true),
         () => setStatusText('No se sabe dónde está'),
       )
   }
@@ -57,7 +57,7 @@ const THEMES = [
 
 /** Choice between light and dark colours, because the phone's own setting may be hard to read in the sun. */
 function ThemeChoice() {
-  const storedTheme = useStoredData(async () => ({ es: await readSetting('tema') }), '')
+  const storedTheme = useStoredData(async () => ({ chosen: await readSetting('tema') }), '')
   if (!storedTheme) return null
   return (
     <>
@@ -69,7 +69,7 @@ function ThemeChoice() {
               class="oculto"
               type="radio"
               name="tema"
-              checked={storedTheme.es === valor}
+              checked={storedTheme.chosen === valor}
               onChange={() => setSetting('tema', valor)}
             />
             {label}
@@ -80,16 +80,16 @@ function ThemeChoice() {
   )
 }
 
-function SignOut({ yo }: { yo: string }) {
+function SignOut({ repartidor }: { repartidor: string }) {
   const [pendingWork, setPendingWork] = useState<{ unsentCount: number; aMedias: number } | null>(null)
   const signOut = () =>
     runExclusively(async () => {
       const isServerInformed = await requestSignOut().then(isSignedOut, () => false)
       await forgetSesion(!isServerInformed)
-      ir('', true)
+      goTo('', true)
     })
   const request = async () => {
-    const [actions, drafts] = await Promise.all([readActions(), readDrafts(yo)])
+    const [actions, drafts] = await Promise.all([readActions(), readDrafts(repartidor)])
     const unsentCount = actions.filter(({ situacion }) => situacion !== 'enviada').length
     if (unsentCount + drafts.length > 0) setPendingWork({ unsentCount, aMedias: drafts.length })
     else await signOut()
@@ -102,7 +102,7 @@ function SignOut({ yo }: { yo: string }) {
       {pendingWork && (
         <ConfirmDialog
           titulo="¿Salir sin haberlo enviado todo?"
-          si="Salir de todos modos"
+          yes="Salir de todos modos"
           no="Quedarme"
           onClose={() => setPendingWork(null)}
           onAccept={signOut}

@@ -1,6 +1,6 @@
 import { DoorOpen, MessageCircle, Navigation, Phone } from '../../../../generado/contrato/iconos.ts'
 import { decisionWords, type Estado, possibleSteps, STEP_LABELS, splitSteps, stepPath } from '../dominio.ts'
-import { type DispatchRow, metros } from '../lista.ts'
+import { type DispatchRow, formatDistance } from '../lista.ts'
 import { EXTERNAL_LINK, linksTo } from '../llegar.ts'
 import { canEnter } from '../lote.ts'
 import { compareDoors, doorOf } from '../puerta.ts'
@@ -24,23 +24,23 @@ const TASKS: Readonly<Record<Heading['target'], string>> = {
  * @param isLocated true if the phone knows where it is
  */
 export function NextStop(props: {
-  fila: DispatchRow
+  row: DispatchRow
   carriedRows: readonly DispatchRow[]
   quien: string
   isLocated: boolean
 }) {
-  const { fila, carriedRows, quien, isLocated } = props
-  const { guia, distance, heading } = fila
-  const datos = fila.datos!
+  const { row, carriedRows, quien, isLocated } = props
+  const { guia, distance, heading } = row
+  const datos = row.datos!
   const { target, street, zona, directions, nombre } = heading!
   const hasArrived = isLocated && distance !== null && distance <= AT_DOOR_M
   const { callUrl, messageUrl, google } = linksTo(datos, heading!, quien)
-  const chips = chipsDe(fila, carriedRows)
+  const chips = chipsDe(row, carriedRows)
   return (
     <article class="parada" aria-labelledby="parada">
       <p class="cinta">
         <span>{hasArrived ? 'Ya está aquí' : `Siguiente: ${TASKS[target]}`}</span>
-        {distance !== null && !hasArrived && <span>a {metros(distance)}</span>}
+        {distance !== null && !hasArrived && <span>a {formatDistance(distance)}</span>}
       </p>
       <h2 id="parada">
         <a id={`g-${guia}`} class="donde" href={`#/guia/${guia}`} onClick={() => rememberGuia(guia)}>
@@ -75,18 +75,18 @@ export function NextStop(props: {
         </ul>
       )}
       <div class="par">
-        {buttonsOf(fila, carriedRows, hasArrived).map((que, i) => {
+        {buttonsOf(row, carriedRows, hasArrived).map((stopButton, i) => {
           const className = i === 0 ? 'boton principal' : 'boton'
-          if (que === 'ir')
+          if (stopButton === 'ir')
             return (
-              <a key={que} class={className} {...EXTERNAL_LINK} href={google}>
+              <a key={stopButton} class={className} {...EXTERNAL_LINK} href={google}>
                 <Icon drawing={Navigation} />
                 Ir
               </a>
             )
           return (
-            <a key={que.path} class={className} href={`#/${que.path}`}>
-              {que.text}
+            <a key={stopButton.path} class={className} href={`#/${stopButton.path}`}>
+              {stopButton.text}
             </a>
           )
         })}
@@ -96,10 +96,10 @@ export function NextStop(props: {
 }
 
 /** Facts about a stop that affect what the courier does there. */
-function chipsDe(fila: DispatchRow, carriedRows: readonly DispatchRow[]): string[] {
-  const { datos, isUnsent, steps } = fila
+function chipsDe(row: DispatchRow, carriedRows: readonly DispatchRow[]): string[] {
+  const { datos, isUnsent, steps } = row
   const { intentos, decision, ubicacion } = datos!
-  const door = doorOf(fila)
+  const door = doorOf(row)
   const parcelsHere = carriedRows.filter((otherRow) => {
     const otherDoor = doorOf(otherRow)
     return door && otherDoor && compareDoors(door, otherDoor) === 'misma'
@@ -135,6 +135,6 @@ function buttonsOf(
 
 /** Returns the button to leave with several guides at once; undefined if fewer than two can. */
 function leaveWith(carriedRows: readonly DispatchRow[]): (StopButton & object) | undefined {
-  const n = carriedRows.filter((fila) => canEnter(fila, 'en_ruta')).length
+  const n = carriedRows.filter((row) => canEnter(row, 'en_ruta')).length
   return n > 1 ? { path: 'marcar/en_ruta', text: `${STEP_LABELS.en_ruta} con ${n}` } : undefined
 }

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { DANGEROUS_ESTADOS, dayWords, type Estado, type Motivo, pasoA, REASON_NAMES, STEP_LABELS } from '../dominio.ts'
 import { AvisoDeFalla, conFalla, useFaults } from '../fallas.tsx'
-import { ir, usePosition } from '../hooks.ts'
+import { goTo, usePosition } from '../hooks.ts'
 import { diaDe } from '../lista.ts'
 import { enqueue } from '../store/acciones.ts'
 import { isOutOfSpace, type Sesion, type StoredImage } from '../store/base.ts'
@@ -20,10 +20,10 @@ const DIA_MS = 24 * 3_600_000
  * takes that day.
  */
 const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
-const esUnDia = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
+const isValidDay = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
 
 /** Photos of a step that the screen shows. */
-function useFotosDelPaso(guia: string, fail: (fallas: { fotos?: string }) => void) {
+function useStepFotos(guia: string, fail: (fallas: { fotos?: string }) => void) {
   const currentFotos = useRef<StoredImage[]>([])
   const [fotos, setFotos] = useState<readonly StoredImage[]>([])
   const keepFotos = (newFotos: StoredImage[]) => {
@@ -48,7 +48,7 @@ function findStepFault(
 ) {
   const motivos = estado ? pasoA(estado).motivos : []
   if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
-  if (motivo === 'reprogramado' && dia !== null && !esUnDia(dia))
+  if (motivo === 'reprogramado' && dia !== null && !isValidDay(dia))
     return { dia: `Elija un día, desde mañana hasta el ${dayWords(DIAS.hasta())}, o marque que no lo dijo.` }
   if (motivo === 'otro' && !descripcion) return { nota: 'Escriba en la nota qué pasó.' }
   if (!estado && !descripcion) return { nota: 'Escriba la nota.' }
@@ -61,17 +61,17 @@ function findStepFault(
  */
 export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const [motivo, setReason] = useState<Motivo | null>(null)
-  const [sinDia, setHasNoDay] = useState(false)
+  const [hasNoDay, setHasNoDay] = useState(false)
   const [fallas, fail] = useFaults<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
   const [isAsking, setIsAsking] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
   const dia = useRef<HTMLInputElement>(null)
   const isSaving = useRef(false)
-  const { fotos, preparing, takeFotos, removeFoto } = useFotosDelPaso(guia, fail)
+  const { fotos, preparing, takeFotos, removeFoto } = useStepFotos(guia, fail)
   const { point } = usePosition(false)
   const readFormValues = () => ({
     motivo,
-    dia: motivo === 'reprogramado' && !sinDia ? dia.current!.value : null,
+    dia: motivo === 'reprogramado' && !hasNoDay ? dia.current!.value : null,
     descripcion: nota.current!.value.replace(/\s+/g, ' ').trim(),
   })
   const confirm = (evento: SubmitEvent) => {
@@ -95,7 +95,7 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       }
       const attachments = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
       await enqueue([{ repartidor, nombre, guia, estado, evento, ...attachments }], Date.now(), null, fotos)
-      ir(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
+      goTo(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
     } catch (error) {
       isSaving.current = false
       fail({ todo: isOutOfSpace(error) ? NO_SPACE : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
@@ -108,7 +108,9 @@ export function StepScreen({ sesion, guia, estado }: { sesion: Sesion; guia: str
       </BackLink>
       <ScreenTitle>{estado ? STEP_LABELS[estado] : 'Anotar algo'}</ScreenTitle>
       {estado && <ReasonPicker estado={estado} falla={fallas.motivo} onChoose={setReason} />}
-      {motivo === 'reprogramado' && <OtherDay campo={dia} falla={fallas.dia} sinDia={sinDia} onNoDay={setHasNoDay} />}
+      {motivo === 'reprogramado' && (
+        <OtherDay campo={dia} falla={fallas.dia} hasNoDay={hasNoDay} onNoDay={setHasNoDay} />
+      )}
       {estado === 'intento_fallido' && (
         <Fotos
           de="si ayudan"
@@ -154,10 +156,10 @@ function ReasonPicker(props: { estado: Estado; falla: string | undefined; onChoo
 function OtherDay(props: {
   campo: RefObject<HTMLInputElement | null>
   falla: string | undefined
-  sinDia: boolean
-  onNoDay: (sinDia: boolean) => void
+  hasNoDay: boolean
+  onNoDay: (hasNoDay: boolean) => void
 }) {
-  const { campo, falla, sinDia, onNoDay } = props
+  const { campo, falla, hasNoDay, onNoDay } = props
   return (
     <>
       <label for="dia">¿Qué día lo quiere?</label>
@@ -167,12 +169,12 @@ function OtherDay(props: {
         type="date"
         min={DIAS.desde()}
         max={DIAS.hasta()}
-        disabled={sinDia}
+        disabled={hasNoDay}
         {...conFalla('dia', falla)}
       />
       <AvisoDeFalla de="dia">{falla}</AvisoDeFalla>
       <label class="opcion">
-        <input type="checkbox" checked={sinDia} onChange={({ currentTarget }) => onNoDay(currentTarget.checked)} /> No
+        <input type="checkbox" checked={hasNoDay} onChange={({ currentTarget }) => onNoDay(currentTarget.checked)} /> No
         dijo qué día
       </label>
     </>
@@ -203,7 +205,7 @@ function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; label: stri
 function StepQuestion(props: { guia: string; estado: Estado; onClose: () => void; onAccept: () => void }) {
   const paso = STEP_LABELS[props.estado]
   return (
-    <ConfirmDialog titulo={`¿${paso}?`} si={paso} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
+    <ConfirmDialog titulo={`¿${paso}?`} yes={paso} no="No, volver" onClose={props.onClose} onAccept={props.onAccept}>
       <p>Es la guía {inGroups(props.guia)}, y desde aquí no se puede deshacer.</p>
     </ConfirmDialog>
   )

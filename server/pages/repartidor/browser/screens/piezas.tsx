@@ -53,16 +53,16 @@ export const CallCentral = () =>
 export function ConfirmDialog(props: {
   titulo: string
   children?: ComponentChildren
-  si: string
+  yes: string
   no?: string
   onClose: () => void
   onAccept: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const answer = useRef((_si: boolean) => {})
-  answer.current = (si) => {
+  const answer = useRef((_accepted: boolean) => {})
+  answer.current = (accepted) => {
     props.onClose()
-    if (si) props.onAccept()
+    if (accepted) props.onAccept()
   }
   useEffect(() => {
     dialog.current!.showModal()
@@ -75,7 +75,7 @@ export function ConfirmDialog(props: {
         {props.no ?? 'No'}
       </button>
       <button type="button" class="peligro" onClick={() => answer.current(true)}>
-        {props.si}
+        {props.yes}
       </button>
     </dialog>
   )
@@ -113,13 +113,13 @@ export const nameOfAction = ({ estado }: Pick<CourierAction, 'estado'>) =>
 export function statusOfAction(
   accion: CourierAction,
   sending: readonly number[],
-  yo: string,
+  repartidor: string,
   isOnline: boolean,
   isSesionActive: boolean,
 ) {
   if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
   if (accion.situacion === 'atencion') return 'Necesita su atención'
-  if (accion.repartidor !== yo) return `Espera a ${accion.nombre}`
+  if (accion.repartidor !== repartidor) return `Espera a ${accion.nombre}`
   if (sending.includes(accion.orden)) return 'Enviando…'
   if (!isSesionActive) return 'Espera a que entre otra vez'
   if (!isOnline) return 'Espera cobertura'

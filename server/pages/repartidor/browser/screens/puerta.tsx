@@ -3,7 +3,7 @@ import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
 import { type GuiaDeReparto, type PoliticaDeEvidencia, RELATION_NAMES } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
-import { dispatchRows, isCarried, metros } from '../lista.ts'
+import { dispatchRows, formatDistance, isCarried } from '../lista.ts'
 import {
   type Comparison,
   compareDoors,
@@ -50,17 +50,17 @@ export interface AtDoor {
 export async function readDoor(repartidor: string, guia: string): Promise<AtDoor> {
   const [guias, actions] = await Promise.all([readGuiasOf(repartidor), readActions()])
   const rows = dispatchRows(guias, actions)
-  const formRow = rows.find((fila) => fila.guia === guia)
+  const formRow = rows.find((row) => row.guia === guia)
   const propia = formRow && doorOf(formRow)
-  const candidates = rows.flatMap((fila): Candidate[] => {
-    const door = fila.guia !== guia && isCarried(fila) ? doorOf(fila) : null
+  const candidates = rows.flatMap((row): Candidate[] => {
+    const door = row.guia !== guia && isCarried(row) ? doorOf(row) : null
     if (!propia || !door) return []
     const comparison = compareDoors(propia, door)
     if (comparison === 'otra') return []
-    const { titulo, heading, datos } = fila
+    const { titulo, heading, datos } = row
     const isForSamePerson = isSameDestinatario(formRow.datos!, datos!)
     const { direccion } = heading!
-    return [{ guia: fila.guia, titulo, direccion, datos: datos!, comparison, isForSamePerson, point: door.point }]
+    return [{ guia: row.guia, titulo, direccion, datos: datos!, comparison, isForSamePerson, point: door.point }]
   })
   const datos = formRow?.datos
   return {
@@ -75,10 +75,10 @@ export async function readDoor(repartidor: string, guia: string): Promise<AtDoor
  * Returns the candidates that are handed over with the form's parcel. They are selected and, if a confirmed place is
  * missing, confirmed by the courier.
  */
-export const lasQueVan = ({ otras }: EntregaDraft, { candidates }: AtDoor) =>
+export const includedParcels = ({ otherParcels }: EntregaDraft, { candidates }: AtDoor) =>
   candidates.flatMap((candidate) => {
-    const other = otras.find(({ guia }) => guia === candidate.guia)
-    return other && (candidate.comparison === 'misma' || other.preguntada) ? [{ other, candidate }] : []
+    const other = otherParcels.find(({ guia }) => guia === candidate.guia)
+    return other && (candidate.comparison === 'misma' || other.wasAsked) ? [{ other, candidate }] : []
   })
 
 /** Returns the metres to a parcel's confirmed place if the courier is far from it; null if near or unknown. */
@@ -155,17 +155,17 @@ export function OtherParcels(props: {
   onChange: (change: (parcels: readonly OtherParcel[]) => OtherParcel[]) => void
 }) {
   const { draft, door, here, fallas, onChange } = props
-  const included = lasQueVan(draft, door)
+  const included = includedParcels(draft, door)
   const doubtful = door.candidates.filter(
     ({ guia, comparison }) => comparison === 'dudosa' && !included.some(({ other }) => other.guia === guia),
   )
   const offered = door.candidates.filter((item) => !doubtful.includes(item))
-  const lostParcels = draft.otras.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
+  const lostParcels = draft.otherParcels.filter(({ guia }) => !door.candidates.some((item) => item.guia === guia))
   const removeParcel = (guia: string) => onChange((parcels) => parcels.filter((item) => item.guia !== guia))
   const includeParcel = (guia: string, wasAsked: boolean) =>
     onChange((parcels) => [
       ...parcels.filter((item) => item.guia !== guia),
-      { guia, nombre: null, relacion: '', preguntada: wasAsked },
+      { guia, nombre: null, relacion: '', wasAsked },
     ])
   return (
     <>
@@ -250,7 +250,7 @@ function DoubtfulParcels({
       {askedCandidate && (
         <ConfirmDialog
           titulo="¿Este paquete va a esta misma puerta?"
-          si="Sí, es esta puerta"
+          yes="Sí, es esta puerta"
           no="No, es otra puerta"
           onClose={() => setAskedCandidate(null)}
           onAccept={() => onInclude(askedCandidate.guia)}
@@ -286,7 +286,7 @@ function OtherReceiver(props: {
     <>
       {far !== null && (
         <p class="lugar lejos" role="status">
-          <strong>Está a {metros(far)} del lugar confirmado de este paquete.</strong>
+          <strong>Está a {formatDistance(far)} del lugar confirmado de este paquete.</strong>
         </p>
       )}
       <ReceiverFields

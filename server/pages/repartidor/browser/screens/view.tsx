@@ -1,8 +1,8 @@
 import { MessageCircle, Phone } from '../../../../generado/contrato/iconos.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
-import { metros } from '../lista.ts'
+import { formatDistance } from '../lista.ts'
 import { EXTERNAL_LINK, type Links, linksTo } from '../llegar.ts'
-import type { Prevision } from '../previsto.ts'
+import type { Prediction } from '../previsto.ts'
 import { type Heading, headingOf } from '../rumbo.ts'
 import { CallCentral, Icon } from './piezas.tsx'
 
@@ -10,13 +10,13 @@ import { CallCentral, Icon } from './piezas.tsx'
 const APPROXIMATE_ABOVE_M = 200
 
 /** Data of a guide that the courier may see: the next destination, or else how to take the parcel. */
-export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien: string }) {
-  const { datos, prevision, quien } = props
-  const heading = headingOf(datos, prevision.estado)
+export function GuiaView(props: { datos: GuiaDeReparto; prediction: Prediction; quien: string }) {
+  const { datos, prediction, quien } = props
+  const heading = headingOf(datos, prediction.estado)
   return (
     <>
       {heading && <Target datos={datos} heading={heading} quien={quien} />}
-      <Custodia datos={datos} isOwn={prevision.isOwn} hasHeading={heading !== null} />
+      <Custodia datos={datos} isOwn={prediction.isOwn} hasHeading={heading !== null} />
     </>
   )
 }
@@ -55,7 +55,9 @@ function Target({ datos, heading, quien }: { datos: GuiaDeReparto; heading: Head
       <p>{heading.direccion}</p>
       {heading.directions.length > 0 && <p class="suave">{heading.directions.join(' · ')}</p>}
       {heading.precision_m !== null && heading.precision_m > APPROXIMATE_ABOVE_M && (
-        <p class="nota">El lugar es aproximado, de unos {metros(heading.precision_m)}: llame antes de llegar.</p>
+        <p class="nota">
+          El lugar es aproximado, de unos {formatDistance(heading.precision_m)}: llame antes de llegar.
+        </p>
       )}
       <HelpLinks {...linksTo(datos, heading, quien)} />
       {aDestino && nombre_comercio && <p class="suave">De: {nombre_comercio}</p>}

@@ -46,18 +46,18 @@ export const enqueue = (
   })
 
 async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: number, fixedTime: string | null) {
-  const [guiaActions, vista] = await Promise.all([
+  const [guiaActions, storedGuia] = await Promise.all([
     tx.objectStore('acciones').index('guia').getAll(newAction.guia),
     tx.objectStore('guias').get(newAction.guia),
   ])
   const earlierTimes = guiaActions.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
-  const instant = Math.max(ahora, vista?.vista ?? 0, ...earlierTimes)
+  const instant = Math.max(ahora, storedGuia?.serverReadAt ?? 0, ...earlierTimes)
   if (newAction.entrega) await tx.objectStore('borradores').delete(newAction.guia)
   const fullAction: Omit<CourierAction, 'orden'> = {
     ...newAction,
     id: crypto.randomUUID(),
     ocurrido_en: fixedTime ?? new Date(instant).toISOString(),
-    zona: vista?.datos?.zona_horaria ?? null,
+    zona: storedGuia?.datos?.zona_horaria ?? null,
     situacion: 'pendiente',
     intentos: 0,
     noAntesDe: 0,
@@ -67,7 +67,7 @@ async function addAction(tx: StoreTransaction, newAction: NewAction, ahora: numb
     terminada: null,
   }
   await tx.objectStore('acciones').add(fullAction as CourierAction)
-  const stopPoint = fixedTime === null && pointOfAction(newAction, vista?.datos ?? null)
+  const stopPoint = fixedTime === null && pointOfAction(newAction, storedGuia?.datos ?? null)
   if (stopPoint) await tx.objectStore('ajustes').put(stopPoint, 'desde')
 }
 
@@ -213,7 +213,7 @@ export const reopenEntrega = (orden: number) =>
         ...actual.fotos.map(({ imagen: id }) => id),
         ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
       ],
-      otras: [],
+      otherParcels: [],
       trazos: actual.trazos,
       sin_firma,
       nombre: recibido_por.nombre,

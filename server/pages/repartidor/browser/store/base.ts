@@ -32,7 +32,7 @@ export interface StoredFailure {
   /**
    * State with which the courier could have taken the parcel before the action; undefined if the server offers none.
    */
-  toma?: Estado
+  takenEstado?: Estado
 }
 /** Action of a courier. It is kept until the server has received it, and usually a day longer. */
 export interface CourierAction {
@@ -69,7 +69,7 @@ export type EntregaPlace = Pick<EntregaData, 'lat' | 'lng' | 'precision_m' | 'di
 /** Strokes of a signature, drawn on a canvas of the width `ancho`, in CSS pixels. */
 export interface Strokes {
   ancho: number
-  grupos: unknown[]
+  groups: unknown[]
 }
 /**
  * Delivery that a courier is filling in. It is stored, because the camera app may push the page out of memory at any
@@ -80,7 +80,7 @@ export interface EntregaDraft {
   repartidor: string
   fotos: string[]
   /** Other parcels handed over at the same door. */
-  otras: OtherParcel[]
+  otherParcels: OtherParcel[]
   trazos: Strokes | null
   /** Reason for which there is no signature; empty if there is none. */
   sin_firma: string
@@ -102,14 +102,14 @@ export interface StoredGuia {
   /** Guide as the server sent it; null if the phone has only the code, for example after a scan without coverage. */
   datos: GuiaDeReparto | null
   /** Time when the phone got the guide from the server, by the phone's clock, in milliseconds since the epoch. */
-  leida: number
+  readAt: number
   /**
    * Time when the phone got the guide, by the server's clock, rounded up, in milliseconds since the epoch. Later
    * actions on the guide are not dated before it.
    */
-  vista: number
+  serverReadAt: number
   /** True if the server said that no guide has this code. */
-  desconocida: boolean
+  isUnknown: boolean
   /** True if the server said that the guide is not assigned to the courier, who therefore may not see it. */
   sinAsignar?: boolean
 }
@@ -117,11 +117,11 @@ export interface StoredGuia {
 export interface AssignedGuias {
   guias: GuiaAsignada[]
   /** Time when the phone got them from the server, by the phone's clock, in milliseconds since the epoch. */
-  leida: number
+  readAt: number
 }
-/** Session on this phone; `vigente` until the server says that the session is over. */
+/** Session on this phone; `isActive` until the server says that the session is over. */
 export interface Sesion extends ServerSesion {
-  vigente: boolean
+  isActive: boolean
 }
 interface Settings {
   sesion: Sesion

@@ -14,7 +14,7 @@ import {
 export async function readGuiasOf(repartidor: string): Promise<StoredGuia[]> {
   const desde = Date.now() - GUIA_MAX_AGE_MS
   const guias = await (await openPhoneDatabase()).getAll('guias')
-  return guias.filter((guia) => guia.repartidor === repartidor && guia.leida > desde)
+  return guias.filter((guia) => guia.repartidor === repartidor && guia.readAt > desde)
 }
 
 /** Returns a courier's guide, if the phone read it within the last 24 hours. */
@@ -29,7 +29,7 @@ const isSignedIn = async (tx: StoreTransaction, repartidor: string) =>
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
  * @param serverTime server's clock at the response, in milliseconds since the epoch
- * @param delDia guides that the courier finished today, and guides assigned to the courier, if the answer contains them
+ * @param lists `hoy`, `asignadas`: guides that the courier finished today, and guides assigned to the courier, if the answer contains them
  */
 export const storeGuias = (
   repartidor: string,
@@ -40,7 +40,7 @@ export const storeGuias = (
   writeStore(async (tx) => {
     if (!(await isSignedIn(tx, repartidor))) return
     if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
-    if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, leida: Date.now() }, 'asignadas')
+    if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, readAt: Date.now() }, 'asignadas')
     const guias = tx.objectStore('guias')
     for (const datos of receivedGuias) {
       const previousGuia = await guias.get(datos.guia)
@@ -49,9 +49,9 @@ export const storeGuias = (
         guia: datos.guia,
         repartidor,
         datos,
-        leida: Date.now(),
-        vista: serverTime,
-        desconocida: false,
+        readAt: Date.now(),
+        serverReadAt: serverTime,
+        isUnknown: false,
       })
     }
   })
@@ -67,7 +67,7 @@ export const storeWithoutData = (repartidor: string, guia: string, isUnknown: bo
     const guias = tx.objectStore('guias')
     const previousGuia = await guias.get(guia)
     if (previousGuia?.repartidor === repartidor && previousGuia.datos && !isUnknown) return
-    await guias.put({ guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: isUnknown })
+    await guias.put({ guia, repartidor, datos: null, readAt: Date.now(), serverReadAt: 0, isUnknown })
   })
 
 /**
@@ -77,7 +77,7 @@ export const storeWithoutData = (repartidor: string, guia: string, isUnknown: bo
 export const storeUnassigned = (repartidor: string, guia: string) =>
   writeStore(async (tx) => {
     if (!(await isSignedIn(tx, repartidor))) return
-    const emptyGuia = { guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: false }
+    const emptyGuia = { guia, repartidor, datos: null, readAt: Date.now(), serverReadAt: 0, isUnknown: false }
     await tx.objectStore('guias').put({ ...emptyGuia, sinAsignar: true })
   })
 

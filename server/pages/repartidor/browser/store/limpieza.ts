@@ -20,7 +20,7 @@ export const cleanStore = () =>
     for (const id of await tx.objectStore('imagenes').getAllKeys())
       if (!usedImages.has(id)) await deleteImages(tx, [id])
     for (const guia of await tx.objectStore('guias').getAll()) {
-      if (guia.leida < desde) await tx.objectStore('guias').delete(guia.guia)
+      if (guia.readAt < desde) await tx.objectStore('guias').delete(guia.guia)
     }
   })
 
@@ -31,7 +31,7 @@ export const signIn = (sesion: ServerSesion) =>
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
     for (const clave of ['salir', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
-    await tx.objectStore('ajustes').put({ ...sesion, vigente: true }, 'sesion')
+    await tx.objectStore('ajustes').put({ ...sesion, isActive: true }, 'sesion')
   })
 
 /**
